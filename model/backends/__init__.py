@@ -1,0 +1,1 @@
+"""The agent programs: one small language for all, one file for each."""

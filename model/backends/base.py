@@ -1,0 +1,258 @@
+"""What a backend is: the small language between the chat engine and any agent program.
+
+The engine knows no program and a backend knows no store. A program's adapter turns its protocol
+into the events below and takes the calls of `Agent`. Everything is keyed by ids, never by position,
+because programs report blocks, tools and questions out of order.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from model.errors import ErrorType
+from model.resources import Decision, ExecutionMode, Question, ThinkingLevel, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What was found of a backend's program on this machine."""
+
+    program: str | None
+    """Absolute path, or `None` when it is not installed."""
+    version: str | None = None
+    signed_in: bool | None = None
+    """`None`: not known without asking the provider."""
+    problem: str | None = None
+    """A sentence: what is wrong and the command that mends it; `None` when ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How to start an agent for a session."""
+
+    session_id: str
+    worktree: Path
+    mode: ExecutionMode
+    model: str
+    """A preset of the catalogue or a name that the program knows."""
+    thinking: ThinkingLevel
+    resume_token: str | None = None
+    system_prompt: str = ""
+    """Appended to the program's own; empty for none."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables on top of Spinney's own environment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One user message."""
+
+    text: str
+    files: tuple[Path, ...] = ()
+    images: tuple[Path, ...] = ()
+
+
+# What an agent tells ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """A turn began that no prompt of ours started (background work reporting back)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of text or thinking for the block with this key; a new key opens a new block."""
+
+    block: str
+    text: str
+    kind: Literal["text", "thinking"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class TextFinal:
+    """The whole text of a block; replaces what was streamed where that differs."""
+
+    block: str
+    text: str
+    kind: Literal["text", "thinking"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDropped:
+    """The block was provisional and never became part of the answer."""
+
+    block: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A tool is called. The same id again replaces name and input (they arrive in two steps)."""
+
+    id: str
+    name: str
+    input: Mapping[str, Any]
+    parent_tool_use_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A tool gave its result, as text."""
+
+    tool_use_id: str
+    content: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlanProposed:
+    """The agent holds its turn until the plan is approved or discussed."""
+
+    request_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsked:
+    """The agent holds its turn until the questions are answered."""
+
+    request_id: str
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAsked:
+    """The agent wants to use a tool that needs a person's word."""
+
+    request_id: str
+    tool_name: str
+    input: Mapping[str, Any]
+    description: str = ""
+    tool_use_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestWithdrawn:
+    """A plan, question or permission needs no answer any more."""
+
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChanged:
+    """The program changed the execution mode by itself or confirmed a change."""
+
+    mode: ExecutionMode
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A short passing word about the run, such as «retrying (2 of 4)»."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationIdentified:
+    """The program's own name for this conversation, by which it can be resumed."""
+
+    resume_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """The turn ended as it should; `stop_reason` is `stopped` when a person stopped it."""
+
+    stop_reason: str
+    usage: Usage
+    context_tokens: int | None = None
+    context_window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed:
+    """The turn ended in an error that a person should read."""
+
+    error: str
+    error_type: ErrorType
+    usage: Usage = field(default_factory=Usage)
+    retry_after: float | None = None
+    """Seconds, where a rate limit told them."""
+
+
+AgentEvent = (
+    TurnStarted
+    | TextDelta
+    | TextFinal
+    | BlockDropped
+    | ToolUse
+    | ToolResult
+    | PlanProposed
+    | QuestionAsked
+    | PermissionAsked
+    | RequestWithdrawn
+    | ModeChanged
+    | Notice
+    | ConversationIdentified
+    | TurnFinished
+    | TurnFailed
+)
+
+
+class Agent(Protocol):
+    """One session's running program. Calls raise `SpinneyError`; events tell everything else."""
+
+    def events(self) -> AsyncIterator[AgentEvent]:
+        """What the agent tells, until its program has ended.
+
+        A program that ends in mid-turn yields `TurnFailed` first, with the tail of its stderr.
+        """
+        ...
+
+    async def send(self, prompt: Prompt) -> None:
+        """Start a turn. The engine never sends a second prompt while one runs."""
+        ...
+
+    async def stop(self) -> None:
+        """Interrupt the turn; `TurnFinished("stopped", …)` follows and the agent stays usable."""
+        ...
+
+    async def approve(self, request_id: str, mode: ExecutionMode, plan: str | None) -> None:
+        """Carry the plan out in `mode`, as edited in `plan` where that is given."""
+        ...
+
+    async def discuss(self, request_id: str, comment: str) -> None:
+        """Do not carry the plan out; go on in plan mode with this comment."""
+        ...
+
+    async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
+        """Answer questions: question text to answer text."""
+        ...
+
+    async def permit(self, request_id: str, decision: Decision) -> None:
+        """Allow once, allow alike for the session, or deny."""
+        ...
+
+    async def configure(self, mode: ExecutionMode, model: str, thinking: ThinkingLevel) -> None:
+        """Apply these settings from the next turn on; unchanged ones cost nothing."""
+        ...
+
+    async def close(self) -> None:
+        """End the program and all that it started, within 5 seconds."""
+        ...
+
+
+class Backend(Protocol):
+    """A kind of agent program."""
+
+    name: str
+    """Its wire name, a row of the catalogue."""
+
+    async def probe(self) -> Probe:
+        """Look for the program; takes at most 10 seconds and never talks to a provider."""
+        ...
+
+    async def open(self, launch: Launch) -> Agent:
+        """Start a program for a session, or raise `backend_unavailable` with what to do."""
+        ...

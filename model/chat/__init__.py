@@ -1,0 +1,1 @@
+"""A session's life: turns, the queue, plans, questions and permissions."""

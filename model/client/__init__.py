@@ -1,0 +1,1 @@
+"""The one way to the model, from this process or from afar."""

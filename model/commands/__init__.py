@@ -1,0 +1,1 @@
+"""Every operation under its wire name, one file per area."""

@@ -1,0 +1,98 @@
+"""The one exception that reaches people, its kinds, and the exact sentences of the interface."""
+
+from typing import Final, Literal
+
+ErrorType = Literal[
+    "invalid_request",
+    "authentication_error",
+    "forbidden",
+    "not_found",
+    "conflict",
+    "too_large",
+    "rate_limit_error",
+    "backend_unavailable",
+    "backend_error",
+    "git_error",
+    "timeout",
+    "internal_error",
+]
+
+HTTP_STATUS: Final[dict[ErrorType, int]] = {
+    "invalid_request": 400,
+    "authentication_error": 401,
+    "forbidden": 403,
+    "not_found": 404,
+    "conflict": 409,
+    "too_large": 413,
+    "rate_limit_error": 429,
+    "backend_unavailable": 503,
+    "backend_error": 502,
+    "git_error": 500,
+    "timeout": 504,
+    "internal_error": 500,
+}
+
+
+class SpinneyError(Exception):
+    """Something that a person should read: what happened and what to do about it."""
+
+    def __init__(
+        self,
+        message: str,
+        error_type: ErrorType = "invalid_request",
+        *,
+        session_id: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.error_type: ErrorType = error_type
+        self.session_id = session_id
+        """The missing session, named in the error body of HTTP."""
+        self.retry_after = retry_after
+        """Seconds until a limit ends, where the agent's provider told them."""
+
+
+def project_not_found(project_id: str) -> SpinneyError:
+    """No project has this id."""
+    return SpinneyError(f"Project not found: {project_id}", "not_found")
+
+
+def worktree_not_found(worktree_id: str) -> SpinneyError:
+    """No worktree has this id, or no known worktree has this path."""
+    return SpinneyError(f"Worktree not found: {worktree_id}", "not_found")
+
+
+def session_not_found(session_id: str) -> SpinneyError:
+    """No session has this id."""
+    return SpinneyError(f"Session not found: {session_id}", "not_found", session_id=session_id)
+
+
+def worktree_name_exists(name: str) -> SpinneyError:
+    """Another worktree of the project has this name."""
+    return SpinneyError(f"Worktree name already exists: {name}", "conflict")
+
+
+def worktree_path_exists(path: str) -> SpinneyError:
+    """Something already stands where the worktree should go."""
+    return SpinneyError(f"Worktree path already exists: {path}", "conflict")
+
+
+def branch_exists(branch: str) -> SpinneyError:
+    """The repository has a branch of this name."""
+    return SpinneyError(f"Branch already exists: {branch}", "conflict")
+
+
+def worktree_failed(reason: str) -> SpinneyError:
+    """Git refused to make the worktree; `reason` is git's own text."""
+    return SpinneyError(f"Failed to create worktree: {reason}", "git_error")
+
+
+def not_a_repository(path: str) -> SpinneyError:
+    """The path has no git directory."""
+    return SpinneyError(f"Path is not a git repository: {path}")
+
+
+def project_exists(path: str) -> SpinneyError:
+    """The repository is a project already."""
+    return SpinneyError(f"Project already exists: {path}", "conflict")

@@ -1,0 +1,1 @@
+"""Everything that asks git or changes a repository."""

@@ -1,0 +1,1 @@
+"""Remote clients' door: the same commands, state and events over HTTP and WebSocket."""

@@ -1,0 +1,1 @@
+"""Whole-screen views and dialogs."""
