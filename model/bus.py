@@ -1,0 +1,214 @@
+"""The event bus: one bounded ring that every reader follows with a cursor of its own.
+
+Publishing never waits for a reader. Events collect in a window that is sealed into the ring at once
+when the bus was idle and else every 16 ms; inside a window the deltas of one block merge. A reader
+that falls more than the ring behind is told what it missed and reads the state again. Belongs to
+one event loop; other threads reach it through that loop.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from model.events import ContentDelta, Event
+
+CAPACITY = 1000
+"""Events that the ring holds (interface 8)."""
+
+WINDOW = 0.016
+"""Seconds between two seals under load: one screen frame."""
+
+
+@dataclass(slots=True)
+class Published:
+    """An event in the ring and its encoded frames, each made at most once."""
+
+    seq: int
+    event: Event
+    frames: dict[str, bytes] = field(default_factory=dict)
+    """Encoded forms by a name of the reader's choice."""
+
+    def frame(self, form: str, encode: Callable[["Published"], bytes]) -> bytes:
+        """The frame of this form, encoded on first use and then shared by all readers."""
+        if form not in self.frames:
+            self.frames[form] = encode(self)
+        return self.frames[form]
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Events that a reader can't get any more, by their numbers, both included."""
+
+    first: int
+    last: int
+
+
+class EventBus:
+    """Numbers events, merges deltas, keeps the newest 1000 and tells listeners of new ones."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self.seq = 0
+        """The number of the newest event."""
+        self._ring: deque[Published] = deque(maxlen=capacity)
+        self._end = 0
+        self._window: dict[int, Published] = {}
+        self._open_deltas: dict[str, int] = {}
+        self._listeners: list[Callable[[], None]] = []
+        self._session_rings: dict[str, tuple[deque[Published], int]] = {}
+        self._next_seal = 0.0
+        self._timer: asyncio.Handle | None = None
+
+    def publish(self, event: Event) -> None:
+        """Number the event and put it into the window, merged with an open delta of its block."""
+        self.seq += 1
+        session = event.concerns
+        if session is not None:
+            open_seq = self._open_deltas.pop(session, None)
+            if isinstance(event, ContentDelta):
+                if open_seq is not None:
+                    earlier = self._window[open_seq].event
+                    merged = isinstance(earlier, ContentDelta) and earlier.merged(event)
+                    if merged:
+                        # Moved to the end: numbers in the ring only ever grow.
+                        del self._window[open_seq]
+                        event = merged
+                self._open_deltas[session] = self.seq
+        self._window[self.seq] = Published(self.seq, event)
+        self._schedule()
+
+    def seal(self) -> None:
+        """Move the window into the ring now, so that what follows stands after it."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._window:
+            return
+        for entry in self._window.values():
+            self._ring.append(entry)
+            followed = self._session_rings.get(entry.event.concerns or "")
+            if followed is not None:
+                followed[0].append(entry)
+        self._end += len(self._window)
+        self._window = {}
+        self._open_deltas = {}
+        for listener in tuple(self._listeners):
+            listener()
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after each seal, on the bus's loop; returns how to end that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def reader(self, since: int | None = None) -> "Reader":
+        """A reader from now on, or from what the ring still holds after number `since`."""
+        self.seal()
+        return Reader(self, self._end if since is None else self._index_after(since), since)
+
+    def _index_after(self, seq: int) -> int:
+        behind = sum(1 for entry in self._ring if entry.seq > seq)
+        return self._end - behind
+
+    def _schedule(self) -> None:
+        if self._timer is not None:
+            return
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        due = max(now, self._next_seal)
+        self._next_seal = due + WINDOW
+        self._timer = loop.call_at(due, self.seal) if due > now else loop.call_soon(self.seal)
+
+    @property
+    def end(self) -> int:
+        """The index after the newest sealed event."""
+        return self._end
+
+    @property
+    def start(self) -> int:
+        """The index of the oldest event that the ring holds."""
+        return self._end - len(self._ring)
+
+    def entries(self, index: int) -> list[Published]:
+        """The sealed events from this index on."""
+        return list(islice(self._ring, max(0, index - self.start), None))
+
+    def _follow(self, session_id: str) -> None:
+        ring, readers = self._session_rings.get(session_id, (deque(maxlen=CAPACITY), 0))
+        self._session_rings[session_id] = (ring, readers + 1)
+
+    def _unfollow(self, session_id: str) -> None:
+        ring, readers = self._session_rings[session_id]
+        if readers == 1:
+            del self._session_rings[session_id]
+        else:
+            self._session_rings[session_id] = (ring, readers - 1)
+
+    def _followed(self, session_ids: set[str], after: int, before: int) -> Iterator[Published]:
+        for session_id in session_ids:
+            ring, _ = self._session_rings[session_id]
+            yield from (entry for entry in ring if after < entry.seq < before)
+
+
+class Reader:
+    """One follower of the bus: a cursor into the ring and the sessions it subscribed to."""
+
+    def __init__(self, bus: EventBus, index: int, since: int | None) -> None:
+        self._bus = bus
+        self._index = index
+        self._last_seq = since if since is not None else bus.seq
+        self._subscribed: set[str] = set()
+
+    def take(self) -> tuple[list[Published], Missed | None]:
+        """New events in order, and what was lost when the ring ran over this reader.
+
+        Events of subscribed sessions that the ring has lost come from those sessions' own buffers.
+        """
+        bus = self._bus
+        if self._index >= bus.end:
+            return [], None
+        entries = bus.entries(self._index)
+        missed = None
+        if self._index < bus.start or (entries and self._lost_before(entries[0])):
+            first = entries[0].seq
+            missed = Missed(self._last_seq + 1, first - 1)
+            kept = bus._followed(self._subscribed, self._last_seq, first)
+            entries = sorted(kept, key=lambda entry: entry.seq) + entries
+        self._index = bus.end
+        self._last_seq = entries[-1].seq
+        return entries, missed
+
+    def _lost_before(self, oldest: Published) -> bool:
+        """Whether a resuming reader's number lies before all that the ring still holds."""
+        return (
+            self._index == self._bus.start
+            and self._bus.start > 0
+            and oldest.seq > self._last_seq + 1
+        )
+
+    @property
+    def behind(self) -> int:
+        """How many sealed events wait for this reader."""
+        return self._bus.end - self._index
+
+    @property
+    def index(self) -> int:
+        """The index of the next event, equal among readers that are equally far."""
+        return self._index
+
+    def subscribe(self, session_id: str) -> None:
+        """Keep this session's events in a buffer of their own for this reader."""
+        if session_id not in self._subscribed:
+            self._subscribed.add(session_id)
+            self._bus._follow(session_id)
+
+    def unsubscribe(self, session_id: str) -> None:
+        """End `subscribe`; unknown sessions are no error."""
+        if session_id in self._subscribed:
+            self._subscribed.remove(session_id)
+            self._bus._unfollow(session_id)
+
+    def close(self) -> None:
+        """Leave the bus."""
+        for session_id in tuple(self._subscribed):
+            self.unsubscribe(session_id)

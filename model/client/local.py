@@ -1,0 +1,82 @@
+"""The client for screens in this process: it hops between their thread and the core's."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from model.client.base import Happened, Loaded, Update
+from model.commands.registry import Command
+from model.core import Core
+
+if TYPE_CHECKING:
+    from model.bus import Reader
+    from model.workspace import Workspace
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class LocalClient:
+    """Calls commands on the core's loop and follows its bus, one batch at a time.
+
+    A screen that does not ask for the next batch costs the core nothing: the bus's ring runs over
+    its reader, and it is loaded anew when it asks again.
+    """
+
+    def __init__(self, core: Core, workspace: "Workspace") -> None:
+        self._core = core
+        self._workspace = workspace
+
+    async def call(self, command: Command[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a command on the core's loop."""
+        assert not args, "commands take keyword arguments"
+        return await self._core.run(command.run(self._workspace, kwargs))
+
+    async def updates(self) -> AsyncIterator[Update]:
+        """The state and then batches of events, as fast as they are asked for."""
+        feed = await self._core.run(self._open())
+        try:
+            while True:
+                yield await self._core.run(feed.next())
+        finally:
+            self._core.tell(feed.close)
+
+    async def _open(self) -> "_Feed":
+        return _Feed(self._workspace)
+
+    async def close(self) -> None:
+        """Nothing to give up: the model ends with the program."""
+
+
+class _Feed:
+    """The core's end of `updates`."""
+
+    def __init__(self, workspace: "Workspace") -> None:
+        self._store = workspace.store
+        self._reader: Reader | None = None
+        self._ready = asyncio.Event()
+        self._ended = self._store.bus.listen(self._ready.set)
+
+    async def next(self) -> Update:
+        while True:
+            self._ready.clear()
+            if self._reader is None:
+                return self._load()
+            entries, missed = self._reader.take()
+            if missed is not None:
+                return self._load()
+            if entries:
+                return Happened(tuple(entry.event for entry in entries))
+            await self._ready.wait()
+
+    def _load(self) -> Loaded:
+        if self._reader is not None:
+            self._reader.close()
+        # `reader` seals the bus: the state holds exactly what this reader will not be told.
+        self._reader = self._store.bus.reader()
+        return Loaded(self._store.state)
+
+    def close(self) -> None:
+        self._ended()
+        if self._reader is not None:
+            self._reader.close()

@@ -1,0 +1,97 @@
+"""The whole state in wire form (`GET /api/init`): how it is written and how it is read again."""
+
+from typing import TYPE_CHECKING, Any
+
+from model.preferences import Preferences, redacted
+from model.resources import Message, Project, Session, Worktree
+from model.state import State
+
+if TYPE_CHECKING:
+    from model.workspace import Workspace
+
+MESSAGES_OF_ACTIVE = 50
+"""How many messages of each running or waiting session come along."""
+
+
+async def snapshot_json(workspace: "Workspace") -> dict[str, Any]:
+    """The state for remote clients, with the number of the event it stands after."""
+    store = workspace.store
+    await store.flush()
+    active = {
+        session.id: (await store.messages(session.id, MESSAGES_OF_ACTIVE)).messages
+        for session in store.state.sessions.values()
+        if session.status in ("running", "waiting")
+    }
+    store.bus.seal()
+    state = store.state
+    sessions = [session for session in state.sessions.values()]
+    worktrees = list(state.worktrees.values())
+    return {
+        "projects": [_project(project) for project in state.projects.values()],
+        "worktreesByProject": {
+            key: [w.model_dump(mode="json") for w in worktrees if w.project_id == key]
+            for key in state.projects
+        },
+        "sessionsByWorktree": {
+            key: [s.model_dump(mode="json") for s in sessions if s.worktree_id == key]
+            for key in state.worktrees
+        },
+        "activeSessions": {
+            key: {
+                **state.sessions[key].model_dump(mode="json"),
+                "messages": _newest(state, messages),
+            }
+            for key, messages in active.items()
+            if key in state.sessions
+        },
+        "runningSessions": [s.id for s in sessions if s.status == "running"],
+        "queuedBySession": {
+            key: [message.model_dump(mode="json") for message in messages]
+            for key, messages in state.queued.items()
+        },
+        "preferences": redacted(state.preferences).model_dump(mode="json"),
+        "uiState": {},
+        "seq": store.bus.seq,
+    }
+
+
+def _project(project: Project) -> dict[str, Any]:
+    return project.model_copy(update={"tracker_api_key": None}).model_dump(mode="json")
+
+
+def _newest(state: State, messages: list[Message]) -> list[dict[str, Any]]:
+    """Messages as saved, the unfinished one as it is by now."""
+    return [state.streaming.get(m.id, m).model_dump(mode="json") for m in messages]
+
+
+def state_from(snapshot: dict[str, Any]) -> State:
+    """The state that `snapshot_json` wrote; secrets are missing."""
+    streaming = [
+        Message.model_validate(message)
+        for session in snapshot["activeSessions"].values()
+        for message in session["messages"]
+        if message["role"] == "assistant" and message["status"] == "processing"
+    ]
+    return State(
+        projects=_by_id(Project.model_validate(item) for item in snapshot["projects"]),
+        worktrees=_by_id(
+            Worktree.model_validate(item)
+            for items in snapshot["worktreesByProject"].values()
+            for item in items
+        ),
+        sessions=_by_id(
+            Session.model_validate(item)
+            for items in snapshot["sessionsByWorktree"].values()
+            for item in items
+        ),
+        queued={
+            key: tuple(Message.model_validate(item) for item in items)
+            for key, items in snapshot["queuedBySession"].items()
+        },
+        streaming=_by_id(streaming),
+        preferences=Preferences.model_validate(snapshot["preferences"]),
+    )
+
+
+def _by_id(resources: Any) -> dict[str, Any]:
+    return {resource.id: resource for resource in resources}

@@ -1,0 +1,151 @@
+"""What a command is: a typed function with a wire name, and how a wire call becomes a Python call.
+
+The wire arguments (camelCase, snake_case accepted), their checks and the reference page come from
+the function's signature, so that nothing about a command is written twice.
+"""
+
+import inspect
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from model.errors import SpinneyError
+from model.text import clean_json
+
+if TYPE_CHECKING:
+    from model.workspace import Workspace
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a command."""
+
+    name: str
+    """In Python."""
+    wire: str
+    """On the wire."""
+    required: bool
+    adapter: TypeAdapter[Any]
+
+
+@dataclass(frozen=True)
+class Command(Generic[P, R]):
+    """An operation that every client can call by name."""
+
+    name: str
+    function: "Callable[Concatenate[Workspace, P], Awaitable[R]]"
+    remote: bool = True
+    """Whether clients outside this process may call it."""
+
+    @cached_property
+    def description(self) -> str:
+        """The function's docstring."""
+        return inspect.getdoc(self.function) or ""
+
+    @cached_property
+    def arguments(self) -> tuple[Argument, ...]:
+        """All arguments but the workspace, in order."""
+        parameters = list(inspect.signature(self.function).parameters.values())[1:]
+        return tuple(
+            Argument(
+                parameter.name,
+                camel_case(parameter.name),
+                parameter.default is inspect.Parameter.empty,
+                TypeAdapter(self._evaluated(parameter.annotation)),
+            )
+            for parameter in parameters
+        )
+
+    @cached_property
+    def result(self) -> TypeAdapter[R]:
+        """Checks and serialises the result."""
+        return TypeAdapter(self._evaluated(inspect.signature(self.function).return_annotation))
+
+    def _evaluated(self, annotation: Any) -> Any:
+        # The workspace's own annotation is known to type checkers only, so each is read alone.
+        if isinstance(annotation, str):
+            return eval(annotation, self.function.__globals__)
+        return annotation
+
+    def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Keyword arguments from wire arguments. Raises `SpinneyError` (`invalid_request`)."""
+        values = {snake_case(key): value for key, value in given.items()}
+        parsed = {}
+        for argument in self.arguments:
+            value = values.pop(argument.name, None)
+            if value is None and not argument.required:
+                continue
+            if argument.name not in map(snake_case, given):
+                raise SpinneyError(f"Missing field: {argument.wire}")
+            try:
+                parsed[argument.name] = argument.adapter.validate_python(clean_json(value))
+            except (ValidationError, RecursionError) as error:
+                raise SpinneyError(f"Invalid field '{argument.wire}': {_why(error)}") from None
+        if values:
+            _log.info("%s: unknown arguments ignored: %s", self.name, ", ".join(sorted(values)))
+        return parsed
+
+    async def run(self, workspace: "Workspace", given: Mapping[str, Any]) -> R:
+        """Check the wire arguments and run."""
+        call: Callable[..., Awaitable[R]] = self.function
+        return await call(workspace, **self.parse(given))
+
+
+COMMANDS: dict[str, Command[..., Any]] = {}
+"""Every command by its wire name; filled when `model.commands.all` is imported."""
+
+ALIASES = {"cancel_chat_message": "stop_generation", "get_sessions": "list_sessions"}
+"""Other names that are accepted."""
+
+
+def command(function: "Callable[Concatenate[Workspace, P], Awaitable[R]]") -> Command[P, R]:
+    """Make a function a command under its own name."""
+    return _register(Command(function.__name__, function))
+
+
+def local_command(function: "Callable[Concatenate[Workspace, P], Awaitable[R]]") -> Command[P, R]:
+    """Make a function a command that only clients of this process may call."""
+    return _register(Command(function.__name__, function, remote=False))
+
+
+def _register(made: Command[P, R]) -> Command[P, R]:
+    COMMANDS[made.name] = made
+    return made
+
+
+def find_command(name: str) -> Command[..., Any]:
+    """The command of this wire name. Raises `SpinneyError`."""
+    found = COMMANDS.get(ALIASES.get(name, name))
+    if found is None:
+        raise SpinneyError(f"Unknown command: {name[:200]}")
+    return found
+
+
+def camel_case(name: str) -> str:
+    """`worktree_id` → `worktreeId`."""
+    head, *tail = name.split("_")
+    return head + "".join(word.capitalize() for word in tail)
+
+
+def snake_case(name: str) -> str:
+    """`worktreeId` → `worktree_id`; what is snake case already stays."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found.group(1).lower(), name)
+
+
+def _why(error: ValidationError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    text = first["msg"][:1].lower() + first["msg"][1:]
+    return f"{place}: {text}" if place else text

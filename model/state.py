@@ -1,0 +1,253 @@
+"""All that is known at one moment, and the one pure fold that leads from each moment to the next.
+
+The store folds the events it accepts, every mirror folds the events it hears: equal events give
+equal states. Messages of the past are not part of it (they are read in pages); the message that is
+being streamed and the messages that wait in a queue are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from model import events as e
+from model.preferences import Preferences
+from model.resources import (
+    Block,
+    Message,
+    MessageError,
+    Project,
+    Session,
+    TextBlock,
+    ThinkingBlock,
+    ToolUseBlock,
+    Worktree,
+)
+
+V = TypeVar("V")
+
+
+def _empty() -> Mapping[str, Any]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything that every client may know, by id."""
+
+    projects: Mapping[str, Project] = field(default_factory=_empty)
+    worktrees: Mapping[str, Worktree] = field(default_factory=_empty)
+    sessions: Mapping[str, Session] = field(default_factory=_empty)
+    queued: Mapping[str, tuple[Message, ...]] = field(default_factory=_empty)
+    """User messages that wait behind a run, by session, oldest first."""
+    streaming: Mapping[str, Message] = field(default_factory=_empty)
+    """Messages that are not finished, by message id."""
+    preferences: Preferences = field(default_factory=Preferences)
+
+    def worktrees_of(self, project_id: str, *, archived: bool = False) -> list[Worktree]:
+        """The project's worktrees, highest `order` first, then the oldest first."""
+        found = (w for w in self.worktrees.values() if w.project_id == project_id)
+        shown = (w for w in found if archived or w.archived_at is None)
+        return sorted(shown, key=lambda w: (-w.order, w.created_at))
+
+    def sessions_of(self, worktree_id: str, *, archived: bool = False) -> list[Session]:
+        """The worktree's sessions, highest `order` first, then the oldest first."""
+        found = (s for s in self.sessions.values() if s.worktree_id == worktree_id)
+        shown = (s for s in found if archived or s.archived_at is None)
+        return sorted(shown, key=lambda s: (-s.order, s.created_at))
+
+    def streaming_in(self, session_id: str) -> Message | None:
+        """The session's unfinished answer."""
+        return next((m for m in self.streaming.values() if m.session_id == session_id), None)
+
+
+def put(mapping: Mapping[str, V], key: str, value: V) -> Mapping[str, V]:
+    """A copy of the mapping with this entry."""
+    return MappingProxyType({**mapping, key: value})
+
+
+def without(mapping: Mapping[str, V], *keys: str) -> Mapping[str, V]:
+    """A copy of the mapping without these entries."""
+    return MappingProxyType({key: value for key, value in mapping.items() if key not in keys})
+
+
+def apply(state: State, event: e.Event) -> State:
+    """The state after the event. Pure; an event about something unknown changes nothing."""
+    match event:
+        case e.ContentDelta() | e.ToolUsed() | e.BlockChanged():
+            message = state.streaming.get(event.message_id)
+            if message is None:
+                return state
+            changed = fold_message(message, event)
+            return replace(state, streaming=put(state.streaming, message.id, changed))
+        case e.MessageStarted():
+            started = put(state.streaming, event.message_id, event.message)
+            return replace(state, streaming=started)
+        case e.MessageCompleted() | e.MessageFailed():
+            return replace(state, streaming=without(state.streaming, event.message_id))
+        case e.MessageQueued() | e.MessageRemoved():
+            return _apply_to_queue(state, event)
+        case e.SessionCreated() | e.SessionUpdated() | e.SessionArchived() | e.SessionDeleted():
+            return _apply_to_session(state, event)
+        case e.ProjectAdded() | e.ProjectUpdated():
+            return replace(state, projects=put(state.projects, event.project.id, event.project))
+        case e.ProjectRemoved():
+            return _without_project(state, event.project_id)
+        case e.PreferencesUpdated():
+            known = state.preferences.model_dump()
+            merged = Preferences.model_validate({**known, **event.changes})
+            return replace(state, preferences=merged)
+        case e.SessionWaiting() | e.RunNoticed() | e.TaskCompleted():
+            return state
+        case _:
+            return _apply_to_worktree(state, event)
+
+
+def fold_message(message: Message, event: e.Event) -> Message:
+    """An unfinished message after one of its own events."""
+    match event:
+        case e.ContentDelta():
+            return _with_text(message, event)
+        case e.ToolUsed():
+            block = ToolUseBlock(
+                id=event.tool_use_id,
+                name=event.tool_name,
+                input=event.tool_input,
+                parent_tool_use_id=event.parent_tool_use_id,
+            )
+            return with_block(message, event.content_index, block)
+        case e.BlockChanged():
+            return with_block(message, event.content_index, event.block)
+        case e.MessageCompleted():
+            return message.model_copy(
+                update={
+                    "status": "completed",
+                    "stop_reason": event.stop_reason,
+                    "usage": event.usage,
+                }
+            )
+        case e.MessageFailed():
+            error = MessageError(error=event.error, error_type=event.error_type)
+            return message.model_copy(
+                update={"status": "completed", "error": error, "usage": event.usage}
+            )
+        case _:
+            return message
+
+
+def with_block(message: Message, index: int, block: Block) -> Message:
+    """The message with this block at `index`; an index past the end appends."""
+    content = [*message.content[:index], block, *message.content[index + 1 :]]
+    return message.model_copy(update={"content": content})
+
+
+def _with_text(message: Message, delta: e.ContentDelta) -> Message:
+    kind = ThinkingBlock if delta.kind == "thinking" else TextBlock
+    content = message.content
+    if delta.content_index < len(content):
+        block = content[delta.content_index]
+        if isinstance(block, TextBlock | ThinkingBlock):
+            longer = block.model_copy(update={"text": block.text + delta.content})
+            return with_block(message, delta.content_index, longer)
+    return with_block(message, delta.content_index, kind(text=delta.content))
+
+
+def _apply_to_queue(state: State, event: e.MessageQueued | e.MessageRemoved) -> State:
+    message_id = event.message_id if isinstance(event, e.MessageRemoved) else event.message.id
+    waiting = state.queued.get(event.session_id, ())
+    rest = tuple(message for message in waiting if message.id != message_id)
+    if isinstance(event, e.MessageQueued) and event.status == "sent":
+        rest = (*rest, event.message)
+    if not rest:
+        return replace(state, queued=without(state.queued, event.session_id))
+    return replace(state, queued=put(state.queued, event.session_id, rest))
+
+
+def _apply_to_session(
+    state: State,
+    event: e.SessionCreated | e.SessionUpdated | e.SessionArchived | e.SessionDeleted,
+) -> State:
+    match event:
+        case e.SessionCreated():
+            return replace(state, sessions=put(state.sessions, event.session.id, event.session))
+        case e.SessionDeleted():
+            return _without_sessions(state, {event.session_id})
+        case e.SessionUpdated():
+            updates = event.updates
+        case e.SessionArchived():
+            updates = {"archived_at": event.archived_at}
+    session = state.sessions.get(event.session_id)
+    if session is None:
+        return state
+    changed = Session.model_validate({**session.model_dump(), **updates})
+    return replace(state, sessions=put(state.sessions, session.id, changed))
+
+
+def _apply_to_worktree(state: State, event: e.Event) -> State:
+    match event:
+        case (
+            e.WorktreeCreating()
+            | e.WorktreeCreated()
+            | e.WorktreeArchived()
+            | e.WorktreeUnarchived()
+            | e.WorktreeRenamed()
+            | e.WorktreeUpdated()
+        ):
+            changed = put(state.worktrees, event.worktree.id, event.worktree)
+            return replace(state, worktrees=changed)
+        case e.WorktreeCreateFailed():
+            return _without_worktrees(state, {event.id})
+        case e.WorktreeDeleted():
+            return _without_worktrees(state, {event.worktree_id})
+        case e.WorktreeStatusUpdated():
+            return _with_status(
+                state,
+                event.worktree_id,
+                cached_pr_status=event.cached_pr_status,
+                cached_check_status=event.cached_check_status,
+            )
+        case e.GitStatusUpdated():
+            return _with_status(
+                state,
+                event.worktree_id,
+                cached_ahead_count=event.ahead,
+                cached_behind_count=event.behind,
+                cached_uncommitted_added=event.uncommitted_added,
+                cached_uncommitted_removed=event.uncommitted_removed,
+                cached_branch_diff_added=event.branch_diff_added,
+                cached_branch_diff_removed=event.branch_diff_removed,
+                cached_unpushed_count=event.unpushed,
+                cached_status_at=event.checked_at,
+            )
+        case _:
+            return state
+
+
+def _with_status(state: State, worktree_id: str, **fields: Any) -> State:
+    worktree = state.worktrees.get(worktree_id)
+    if worktree is None:
+        return state
+    changed = worktree.model_copy(update=fields)
+    return replace(state, worktrees=put(state.worktrees, worktree_id, changed))
+
+
+def _without_sessions(state: State, session_ids: set[str]) -> State:
+    streaming = {m.id for m in state.streaming.values() if m.session_id in session_ids}
+    return replace(
+        state,
+        sessions=without(state.sessions, *session_ids),
+        queued=without(state.queued, *session_ids),
+        streaming=without(state.streaming, *streaming),
+    )
+
+
+def _without_worktrees(state: State, worktree_ids: set[str]) -> State:
+    sessions = {s.id for s in state.sessions.values() if s.worktree_id in worktree_ids}
+    rest = _without_sessions(state, sessions)
+    return replace(rest, worktrees=without(rest.worktrees, *worktree_ids))
+
+
+def _without_project(state: State, project_id: str) -> State:
+    worktrees = {w.id for w in state.worktrees.values() if w.project_id == project_id}
+    rest = _without_worktrees(state, worktrees)
+    return replace(rest, projects=without(rest.projects, project_id))
