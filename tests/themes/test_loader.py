@@ -1,0 +1,125 @@
+import re
+import subprocess
+import sys
+from dataclasses import asdict
+
+import pytest
+from textual.theme import Theme
+
+from themes.loader import chrome, names, syntax_theme
+from themes.stylesheet import custom_properties
+from themes.terminal import theme_colors
+from themes.tokens import TOKEN_CLASSES
+
+COLOUR = re.compile(r"#[0-9a-f]{6}")
+GROUND_KEYS = (
+    "background",
+    "foreground",
+    "selection",
+    "line_highlight",
+    "cursor",
+    "line_number",
+    "inserted_background",
+    "deleted_background",
+)
+
+
+def luminance(color: str) -> float:
+    def linear(channel: int) -> float:
+        share = channel / 255
+        return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(int(color[at : at + 2], 16)) for at in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_there_are_nineteen_syntax_themes_and_the_defaults_are_among_them():
+    assert len(names()) == 19
+    assert {"vitesse-black", "hosting-light"} <= set(names())
+
+
+def test_there_are_fifty_one_token_classes():
+    assert len(set(TOKEN_CLASSES)) == len(TOKEN_CLASSES) == 51
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_syntax_theme_colours_every_class_with_an_opaque_colour(name):
+    theme = syntax_theme(name)
+    assert theme.name == name
+    assert tuple(theme.tokens) == TOKEN_CLASSES
+    for style in theme.tokens.values():
+        assert COLOUR.fullmatch(style.color)
+        assert style.background is None or COLOUR.fullmatch(style.background)
+    assert set(GROUND_KEYS) <= set(theme.ui)
+    assert all(map(COLOUR.fullmatch, (*theme.ui.values(), *theme.ansi.values())))
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_themes_kind_tells_its_ground_and_its_text_can_be_read(name):
+    theme = syntax_theme(name)
+    assert (luminance(theme.ui["background"]) < 0.2) == (theme.kind == "dark")
+    assert contrast(theme.ui["foreground"], theme.ui["background"]) > 6.5
+
+
+def test_an_unknown_theme_is_refused_with_the_names_that_exist():
+    with pytest.raises(ValueError, match=r"No syntax theme is called 'mauve'.*vitesse-black"):
+        syntax_theme("mauve")
+    with pytest.raises(ValueError, match="No syntax theme"):
+        syntax_theme("../chrome/spinney-dark")
+    with pytest.raises(ValueError, match="dark or light"):
+        chrome("system")
+
+
+def test_a_theme_is_read_once_and_cannot_be_changed_by_who_reads_it():
+    assert syntax_theme("nord") is syntax_theme("nord")
+    with pytest.raises(TypeError):
+        syntax_theme("nord").ui["background"] = "#ffffff"
+
+
+@pytest.mark.parametrize("kind", ["dark", "light"])
+def test_the_chrome_can_be_read_on_every_ground_it_uses(kind):
+    ui = chrome(kind).ui
+    grounds = [ui[name] for name in ("background", "surface", "panel", "overlay")]
+    for ground in grounds:
+        assert contrast(ui["text"], ground) >= 7
+        for name in ("text_muted", "text_faint", "link", "success", "warning", "error", "info"):
+            assert contrast(ui[name], ground) >= 4.5, (name, ground)
+        assert contrast(ui["focus"], ground) >= 3
+    for name in ("added", "removed"):
+        assert contrast(ui["text"], ui[f"diff_{name}"]) >= 7
+        assert contrast(ui["text"], ui[f"diff_{name}_word"]) >= 7
+
+
+@pytest.mark.parametrize("kind", ["dark", "light"])
+def test_the_chrome_makes_a_terminal_theme(kind):
+    theme = Theme(**asdict(theme_colors(chrome(kind))))
+    generated = theme.to_color_system().generate()
+    assert theme.dark is (kind == "dark")
+    assert generated["background"].lower() == chrome(kind).ui["background"]
+    assert theme.variables["text-muted"] == chrome(kind).ui["text_muted"]
+
+
+def test_a_style_sheet_names_every_class_and_every_colour():
+    properties = custom_properties(chrome("dark"), syntax_theme("vitesse-black"))
+    assert properties["--ui-text-muted"] == chrome("dark").ui["text_muted"]
+    assert properties["--code-background"] == "#000000"
+    assert properties["--tok-comment"] == "#657365"
+    assert properties["--tok-heading-weight"] == "bold"
+    assert properties["--tok-link-line"] == "underline"
+    assert all(f"--tok-{name.replace('_', '-')}" in properties for name in TOKEN_CLASSES)
+    assert not any(character in "".join(properties.values()) for character in ";{}<")
+
+
+def test_reading_colours_loads_nothing_but_the_standard_library():
+    code = (
+        "import sys, themes.loader, themes.terminal, themes.stylesheet;"
+        "themes.loader.syntax_theme('nord');"
+        "print(*[m for m in ('rich', 'textual', 'pygments', 'model') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=30)
+    assert done.stdout.split() == []
