@@ -57,6 +57,7 @@ MERGED_KEYS = (
     "magic_prompts", "magic_prompt_models", "magic_prompt_providers", "magic_prompt_backends",
 )  # fmt: skip
 """Objects with a fixed set of entries: a partial value changes only the entries that it has."""
+TEXTS_OR_NULLS = "an object of texts or nulls"
 
 
 def _whole(value: Any) -> Any:
@@ -77,14 +78,19 @@ def _setting(
     low: float | None = None,
     high: float | None = None,
     secret: bool = False,
+    form: str = "",
 ) -> Any:
-    """A field with all that the settings pages show; `secret` values never leave this machine."""
+    """A field with all that the settings pages show.
+
+    `secret` values never leave this machine; `form` says what a value must be, where its type
+    does not.
+    """
     return Field(
         default=default,
         description=description,
         ge=low,
         le=high,
-        json_schema_extra={"group": group, "secret": secret},
+        json_schema_extra={"group": group, "secret": secret, "form": form},
     )
 
 
@@ -134,7 +140,8 @@ class Preferences(BaseModel):
     selected_codex_model: CodexModel = _setting(
         "codex_model_1", "Models", "Model of new Codex sessions")
     selected_opencode_model: ProviderModel = _setting(
-        "backend_c/codex_model_1", "Models", "Model of new OpenCode sessions, as provider/model")
+        "backend_c/codex_model_1", "Models", "Model of new OpenCode sessions, as provider/model",
+        form="text of the form provider/model")
     default_codex_reasoning_effort: Literal["low", "medium", "high", "xhigh"] = _setting(
         "high", "Models", "How much Codex reasons before it answers")
     codex_multi_agent_enabled: bool = _setting(
@@ -180,16 +187,19 @@ class Preferences(BaseModel):
         "delete", "Archive", "Whether removing a worktree archives or deletes it")
 
     magic_prompts: dict[str, str | None] = _setting(
-        dict.fromkeys(PROMPT_KEYS), "Magic prompts", "Your own prompt texts; null is the built-in")
+        dict.fromkeys(PROMPT_KEYS), "Magic prompts", "Your own prompt texts; null is the built-in",
+        form=TEXTS_OR_NULLS)
     magic_prompt_models: dict[str, str] = _setting(
         {f"{key}_model": "model_5" if key in SMALL_PROMPTS else "model_1" for key in PROMPT_KEYS},
         "Magic prompts", "Model of each prompt")
     magic_prompt_providers: dict[str, str | None] = _setting(
         dict.fromkeys(f"{key}_provider" for key in PROMPT_KEYS),
-        "Magic prompts", "Provider profile of each prompt; null is the default provider")
+        "Magic prompts", "Provider profile of each prompt; null is the default provider",
+        form=TEXTS_OR_NULLS)
     magic_prompt_backends: dict[str, str | None] = _setting(
         dict.fromkeys(f"{key}_backend" for key in PROMPT_KEYS),
-        "Magic prompts", "Agent of each prompt; null is the default agent")
+        "Magic prompts", "Agent of each prompt; null is the default agent",
+        form=TEXTS_OR_NULLS)
     parallel_execution_prompt_enabled: bool = _setting(
         False, "Magic prompts", "Tell agents to work on independent steps in parallel")
 
@@ -229,7 +239,8 @@ class Preferences(BaseModel):
     default_provider: str | None = _setting(
         None, "Advanced", "Provider profile of new sessions; null is the program's own")
     custom_cli_profiles: list[CliProfile] = _setting(
-        [], "Advanced", "Provider profiles: settings of an agent program under a name", secret=True)
+        [], "Advanced", "Provider profiles: settings of an agent program under a name",
+        secret=True, form="a list of profiles, each with a name and settings_json as text")
     waiting_sound: Sound = _setting("none", "Advanced", "Sound when an agent waits for you")
     review_sound: Sound = _setting("none", "Advanced", "Sound when an agent has finished")
     keybindings: dict[str, str] = _setting(

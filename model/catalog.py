@@ -1,0 +1,211 @@
+"""The one mapping from the wire's neutral words to real programs, models and labels.
+
+Nothing else in the program knows a product's name. Presets of models age, so a person can override
+them and add rows in `models.toml`; see `load_overrides`.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+MAX_OVERRIDES_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """A model that people can choose."""
+
+    name: str
+    """On the wire and in settings."""
+    passed: str
+    """What the agent's program is told."""
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class BackendRow:
+    """A kind of agent program and the models it offers."""
+
+    name: str
+    label: str
+    program: str
+    """The command to look for; empty where the program ships with Spinney."""
+    models: tuple[ModelRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRow:
+    """An editor or a terminal that a worktree can be opened in."""
+
+    name: str
+    label: str
+    program: str
+    """The command to look for; empty for what the system or the shell itself offers."""
+    application: str = ""
+    """What macOS calls it, for `open -a`."""
+
+
+_CODEX_MODELS = (
+    ("gpt-5.3-codex", "GPT-5.3 Codex"),
+    ("gpt-5.2-codex", "GPT-5.2 Codex"),
+    ("gpt-5.1-codex-max", "GPT-5.1 Codex Max"),
+    ("gpt-5.2", "GPT-5.2"),
+    ("gpt-5.1-codex-mini", "GPT-5.1 Codex Mini"),
+)
+
+BACKENDS = (
+    BackendRow(
+        "backend_a",
+        "Claude Code",
+        "claude",
+        (
+            ModelRow("model_1", "opus", "Opus"),
+            # `opus-4.5` and `sonnet-4.5` are no aliases of the program: it takes them at the
+            # start and fails at the first turn, so the full names are passed.
+            ModelRow("model_2", "claude-opus-4-5", "Opus 4.5"),
+            ModelRow("model_3", "sonnet", "Sonnet"),
+            ModelRow("model_4", "claude-sonnet-4-5", "Sonnet 4.5"),
+            ModelRow("model_5", "haiku", "Haiku"),
+        ),
+    ),
+    BackendRow(
+        "backend_b",
+        "Codex",
+        "codex",
+        tuple(
+            ModelRow(f"codex_model_{number}", passed, label)
+            for number, (passed, label) in enumerate(_CODEX_MODELS, 1)
+        ),
+    ),
+    BackendRow(
+        "backend_c",
+        "OpenCode",
+        "opencode",
+        tuple(
+            ModelRow(f"backend_c/codex_model_{number}", f"opencode/{passed}", label)
+            for number, (passed, label) in enumerate(_CODEX_MODELS, 1)
+        ),
+    ),
+)
+DEMO = BackendRow("demo", "Demo agent", "", (ModelRow("demo", "demo", "Demo"),))
+
+EDITORS = (
+    ProgramRow("zed", "Zed", "zed", "Zed"),
+    ProgramRow("vscode", "VS Code", "code", "Visual Studio Code"),
+    ProgramRow("cursor", "Cursor", "cursor", "Cursor"),
+    ProgramRow("xcode", "Xcode", "xed", "Xcode"),
+)
+TERMINALS = (
+    ProgramRow("terminal", "Terminal", "", "Terminal"),
+    ProgramRow("warp", "Warp", "warp-terminal", "Warp"),
+    ProgramRow("ghostty", "Ghostty", "ghostty", "Ghostty"),
+    ProgramRow("iterm2", "iTerm2", "", "iTerm"),
+    ProgramRow("windows-terminal", "Windows Terminal", "wt"),
+    ProgramRow("powershell", "PowerShell", "powershell"),
+    ProgramRow("cmd", "Command Prompt", "cmd"),
+)
+SERVICES: Mapping[str, str] = MappingProxyType({"hosting": "GitHub", "tracker": "Linear"})
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The backends with their models: those built in, or with a person's overrides."""
+
+    backends: tuple[BackendRow, ...] = field(default=BACKENDS)
+
+    def backend_rows(self, *, demo: bool = False) -> tuple[BackendRow, ...]:
+        """The backends in the order in which people see them; the demo agent only on request."""
+        return (DEMO, *self.backends) if demo else self.backends
+
+    def backend(self, name: str) -> BackendRow | None:
+        """The backend of this wire name."""
+        return next((row for row in (*self.backends, DEMO) if row.name == name), None)
+
+    def model(self, backend: str, name: str) -> ModelRow | None:
+        """The backend's model of this wire name; `None` for a name that only its program knows."""
+        row = self.backend(backend)
+        return next((model for model in row.models if model.name == name), None) if row else None
+
+    def resolve_model(self, backend: str, model: str) -> str:
+        """The name handed to the backend's program: a preset's, or the given one as it is."""
+        row = self.model(backend, model)
+        return row.passed if row else model
+
+    def label(self, word: str, model: str | None = None) -> str:
+        """What a person sees for a backend, service, editor or terminal, or a backend's `model`.
+
+        A word that the catalogue does not know is shown as it is.
+        """
+        if model is not None:
+            row = self.model(word, model)
+            return row.label if row else model
+        named = (*self.backends, DEMO, *EDITORS, *TERMINALS)
+        return next((row.label for row in named if row.name == word), SERVICES.get(word, word))
+
+
+BUILT_IN = Catalog()
+
+
+def load_overrides(path: Path) -> tuple[Catalog, list[str]]:
+    """The catalogue with the overrides in `models.toml`, and a sentence for each problem.
+
+    A table per backend; in it `model = "passed"`, or `model = {passed = "…", label = "…"}`. A file
+    that cannot be read leaves the built-in catalogue; a bad row costs only that row.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_OVERRIDES_BYTES + 1)
+        if len(content) > MAX_OVERRIDES_BYTES:
+            return BUILT_IN, [f"{path} is too large; the built-in models are used."]
+        tables = tomllib.loads(content.decode())
+    except FileNotFoundError:
+        return BUILT_IN, []
+    except OSError as error:
+        return BUILT_IN, [f"{path} could not be read ({error.strerror}); see its permissions."]
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return BUILT_IN, [f"{path}, line {line}: not UTF-8 text. The built-in models are used."]
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return BUILT_IN, [f"{path}: {error}. The built-in models are used."]
+    return _overridden(tables, path)
+
+
+def _overridden(tables: Mapping[str, Any], path: Path) -> tuple[Catalog, list[str]]:
+    problems: list[str] = []
+    backends = {row.name: row for row in BACKENDS}
+    for name, models in tables.items():
+        if name not in backends:
+            problems.append(f"{path}: [{name}] is none of {', '.join(backends)}; it is ignored.")
+        elif not isinstance(models, dict):
+            problems.append(f"{path}: {name} should be a table, [{name}]; it is ignored.")
+        else:
+            rows = {row.name: row for row in backends[name].models}
+            for model, value in models.items():
+                row = _model_row(model, value, rows.get(model))
+                if row:
+                    rows[model] = row
+                else:
+                    problems.append(
+                        f"{path}: {model} in [{name}] should be the model's name as text; "
+                        "it is ignored."
+                    )
+            backends[name] = replace(backends[name], models=tuple(rows.values()))
+    return Catalog(tuple(backends.values())), problems
+
+
+def _model_row(name: str, value: Any, built_in: ModelRow | None) -> ModelRow | None:
+    """The row that `value` describes. Without a label, what is passed is what people see."""
+    if isinstance(value, str):
+        value = {"passed": value}
+    if not isinstance(value, dict):
+        return None
+    passed = value.get("passed", built_in.passed if built_in else None)
+    if not isinstance(passed, str) or not passed.strip():
+        return None
+    label = value.get("label")
+    if not isinstance(label, str) or not label.strip():
+        label = built_in.label if built_in and passed == built_in.passed else passed
+    return ModelRow(name, passed, label)

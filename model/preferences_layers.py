@@ -1,0 +1,49 @@
+"""Which value holds where several may: the session's choice, the project's, the person's."""
+
+from typing import TypeVar
+
+from model.catalog import BUILT_IN, DEMO
+from model.preferences import Preferences
+from model.resources import Project
+
+T = TypeVar("T")
+
+
+def layered(session: T | None, project: T | None, preference: T | None, default: T) -> T:
+    """The highest layer that says something, from the session down to what is built in."""
+    chosen = (value for value in (session, project, preference) if value is not None)
+    return next(chosen, default)
+
+
+def backend_for(
+    project: Project | None,
+    preferences: Preferences,
+    session: str | None = None,
+    *,
+    demo: bool = False,
+) -> str:
+    """The backend of a new session in `project`, where `session` is what was asked for.
+
+    A project's backend that no catalogue knows counts as none. With `demo`, the demo agent takes
+    the place of the person's preference.
+    """
+    of_project = project.default_backend if project else None
+    if of_project is not None and BUILT_IN.backend(of_project) is None:
+        of_project = None
+    return layered(
+        session, of_project, DEMO.name if demo else preferences.default_backend, "backend_a"
+    )
+
+
+def model_for(backend: str, preferences: Preferences, session: str | None = None) -> str:
+    """The model of a new session with `backend`, where `session` is what was asked for."""
+    match backend:
+        case "backend_b":
+            preferred: str = preferences.selected_codex_model
+        case "backend_c":
+            preferred = preferences.selected_opencode_model
+        case "demo":
+            preferred = DEMO.models[0].name
+        case _:
+            preferred = preferences.selected_model
+    return layered(session or None, None, preferred, "model_1")
