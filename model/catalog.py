@@ -142,7 +142,7 @@ class Catalog:
         if model is not None:
             row = self.model(word, model)
             return row.label if row else model
-        named = (*self.backends, DEMO, *EDITORS, *TERMINALS)
+        named: tuple[BackendRow | ProgramRow, ...] = (*self.backends, DEMO, *EDITORS, *TERMINALS)
         return next((row.label for row in named if row.name == word), SERVICES.get(word, word))
 
 
