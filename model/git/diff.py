@@ -1,0 +1,73 @@
+"""Differences as unified diff text: the working tree, the index, or a branch since its base."""
+
+import asyncio
+from pathlib import Path
+from typing import Final, Literal
+
+from model.errors import SpinneyError
+from model.git.repositories import base_commits, default_branch
+from model.git.run import git
+from model.git.status import empty_tree, untracked_files
+from model.git.untracked import LARGE_FILE, as_new_files
+from model.text import clean
+
+DiffKind = Literal["working", "staged", "branch"]
+
+# The same text whatever the user configured, and no program of the repository's choosing.
+_DIFF: Final = (
+    "-c", "core.quotePath=false",
+    "-c", f"core.bigFileThreshold={LARGE_FILE}",
+    "-c", "diff.noprefix=false",
+    "-c", "diff.mnemonicPrefix=false",
+    "-c", "diff.orderFile=",
+    "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames",
+    "--submodule=short", "--unified=3", "--end-of-options",
+)  # fmt: skip
+_TIMEOUT: Final = 60
+
+
+async def diff(path: Path, kind: DiffKind, base: str | None = None) -> str:
+    """The differences of one kind, cleaned for any screen; empty when there are none.
+
+    Args:
+        path: The worktree.
+        kind: `working`: all that is not committed, staged or not, untracked files as new ones;
+            `staged`: what the next commit would hold; `branch`: the commits since the branch
+            left its base.
+        base: For `branch`: the base, or the default branch.
+    """
+    match kind:
+        case "working":
+            new_files = await untracked_files(path)
+            shown = await git(path, *_DIFF, await _head(path), "--", timeout=_TIMEOUT)
+            added = await asyncio.to_thread(as_new_files, path, new_files)
+            text = shown.raw.decode("utf-8", "replace") + added
+        case "staged":
+            options = (*_DIFF[:-1], "--cached", _DIFF[-1])
+            shown = await git(path, *options, await _head(path), "--", timeout=_TIMEOUT)
+            text = shown.raw.decode("utf-8", "replace")
+        case "branch":
+            left, head = await _branch_ends(path, base or await default_branch(path))
+            shown = await git(path, *_DIFF, left, head, "--", timeout=_TIMEOUT)
+            text = shown.raw.decode("utf-8", "replace")
+    return await asyncio.to_thread(clean, text)
+
+
+async def _branch_ends(path: Path, base: str) -> tuple[str, str]:
+    bases = await base_commits(path, base)
+    head = await _head(path)
+    left = await git(path, "merge-base", head, *bases, check=False)
+    if left.returncode != 0:
+        raise SpinneyError(
+            f"The branch has no commit in common with “{base}”: choose another base branch.",
+            "git_error",
+        )
+    return left.stdout, head
+
+
+async def _head(path: Path) -> str:
+    """The id of the checked-out commit; before the first one that of the empty tree."""
+    found = await git(
+        path, "rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD", check=False
+    )
+    return found.stdout or await empty_tree(path)

@@ -1,0 +1,188 @@
+"""How a worktree stands: its branch, what is not committed, not pushed, ahead and behind."""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from model.errors import SpinneyError
+from model.git.repositories import base_commits, remotes
+from model.git.run import Output, git
+from model.git.untracked import LARGE_FILE, count_lines
+from model.text import clean_line
+
+UNPUSHED_CAP: Final = 1000
+"""`GitStatus.unpushed` counts no further: without a pushed branch it could be all of history."""
+
+NUMSTAT: Final = (
+    "-c", f"core.bigFileThreshold={LARGE_FILE}",
+    "diff", "--numstat", "-z", "--no-ext-diff", "--no-textconv", "--no-renames",
+    "--no-relative", "--end-of-options",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class GitStatus:
+    """A worktree at one moment. Lines are counted in text files only."""
+
+    branch: str | None
+    """`None` while detached."""
+    detached: bool
+    ahead: int
+    """Commits that the base lacks."""
+    behind: int
+    """Commits of the base that the worktree lacks."""
+    unpushed: int
+    """Commits on no remote, at most `UNPUSHED_CAP`; 0 where the repository has no remote."""
+    uncommitted_added: int
+    """Lines, staged or not, of tracked and untracked files."""
+    uncommitted_removed: int
+    branch_diff_added: int
+    """Lines of the commits since the worktree left its base."""
+    branch_diff_removed: int
+    changed_files: int
+    """Files that are not committed as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    ahead: int = 0
+    behind: int = 0
+    added: int = 0
+    removed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _WorkingTree:
+    commit: str | None
+    branch: str | None
+    tracked: int
+    untracked: list[str]
+
+
+async def worktree_status(path: Path, base: str) -> GitStatus:
+    """Look at the worktree `path`, compared with the branch `base` and its remote counterpart.
+
+    A base that is gone compares as equal; every other failure raises `SpinneyError`.
+    """
+    tree = await _working_tree(path)
+    added, removed = await _tracked_lines(path, tree) if tree.tracked else (0, 0)
+    added += await asyncio.to_thread(count_lines, path, tree.untracked)
+    compared = await _compared(path, base, tree.commit) if tree.commit else _Comparison()
+    return GitStatus(
+        branch=tree.branch,
+        detached=tree.branch is None,
+        ahead=compared.ahead,
+        behind=compared.behind,
+        unpushed=await _unpushed(path) if tree.commit else 0,
+        uncommitted_added=added,
+        uncommitted_removed=removed,
+        branch_diff_added=compared.added,
+        branch_diff_removed=compared.removed,
+        changed_files=tree.tracked + len(tree.untracked),
+    )
+
+
+async def has_uncommitted_changes(path: Path) -> bool:
+    """Whether anything in the worktree is staged, changed or untracked."""
+    return await uncommitted_files(path) > 0
+
+
+async def uncommitted_files(path: Path) -> int:
+    """How many files are staged, changed or untracked, changes inside submodules included."""
+    tree = await _working_tree(path, "--ignore-submodules=none")
+    return tree.tracked + len(tree.untracked)
+
+
+async def untracked_files(path: Path) -> list[str]:
+    """The files that git neither tracks nor ignores, relative to `path`."""
+    listed = await git(path, "ls-files", "-z", "--others", "--exclude-standard", timeout=60)
+    return listed.fields
+
+
+async def empty_tree(path: Path) -> str:
+    """The id of the tree without files, which every repository knows: what comes before all."""
+    return (await git(path, "hash-object", "-t", "tree", "--stdin")).stdout
+
+
+async def _working_tree(path: Path, *options: str) -> _WorkingTree:
+    shown = await git(
+        path, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all",
+        "--no-renames", *options, timeout=60,
+    )  # fmt: skip
+    facts: dict[str, str] = {}
+    tracked = 0
+    untracked: list[str] = []
+    for field in shown.fields:
+        match field[0]:
+            case "#":
+                _, key, value = field.split(" ", 2)
+                facts[key] = value
+            case "?":
+                untracked.append(field[2:])
+            case _:
+                tracked += 1
+    head, commit = facts["branch.head"], facts["branch.oid"]
+    return _WorkingTree(
+        commit=None if commit == "(initial)" else commit,
+        branch=None if head == "(detached)" else clean_line(head),
+        tracked=tracked,
+        untracked=untracked,
+    )
+
+
+async def _tracked_lines(path: Path, tree: _WorkingTree) -> tuple[int, int]:
+    before = tree.commit or await empty_tree(path)
+    return _sums(await git(path, *NUMSTAT, before, "--", timeout=60))
+
+
+async def _unpushed(path: Path) -> int:
+    if not await remotes(path):
+        return 0
+    counted = await git(
+        path, "rev-list", "--count", f"--max-count={UNPUSHED_CAP}", "HEAD", "--not", "--remotes"
+    )
+    return int(counted.stdout)
+
+
+# Commits never change, so neither does what lies between them: 500 worktrees are polled for
+# the price of `status` alone.
+_comparisons: OrderedDict[tuple[str, ...], _Comparison] = OrderedDict()
+_COMPARISONS_KEPT: Final = 2000
+
+
+async def _compared(path: Path, base: str, commit: str) -> _Comparison:
+    try:
+        bases = await base_commits(path, base)
+    except SpinneyError as error:
+        if error.error_type != "not_found":
+            raise
+        return _Comparison()
+    key = (commit, *bases)
+    if key in _comparisons:
+        _comparisons.move_to_end(key)
+        return _comparisons[key]
+    found = await _compare(path, commit, bases)
+    _comparisons[key] = found
+    if len(_comparisons) > _COMPARISONS_KEPT:
+        _comparisons.popitem(last=False)
+    return found
+
+
+async def _compare(path: Path, commit: str, bases: list[str]) -> _Comparison:
+    ahead = await git(path, "rev-list", "--count", commit, "--not", *bases)
+    behind = await git(path, "rev-list", "--count", *bases, "--not", commit)
+    left = await git(path, "merge-base", commit, *bases, check=False)
+    added, removed = 0, 0
+    if left.returncode == 0:
+        numbers = await git(path, *NUMSTAT, left.stdout, commit, "--", timeout=60)
+        added, removed = _sums(numbers)
+    return _Comparison(int(ahead.stdout), int(behind.stdout), added, removed)
+
+
+def _sums(numstat: Output) -> tuple[int, int]:
+    """Lines added and removed; binary files show `-` for both."""
+    rows = [field.split("\t", 2) for field in numstat.fields]
+    numbers = [(int(row[0]), int(row[1])) for row in rows if row[0] != "-"]
+    return sum(added for added, _ in numbers), sum(removed for _, removed in numbers)

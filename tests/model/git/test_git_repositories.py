@@ -1,0 +1,200 @@
+"""What a repository is and has."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from made_repository import Repository
+
+from model.errors import SpinneyError
+from model.git.repositories import (
+    base_commits,
+    branches,
+    check_remote,
+    current_branch,
+    default_branch,
+    find_root,
+    has_commits,
+    remotes,
+)
+
+MakeRepository = Callable[[str], Repository]
+
+ODD_NAMES = ["with space", "quo\"te's", "grüße-修复", "new\nline", "-dash", "co:lon", "$(x)"]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+async def test_the_root_is_found_from_inside_whatever_it_is_called(
+    name: str, make_repository: MakeRepository
+) -> None:
+    repository = make_repository(name)
+    inside = repository.write("a/b/file", "").parent
+    assert await find_root(inside) == repository.root
+    assert await find_root(repository.root) == repository.root
+
+
+async def test_a_linked_worktree_is_a_root_of_its_own(
+    repository: Repository, base_dir: Path
+) -> None:
+    repository.git("worktree", "add", "-b", "other", str(base_dir / "other"))
+    assert await find_root(base_dir / "other") == base_dir / "other"
+
+
+async def test_a_bare_repository_is_accepted(repository: Repository, tmp_path: Path) -> None:
+    bare = tmp_path.resolve() / "bare.git"
+    repository.git("clone", "--bare", ".", str(bare))
+    assert await find_root(bare) == bare
+    assert await default_branch(bare) == "main"
+    assert [branch.name for branch in await branches(bare)] == ["main"]
+
+
+async def test_a_folder_around_a_hidden_bare_repository_is_its_root(
+    repository: Repository, tmp_path: Path
+) -> None:
+    around = tmp_path.resolve() / "around"
+    around.mkdir()
+    repository.git("clone", "--bare", ".", str(around / ".bare"))
+    (around / ".git").write_text("gitdir: ./.bare\n")
+    repository.git("worktree", "add", "main", "main", cwd=around)
+    assert await find_root(around) == around
+    assert await find_root(around / "main") == around / "main"
+    assert await default_branch(around) == "main"
+
+
+async def test_a_submodule_is_a_root_of_its_own(
+    repository: Repository, make_repository: MakeRepository
+) -> None:
+    inner = make_repository("inner")
+    inner.commit("file", "text\n")
+    repository.git(
+        "-c", "protocol.file.allow=always", "submodule", "add", str(inner.root), "sub"
+    )  # fmt: skip
+    assert await find_root(repository.root / "sub") == repository.root / "sub"
+
+
+@pytest.mark.parametrize("where", ["empty", "nowhere", "file", "project/.git"])
+async def test_what_is_no_working_tree_is_refused_in_the_interfaces_words(
+    where: str, repository: Repository, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SpinneyError, match=r"^Path is not a git repository: /"):
+        await find_root(tmp_path / where)
+
+
+async def test_a_repository_that_git_refuses_is_not_called_missing(
+    repository: Repository,
+) -> None:
+    repository.write(".git/config", "[core\n")
+    with pytest.raises(SpinneyError) as refused:
+        await find_root(repository.root)
+    assert refused.value.error_type == "git_error"
+    assert "bad config" in refused.value.message
+
+
+async def test_the_default_branch_is_what_origin_says(with_remote: Repository) -> None:
+    with_remote.git("branch", "trunk")
+    with_remote.git("push", "--quiet", "origin", "trunk")
+    with_remote.git("remote", "set-head", "origin", "trunk")
+    assert await default_branch(with_remote.root) == "trunk"
+
+
+async def test_without_origin_the_default_branch_is_the_configured_one_if_it_is_there(
+    repository: Repository,
+) -> None:
+    repository.git("config", "init.defaultBranch", "develop")
+    assert await default_branch(repository.root) == "main"
+    repository.git("branch", "develop")
+    assert await default_branch(repository.root) == "develop"
+
+
+async def test_the_default_branch_falls_back_to_master_then_the_current_then_any(
+    repository: Repository,
+) -> None:
+    repository.git("branch", "-m", "main", "elsewhere")
+    repository.git("branch", "other")
+    assert await default_branch(repository.root) == "elsewhere"
+    repository.git("branch", "master")
+    assert await default_branch(repository.root) == "master"
+    repository.git("branch", "-D", "master")
+    repository.git("branch", "-D", "other")
+    repository.git("checkout", "--quiet", "--detach")
+    assert await default_branch(repository.root) == "elsewhere"
+
+
+async def test_a_repository_without_commits_has_the_branch_it_will_begin_with(
+    make_repository: MakeRepository,
+) -> None:
+    fresh = make_repository("fresh")
+    fresh.git("symbolic-ref", "HEAD", "refs/heads/start")
+    assert await default_branch(fresh.root) == "start"
+    assert await current_branch(fresh.root) == "start"
+    assert not await has_commits(fresh.root)
+    assert await branches(fresh.root) == []
+
+
+async def test_a_head_on_a_missing_branch_still_has_commits(repository: Repository) -> None:
+    repository.git("symbolic-ref", "HEAD", "refs/heads/gone")
+    assert await has_commits(repository.root)
+    assert await default_branch(repository.root) == "main"
+
+
+async def test_detached_is_no_branch(repository: Repository) -> None:
+    assert await current_branch(repository.root) == "main"
+    repository.git("checkout", "--quiet", "--detach")
+    assert await current_branch(repository.root) is None
+
+
+async def test_a_tag_of_the_same_name_does_not_change_a_branchs_name(
+    repository: Repository,
+) -> None:
+    repository.git("tag", "main")
+    assert await current_branch(repository.root) == "main"
+    assert await default_branch(repository.root) == "main"
+
+
+async def test_branches_are_listed_local_ones_first_and_the_current_marked(
+    with_remote: Repository,
+) -> None:
+    with_remote.git("checkout", "--quiet", "-b", "grüße/a-b")
+    with_remote.git("remote", "set-head", "origin", "main")
+    found = [(branch.name, branch.current) for branch in await branches(with_remote.root)]
+    assert sorted(found[:2]) == [("grüße/a-b", True), ("main", False)]
+    assert found[2:] == [("origin/main", False)]
+
+
+async def test_remotes_show_no_credentials(repository: Repository) -> None:
+    urls = {
+        "origin": "https://ada:token@example.org/a.git",
+        "token": "https://token@example.org/a.git",
+        "ssh": "git@example.org:a/b.git",
+        "a.dotted.name": "ssh://git:pw@example.org/a",
+    }
+    for name, url in urls.items():
+        repository.git("remote", "add", name, url)
+    assert {remote.name: remote.url for remote in await remotes(repository.root)} == {
+        "origin": "https://example.org/a.git",
+        "token": "https://example.org/a.git",
+        "ssh": "git@example.org:a/b.git",
+        "a.dotted.name": "ssh://example.org/a",
+    }
+
+
+async def test_only_a_configured_remote_is_a_remote(with_remote: Repository) -> None:
+    assert await check_remote(with_remote.root, "origin") == "origin"
+    for name in ("upstream", "/tmp/x", "https://example.org/x", "ext::sh", "--upload-pack=x", ""):
+        with pytest.raises(SpinneyError):
+            await check_remote(with_remote.root, name)
+
+
+async def test_a_base_stands_for_the_local_branch_and_its_counterpart_on_origin(
+    with_remote: Repository,
+) -> None:
+    pushed = with_remote.git("rev-parse", "main")
+    assert await base_commits(with_remote.root, "main") == [pushed]
+    local = with_remote.commit("more", "text\n")
+    assert await base_commits(with_remote.root, "main") == [local, pushed]
+    assert await base_commits(with_remote.root, "origin/main") == [pushed]
+    assert await base_commits(with_remote.root, local[:12]) == [local]
+    with pytest.raises(SpinneyError, match="There is no branch or commit “nowhere”"):
+        await base_commits(with_remote.root, "nowhere")

@@ -1,0 +1,427 @@
+"""Worktrees: made whole or not at all, removed only where nothing is lost."""
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from made_repository import Repository
+
+from model.errors import SpinneyError
+from model.git.status import worktree_status
+from model.git.worktrees import (
+    add_worktree,
+    check_out,
+    delete_branch,
+    list_worktrees,
+    move_worktree,
+    prune,
+    remove_worktree,
+    rename_branch,
+)
+
+MakeRepository = Callable[[str], Repository]
+
+ODD_NAMES = ["with space", "quo\"te's", "grüße-修复", "new\nline", "-dash", "co:lon", "$(x)"]
+
+
+def traces(repository: Repository) -> tuple[str, str]:
+    """All that a repository knows of worktrees and branches."""
+    return (
+        repository.git("worktree", "list", "--porcelain"),
+        repository.git("for-each-ref", "refs/heads"),
+    )
+
+
+async def test_a_worktree_starts_at_its_base_on_a_branch_of_its_own(
+    repository: Repository, base_dir: Path
+) -> None:
+    base = repository.git("rev-parse", "HEAD")
+    repository.git("checkout", "--quiet", "-b", "elsewhere")
+    repository.commit("later", "text\n")
+    await add_worktree(repository.root, base_dir / "one", "feature/one", "main")
+    assert repository.git("rev-parse", "HEAD", cwd=base_dir / "one") == base
+    assert repository.git("branch", "--show-current", cwd=base_dir / "one") == "feature/one"
+
+
+async def test_a_base_may_be_a_remotes_branch_which_is_not_tracked(
+    with_remote: Repository, base_dir: Path
+) -> None:
+    with_remote.git("push", "--quiet", "origin", "main:release")
+    with_remote.git("fetch", "--quiet", "origin")
+    for number, base in enumerate(("origin/release", "release")):
+        path = base_dir / str(number)
+        await add_worktree(with_remote.root, path, f"work-{number}", base)
+        configured = with_remote.git("config", "--list", "--local")
+        assert f"branch.work-{number}" not in configured
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+async def test_any_path_makes_a_full_circle(
+    name: str, make_repository: MakeRepository, base_dir: Path
+) -> None:
+    repository = make_repository(f"repo {name}")
+    repository.commit("file", "text\n")
+    path = base_dir / name
+    await add_worktree(repository.root, path, "work", "main")
+    assert [listed.path for listed in await list_worktrees(repository.root)] == [
+        repository.root,
+        path,
+    ]
+    assert (await worktree_status(path, "main")).branch == "work"
+    await remove_worktree(repository.root, path, base_dir)
+    assert not path.exists()
+
+
+async def test_bare_repositories_hold_worktrees_too(
+    repository: Repository, tmp_path: Path, base_dir: Path
+) -> None:
+    bare = tmp_path.resolve() / "bare.git"
+    repository.git("clone", "--quiet", "--bare", ".", str(bare))
+    await add_worktree(bare, base_dir / "one", "one", "main")
+    main, linked = await list_worktrees(bare)
+    assert (main.bare, main.main, linked.branch, linked.main) == (True, True, "one", False)
+    await remove_worktree(bare, base_dir / "one", base_dir)
+    assert not (base_dir / "one").exists()
+
+
+async def test_without_commits_a_sentence_says_what_to_do(
+    make_repository: MakeRepository, base_dir: Path
+) -> None:
+    fresh = make_repository("fresh")
+    with pytest.raises(SpinneyError, match=r"Failed to create worktree: .*Make a first commit"):
+        await add_worktree(fresh.root, base_dir / "one", "one", "main")
+    assert not base_dir.exists()
+
+
+async def test_an_existing_branch_is_refused_and_nothing_is_left(
+    repository: Repository, base_dir: Path
+) -> None:
+    repository.git("branch", "taken")
+    before = traces(repository)
+    with pytest.raises(SpinneyError, match=r"^Branch already exists: taken$"):
+        await add_worktree(repository.root, base_dir / "one", "taken", "main")
+    assert traces(repository) == before
+    assert not base_dir.exists()
+
+
+@pytest.mark.parametrize("kind", ["file", "empty directory", "full directory", "dangling link"])
+async def test_an_existing_path_is_refused_and_left_alone(
+    kind: str, repository: Repository, base_dir: Path
+) -> None:
+    base_dir.mkdir()
+    path = base_dir / "one"
+    match kind:
+        case "file":
+            path.write_text("mine")
+        case "dangling link":
+            path.symlink_to("nowhere")
+        case _:
+            path.mkdir()
+            if kind == "full directory":
+                (path / "file").write_text("mine")
+    before = traces(repository)
+    with pytest.raises(SpinneyError) as refused:
+        await add_worktree(repository.root, path, "one", "main")
+    assert refused.value.message == f"Worktree path already exists: {path}"
+    assert traces(repository) == before
+    assert path.is_symlink() or path.exists()
+
+
+async def test_an_unknown_base_is_named(repository: Repository, base_dir: Path) -> None:
+    with pytest.raises(SpinneyError, match="no branch or commit “nowhere”"):
+        await add_worktree(repository.root, base_dir / "one", "one", "nowhere")
+    assert "one" not in traces(repository)[1]
+
+
+async def test_a_branch_that_git_cannot_make_is_told_in_its_words(
+    repository: Repository, base_dir: Path
+) -> None:
+    repository.git("branch", "a")
+    before = traces(repository)
+    with pytest.raises(SpinneyError, match=r"^Failed to create worktree: .*refs/heads/a"):
+        await add_worktree(repository.root, base_dir / "one", "a/b", "main")
+    assert traces(repository) == before
+    assert not base_dir.exists()
+
+
+async def test_a_checkout_that_fails_leaves_nothing_behind(
+    repository: Repository, base_dir: Path
+) -> None:
+    hook = repository.write(".git/hooks/post-checkout", "#!/bin/sh\necho no room >&2; exit 1\n")
+    hook.chmod(0o755)
+    before = traces(repository)
+    with pytest.raises(SpinneyError, match="Failed to create worktree: no room"):
+        await add_worktree(repository.root, base_dir / "deep" / "one", "one", "main")
+    assert traces(repository) == before
+    assert not base_dir.exists()
+
+
+async def test_a_cancelled_creation_leaves_nothing_behind(
+    repository: Repository, base_dir: Path, tmp_path: Path
+) -> None:
+    hook = repository.write(
+        ".git/hooks/post-checkout", f"#!/bin/sh\ntouch {tmp_path}/began; exec sleep 300\n"
+    )
+    hook.chmod(0o755)
+    before = traces(repository)
+    creating = asyncio.create_task(add_worktree(repository.root, base_dir / "one", "one", "main"))
+    async with asyncio.timeout(20):
+        while not (tmp_path / "began").exists():
+            await asyncio.sleep(0.02)
+    creating.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await creating
+    assert traces(repository) == before
+    assert not base_dir.exists()
+
+
+async def test_of_two_creations_of_the_same_worktree_one_wins_whole(
+    repository: Repository, base_dir: Path
+) -> None:
+    path = base_dir / "one"
+    outcomes = await asyncio.gather(
+        *(add_worktree(repository.root, path, "one", "main") for _ in range(4)),
+        return_exceptions=True,
+    )
+    assert outcomes.count(None) == 1
+    assert all(isinstance(lost, SpinneyError) for lost in outcomes if lost is not None)
+    assert (path / "read.me").exists()
+    assert (await worktree_status(path, "main")).branch == "one"
+
+
+async def test_a_branch_held_elsewhere_is_refused_with_the_path_that_holds_it(
+    repository: Repository, base_dir: Path
+) -> None:
+    await add_worktree(repository.root, base_dir / "one", "one", "main")
+    with pytest.raises(SpinneyError) as refused:
+        await check_out(repository.root, base_dir / "two", "one")
+    assert refused.value.message.startswith("Failed to create worktree: ")
+    assert str(base_dir / "one") in refused.value.message
+    assert not (base_dir / "two").exists()
+    assert (base_dir / "one" / "read.me").exists()
+
+
+async def test_a_worktree_removed_by_hand_is_listed_as_missing_and_made_anew(
+    repository: Repository, base_dir: Path
+) -> None:
+    path = base_dir / "one"
+    await add_worktree(repository.root, path, "one", "main")
+    shutil.rmtree(path)
+    assert [listed.missing for listed in await list_worktrees(repository.root)] == [False, True]
+    with pytest.raises(SpinneyError, match="does not exist any more"):
+        await worktree_status(path, "main")
+    await check_out(repository.root, path, "one")
+    assert (path / "read.me").exists()
+
+
+async def test_removing_what_was_removed_by_hand_only_forgets_it(
+    repository: Repository, base_dir: Path
+) -> None:
+    for name in ("one", "two"):
+        await add_worktree(repository.root, base_dir / name, name, "main")
+        shutil.rmtree(base_dir / name)
+    await remove_worktree(repository.root, base_dir / "one", base_dir)
+    assert [listed.branch for listed in await list_worktrees(repository.root)] == ["main", "two"]
+    await remove_worktree(repository.root, base_dir / "one", base_dir)
+    await prune(repository.root)
+    assert len(await list_worktrees(repository.root)) == 1
+    await add_worktree(repository.root, base_dir / "one", "again", "main")
+
+
+async def test_an_old_git_lists_worktrees_without_z(
+    repository: Repository, base_dir: Path, fake_git: Callable[[str], None]
+) -> None:
+    await add_worktree(repository.root, base_dir / "mit Grüßen", "one", "main")
+    repository.git("worktree", "add", "--detach", str(base_dir / "two"))
+    repository.git("worktree", "lock", str(base_dir / "two"))
+    expected = await list_worktrees(repository.root)
+    fake_git(
+        'case "$*" in *"worktree list"*" -z"*) echo "error: unknown switch \\`z\'" >&2; exit 129;;'
+        ' *--version*) echo git version 2.30.2; exit;; esac\nexec "$real_git" "$@"'
+    )
+    assert await list_worktrees(repository.root) == expected
+    assert [listed.branch for listed in expected] == ["main", "one", None]
+    assert [listed.locked for listed in expected] == [False, False, True]
+
+
+async def test_uncommitted_files_keep_a_worktree(repository: Repository, base_dir: Path) -> None:
+    path = base_dir / "one"
+    await add_worktree(repository.root, path, "one", "main")
+    repository.write("read.me", "changed\n", cwd=path)
+    repository.write("new/file", "text\n", cwd=path)
+    with pytest.raises(SpinneyError, match="“one” has 2 uncommitted files") as refused:
+        await remove_worktree(repository.root, path, base_dir)
+    assert refused.value.error_type == "conflict"
+    assert (path / "new/file").exists()
+    await remove_worktree(repository.root, path, base_dir, force=True)
+    assert not path.exists()
+
+
+async def test_commits_that_are_nowhere_else_keep_a_worktree_and_its_branch(
+    repository: Repository, base_dir: Path
+) -> None:
+    path = base_dir / "one"
+    await add_worktree(repository.root, path, "one", "main")
+    repository.commit("file", "text\n", cwd=path)
+    with pytest.raises(SpinneyError, match="1 commit that is on no other branch and on no remote"):
+        await remove_worktree(repository.root, path, base_dir)
+    await remove_worktree(repository.root, path, base_dir, force=True)
+    with pytest.raises(SpinneyError, match="1 commit that is on no other branch"):
+        await delete_branch(repository.root, "one")
+    await delete_branch(repository.root, "one", force=True)
+    await delete_branch(repository.root, "one")
+    assert "one" not in traces(repository)[1]
+
+
+@pytest.mark.parametrize("where", ["another branch", "a remote"])
+async def test_commits_that_are_elsewhere_do_not(
+    where: str, with_remote: Repository, base_dir: Path
+) -> None:
+    path = base_dir / "one"
+    await add_worktree(with_remote.root, path, "one", "main")
+    with_remote.commit("file", "text\n", cwd=path)
+    if where == "a remote":
+        with_remote.git("push", "--quiet", "origin", "one", cwd=path)
+    else:
+        with_remote.git("merge", "--quiet", "one")
+    await remove_worktree(with_remote.root, path, base_dir)
+    await delete_branch(with_remote.root, "one")
+    assert not path.exists()
+
+
+async def test_commits_on_a_detached_head_keep_a_worktree(
+    repository: Repository, base_dir: Path
+) -> None:
+    path = base_dir / "one"
+    await add_worktree(repository.root, path, "one", "main")
+    repository.git("checkout", "--quiet", "--detach", cwd=path)
+    repository.commit("file", "text\n", cwd=path)
+    with pytest.raises(SpinneyError, match="1 commit"):
+        await remove_worktree(repository.root, path, base_dir)
+
+
+async def test_a_link_in_the_place_of_a_worktree_is_not_followed(
+    repository: Repository, base_dir: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    path = base_dir / "one"
+    await add_worktree(repository.root, path, "one", "main")
+    path.rename(outside)
+    path.symlink_to(outside)
+    with pytest.raises(SpinneyError, match="not a directory any more"):
+        await remove_worktree(repository.root, path, base_dir, force=True)
+    assert (outside / "read.me").exists()
+
+
+@pytest.mark.parametrize("linked", ["the worktrees directory", "a directory inside it"])
+async def test_a_link_in_the_place_of_a_parent_is_not_followed(
+    linked: str, repository: Repository, base_dir: Path, tmp_path: Path
+) -> None:
+    path = base_dir / "project" / "one"
+    await add_worktree(repository.root, path, "one", "main")
+    replaced = base_dir if linked == "the worktrees directory" else path.parent
+    outside = tmp_path / "outside"
+    replaced.rename(outside)
+    replaced.symlink_to(outside)
+    with pytest.raises(SpinneyError, match="was not removed: "):
+        await remove_worktree(repository.root, path, base_dir, force=True)
+    assert list(outside.rglob("read.me"))
+
+
+async def test_links_inside_a_worktree_lose_only_themselves(
+    repository: Repository, base_dir: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "modules"
+    outside.mkdir()
+    (outside / "file").write_text("precious")
+    path = base_dir / "one"
+    await add_worktree(repository.root, path, "one", "main")
+    (path / "node_modules").symlink_to(outside)
+    await remove_worktree(repository.root, path, base_dir, force=True)
+    assert not path.exists()
+    assert (outside / "file").read_text() == "precious"
+
+
+async def test_only_worktrees_of_this_repository_are_removed(
+    repository: Repository, make_repository: MakeRepository, base_dir: Path
+) -> None:
+    other = make_repository("worktrees/other")
+    other.commit("file", "text\n")
+    plain = base_dir / "plain"
+    plain.mkdir()
+    for path in (other.root, plain):
+        with pytest.raises(SpinneyError, match="it is not a worktree of"):
+            await remove_worktree(repository.root, path, base_dir, force=True)
+    with pytest.raises(SpinneyError, match="the repository's own checkout"):
+        await remove_worktree(other.root, other.root, base_dir, force=True)
+    for outside in (repository.root, base_dir, base_dir / ".." / "project"):
+        with pytest.raises(SpinneyError, match="does not lie inside"):
+            await remove_worktree(repository.root, outside, base_dir, force=True)
+    assert (repository.root / "read.me").exists()
+    assert (other.root / "file").exists()
+
+
+async def test_a_locked_worktree_is_kept_in_gits_words(
+    repository: Repository, base_dir: Path
+) -> None:
+    path = base_dir / "one"
+    await add_worktree(repository.root, path, "one", "main")
+    repository.git("worktree", "lock", "--reason", "on a train", str(path))
+    with pytest.raises(SpinneyError, match="on a train"):
+        await remove_worktree(repository.root, path, base_dir, force=True)
+    shutil.rmtree(path)
+    with pytest.raises(SpinneyError, match="on a train"):
+        await remove_worktree(repository.root, path, base_dir)
+
+
+async def test_a_worktree_with_submodules_goes_only_by_force(
+    repository: Repository, make_repository: MakeRepository, base_dir: Path
+) -> None:
+    inner = make_repository("inner")
+    inner.commit("file", "text\n")
+    allow = ("-c", "protocol.file.allow=always")
+    repository.git(*allow, "submodule", "add", str(inner.root), "sub")
+    repository.git("commit", "-m", "Add a submodule")
+    path = base_dir / "one"
+    await add_worktree(repository.root, path, "one", "main")
+    repository.git(*allow, "submodule", "update", "--init", cwd=path)
+    with pytest.raises(SpinneyError, match="holds submodules"):
+        await remove_worktree(repository.root, path, base_dir)
+    await remove_worktree(repository.root, path, base_dir, force=True)
+    assert not path.exists()
+
+
+async def test_a_worktree_and_its_branch_can_be_renamed(
+    repository: Repository, base_dir: Path
+) -> None:
+    await add_worktree(repository.root, base_dir / "one", "one", "main")
+    await move_worktree(repository.root, base_dir / "one", base_dir / "two")
+    await rename_branch(repository.root, "one", "two")
+    assert (await worktree_status(base_dir / "two", "main")).branch == "two"
+    with pytest.raises(SpinneyError, match="Branch already exists: main"):
+        await rename_branch(repository.root, "two", "main")
+    with pytest.raises(SpinneyError, match="Worktree path already exists"):
+        await move_worktree(repository.root, base_dir / "two", repository.root)
+
+
+async def test_a_branch_that_is_checked_out_is_not_deleted(
+    repository: Repository, base_dir: Path
+) -> None:
+    await add_worktree(repository.root, base_dir / "one", "one", "main")
+    with pytest.raises(SpinneyError, match=r"checked out at|used by worktree at"):
+        await delete_branch(repository.root, "one", force=True)
+
+
+async def test_a_repository_survives_many_circles_unharmed(
+    repository: Repository, base_dir: Path
+) -> None:
+    for number in range(12):
+        path = base_dir / str(number % 3)
+        await add_worktree(repository.root, path, f"work-{number}", "main")
+        repository.commit("file", f"{number}\n", cwd=path)
+        await remove_worktree(repository.root, path, base_dir, force=True)
+        await delete_branch(repository.root, f"work-{number}", force=True)
+    repository.git("fsck", "--full", "--strict")
+    assert repository.git("status", "--porcelain") == ""
