@@ -6,7 +6,8 @@ and again if the disk refuses.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
 
 from model.bus import EventBus
 from model.database import (
@@ -55,6 +56,7 @@ class Store:
         self._saving: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
         self._in_trouble = False
+        self._writes: set[asyncio.Task[None]] = set()
 
     async def accept(self, *changes: Change) -> None:
         """Save, fold and publish all changes, or none of them.
@@ -62,20 +64,7 @@ class Store:
         A change that is a function runs when nothing else can change documents, so what it checks
         still holds when it is saved. Raises what it raises, and `SpinneyError` on a full disk.
         """
-        async with self._lock:
-            events: list[Event] = []
-            statements: list[Statement] = []
-            state = self.state
-            for change in changes:
-                for event in [change] if isinstance(change, Event) else change(state):
-                    after = apply(state, event)
-                    statements += statements_for(event, state, after)
-                    events.append(event)
-                    state = after
-            await self._write(statements)
-            for event in events:
-                self.state = apply(self.state, event)
-                self.bus.publish(event)
+        await self._unbroken(self._accept(changes))
 
     def record(self, *events: Event) -> None:
         """Fold and publish at once; saved soon. For what cannot be refused."""
@@ -93,17 +82,44 @@ class Store:
     async def flush(self) -> None:
         """Save everything that was recorded. Raises `SpinneyError` when the disk refuses."""
         if self._has_unsaved:
-            async with self._lock:
-                await self._write([])
+            await self._unbroken(self._flush())
 
     async def close(self) -> None:
         """Save what is left and end."""
         if self._saving is not None:
             self._saving.cancel()
+        await asyncio.gather(*self._writes, return_exceptions=True)
         try:
             await self.flush()
         finally:
             await self._database.close()
+
+    async def _unbroken(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run to the end even if the caller is cancelled: a transaction is never left half done."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._writes.add(task)
+        task.add_done_callback(self._writes.discard)
+        await asyncio.shield(task)
+
+    async def _accept(self, changes: tuple[Change, ...]) -> None:
+        async with self._lock:
+            events: list[Event] = []
+            statements: list[Statement] = []
+            state = self.state
+            for change in changes:
+                for event in [change] if isinstance(change, Event) else change(state):
+                    after = apply(state, event)
+                    statements += statements_for(event, state, after)
+                    events.append(event)
+                    state = after
+            await self._write(statements)
+            for event in events:
+                self.state = apply(self.state, event)
+                self.bus.publish(event)
+
+    async def _flush(self) -> None:
+        async with self._lock:
+            await self._write([])
 
     @property
     def _has_unsaved(self) -> bool:

@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from model.preferences import Preferences, redacted
+from model.preferences import Preferences
+from model.preferences_changes import redacted
 from model.resources import Message, Project, Session, Worktree
 from model.state import State
 
@@ -24,7 +25,7 @@ async def snapshot_json(workspace: "Workspace") -> dict[str, Any]:
     }
     store.bus.seal()
     state = store.state
-    sessions = [session for session in state.sessions.values()]
+    sessions = list(state.sessions.values())
     worktrees = list(state.worktrees.values())
     return {
         "projects": [_project(project) for project in state.projects.values()],

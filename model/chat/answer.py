@@ -1,0 +1,162 @@
+"""An answer while it is being given: from the agent's block keys to places in a message.
+
+Agents key their blocks by ids of their own and report them in any order; a message is a list. This
+is the one place that knows which key stands where.
+"""
+
+import time
+from collections.abc import Mapping
+
+from model.backends import base
+from model.events import BlockChanged, ContentDelta, Event, MessageStarted, ToolUsed
+from model.resources import (
+    Block,
+    Message,
+    PlanBlock,
+    Question,
+    QuestionBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+)
+from model.store import Store
+from model.text import clean, clean_json
+
+
+class Answer:
+    """One assistant message that is open in the store."""
+
+    def __init__(self, store: Store, message: Message) -> None:
+        self.message_id = message.id
+        self.session_id = message.session_id
+        self._store = store
+        self._places: dict[str, int] = {}
+        self._began: dict[int, float] = {}
+        store.record(
+            MessageStarted(message_id=message.id, session_id=message.session_id, message=message)
+        )
+
+    @property
+    def message(self) -> Message:
+        """The message as it is by now."""
+        return self._store.state.streaming[self.message_id]
+
+    def add_text(self, delta: base.TextDelta) -> None:
+        """Stream a piece of text or thinking into its block."""
+        text = clean(delta.text)
+        if not text and delta.block not in self._places:
+            return
+        place = self._place(delta.block)
+        if delta.kind == "thinking":
+            self._began.setdefault(place, time.monotonic())
+        else:
+            self._end_thinking()
+        self._tell(
+            ContentDelta(
+                message_id=self.message_id,
+                content=text,
+                content_index=place,
+                kind="thinking" if delta.kind == "thinking" else None,
+                session_id=self.session_id,
+            )
+        )
+
+    def set_text(self, final: base.TextFinal) -> None:
+        """Make a block hold exactly this text; one that never streamed comes as one delta."""
+        if final.block not in self._places:
+            self.add_text(base.TextDelta(final.block, final.text, final.kind))
+            return
+        place = self._places[final.block]
+        block = self.message.content[place]
+        text = clean(final.text)
+        if isinstance(block, TextBlock | ThinkingBlock) and block.text != text:
+            self._change(place, block.model_copy(update={"text": text}))
+
+    def drop(self, key: str) -> None:
+        """Empty a provisional block; its place stays, so that later ones keep theirs."""
+        place = self._places.pop(key, None)
+        if place is not None:
+            self._change(place, TextBlock(text=""))
+
+    def use_tool(self, use: base.ToolUse) -> None:
+        """Show a tool's call, or replace what was shown of it before."""
+        self._end_thinking()
+        self._tell(
+            ToolUsed(
+                message_id=self.message_id,
+                tool_name=clean(use.name),
+                tool_input=_cleaned(use.input),
+                session_id=self.session_id,
+                content_index=self._place(f"tool:{use.id}"),
+                tool_use_id=use.id,
+                parent_tool_use_id=use.parent_tool_use_id,
+            )
+        )
+
+    def add_result(self, result: base.ToolResult) -> None:
+        """Put a tool's result after its call."""
+        block = ToolResultBlock(
+            tool_use_id=result.tool_use_id,
+            content=clean(result.content),
+            is_error=result.is_error,
+        )
+        self._change(self._place(f"result:{result.tool_use_id}"), block)
+
+    def add_plan(self, request_id: str, text: str) -> None:
+        """Show a proposed plan."""
+        self._end_thinking()
+        self._change(self._place(f"request:{request_id}"), PlanBlock(text=clean(text)))
+
+    def add_question(self, request_id: str, questions: list[Question]) -> None:
+        """Show questions to the user."""
+        self._end_thinking()
+        block = QuestionBlock(id=request_id, questions=questions)
+        self._change(self._place(f"request:{request_id}"), block)
+
+    def mark(self, request_id: str, **fields: object) -> None:
+        """Note on a plan or question how it was answered."""
+        place = self._places.get(f"request:{request_id}")
+        if place is not None:
+            block = self.message.content[place]
+            self._change(place, block.model_copy(update=fields))
+
+    def turn_last_text_into_plan(self) -> str | None:
+        """Make the last text block a plan, for agents that propose in plain words; its text."""
+        for place in range(len(self.message.content) - 1, -1, -1):
+            block = self.message.content[place]
+            if isinstance(block, TextBlock) and block.text.strip():
+                self._change(place, PlanBlock(text=block.text))
+                return block.text
+        return None
+
+    def finish(self) -> None:
+        """Nothing more will come."""
+        self._end_thinking()
+
+    def _place(self, key: str) -> int:
+        return self._places.setdefault(key, len(self.message.content))
+
+    def _end_thinking(self) -> None:
+        for place, began in self._began.items():
+            block = self.message.content[place]
+            seconds = round(time.monotonic() - began, 1)
+            self._change(place, block.model_copy(update={"seconds": seconds}))
+        self._began.clear()
+
+    def _change(self, place: int, block: Block) -> None:
+        self._tell(
+            BlockChanged(
+                session_id=self.session_id,
+                message_id=self.message_id,
+                content_index=place,
+                block=block,
+            )
+        )
+
+    def _tell(self, event: Event) -> None:
+        self._store.record(event)
+
+
+def _cleaned(tool_input: Mapping[str, object]) -> dict[str, object]:
+    cleaned: dict[str, object] = clean_json(dict(tool_input))
+    return cleaned

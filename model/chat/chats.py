@@ -1,0 +1,333 @@
+"""All conversations: where a person's word finds the session's agent, running or not.
+
+What was said is in the store before the agent hears it. A request (plan, question) outlives its
+agent: when that is gone, the answer goes to a new one in words.
+"""
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from model.backends.base import Agent, Backend, Launch
+from model.chat import wording
+from model.chat.conversation import Conversation
+from model.errors import SpinneyError, session_not_found
+from model.events import (
+    BlockChanged,
+    Event,
+    MessageFailed,
+    MessageQueued,
+    MessageRemoved,
+    SessionUpdated,
+    SessionWaiting,
+)
+from model.preferences import Preferences
+from model.preferences_layers import model_for
+from model.resources import (
+    Block,
+    Decision,
+    ExecutionMode,
+    ImageBlock,
+    LastRun,
+    Message,
+    PlanBlock,
+    QuestionBlock,
+    Request,
+    SentMessage,
+    Session,
+    TextBlock,
+)
+from model.state import State
+from model.store import Store
+from model.text import clean
+
+MESSAGE_LIMIT = 1024 * 1024
+"""Characters of one message."""
+
+ATTACHMENTS_LIMIT = 20
+ATTACHMENT_SIZE_LIMIT = 10 * 1024 * 1024
+"""Bytes of one file or image."""
+
+LaunchOf = Callable[[Session], Launch]
+
+
+class Chats:
+    """Every session's conversation, started when somebody first speaks in it."""
+
+    def __init__(self, store: Store, backends: Mapping[str, Backend], launch_of: LaunchOf) -> None:
+        self._store = store
+        self._backends = backends
+        self._launch_of = launch_of
+        self._conversations: dict[str, Conversation] = {}
+
+    def recover(self) -> None:
+        """Close what a program that was killed left open. Called once, at start."""
+        state = self._store.state
+        for message in state.streaming.values():
+            self._store.record(
+                MessageFailed(
+                    message_id=message.id,
+                    session_id=message.session_id,
+                    error="Spinney ended while this was being written. Send a message to go on.",
+                    error_type="internal_error",
+                )
+            )
+        for session in state.sessions.values():
+            if session.status == "running" or session.waiting_for == "permission":
+                run = LastRun(status="interrupted", stop_reason="interrupted")
+                updates = {
+                    "status": "idle",
+                    "waiting_for": None,
+                    "request": None,
+                    "last_run": run.model_dump(mode="json"),
+                }
+                self._store.record(SessionUpdated(session_id=session.id, updates=updates))
+
+    async def close(self) -> None:
+        """End every agent."""
+        closing = (conversation.close() for conversation in self._conversations.values())
+        await asyncio.gather(*closing, return_exceptions=True)
+        self._conversations.clear()
+
+    # What people do ----------------------------------------------------------------------------
+
+    async def send(
+        self, session_id: str, text: str, files: Iterable[str] = (), images: Iterable[str] = ()
+    ) -> SentMessage:
+        """Accept a user message: it runs at once, or waits behind the run."""
+        files, images = list(files), list(images)
+        text = clean(text)
+        if not text.strip() and not files and not images:
+            raise SpinneyError("The message is empty.")
+        if len(text) > MESSAGE_LIMIT:
+            raise SpinneyError(
+                f"The message is longer than {MESSAGE_LIMIT} characters. Send it as a file.",
+                "too_large",
+            )
+        await asyncio.to_thread(_check_attachments, [*files, *images])
+        message = _user_message(session_id, text, files, images)
+        conversation = self._conversation(session_id)
+        if conversation.holds_request and self._request(session_id).kind != "permission":
+            await conversation.discuss(message)
+            return SentMessage(message_id=message.id, status="processing")
+        return await self._queue_or_run(message)
+
+    async def stop(self, session_id: str) -> Session:
+        """End what runs or waits; stopping what does neither is no error."""
+        session = self._session(session_id)
+        if session.waiting_for is not None and not self._conversation(session_id).holds_request:
+            await self._store.accept(*_resolved(session_id, "idle"))
+        elif session.status in ("running", "waiting"):
+            await self._conversation(session_id).stop()
+        return self._session(session_id)
+
+    async def approve(self, session_id: str, mode: ExecutionMode, plan: str | None) -> Session:
+        """Carry the proposed plan out in `mode`, as edited in `plan` where that is given."""
+        if mode == "plan":
+            raise SpinneyError("Invalid field 'mode': a plan is carried out in 'build' or 'yolo'")
+        request = self._request(session_id, "plan")
+        conversation = self._conversation(session_id)
+        session = self._session(session_id)
+        updates = plan_overrides(self._store.state.preferences, mode, session)
+        await self._store.accept(SessionUpdated(session_id=session_id, updates=updates))
+        if updates.get("backend"):
+            # Another agent carries it out: the one that proposed it is done.
+            await self.end(session_id)
+        elif conversation.holds_request:
+            await conversation.approve(mode, plan)
+            return self._session(session_id)
+        text = plan or request.plan
+        await self._mark_stored(session_id, request, PlanBlock(text=text, approved=_approval(mode)))
+        await self._queue_or_run(_user_message(session_id, wording.approved_plan(text)))
+        return self._session(session_id)
+
+    async def answer(self, session_id: str, answer: str | Mapping[str, str]) -> Session:
+        """Answer the pending questions: one text for all, or question text to answer text."""
+        request = self._request(session_id, "question")
+        if isinstance(answer, str):
+            answers = {question.question: answer for question in request.questions}
+        else:
+            answers = dict(answer)
+        conversation = self._conversation(session_id)
+        if conversation.holds_request:
+            await conversation.answer(answers)
+            return self._session(session_id)
+        block = QuestionBlock(id=request.id, questions=request.questions, answer=answers)
+        await self._mark_stored(session_id, request, block)
+        await self._queue_or_run(_user_message(session_id, wording.answered(answers)))
+        return self._session(session_id)
+
+    async def permit(self, session_id: str, request_id: str, decision: Decision) -> Session:
+        """Allow or deny what the agent wants to do."""
+        self._session(session_id)
+        await self._conversation(session_id).permit(request_id, decision)
+        return self._session(session_id)
+
+    async def configure(self, session_id: str) -> None:
+        """Let a running agent know of a changed mode, model or thinking level."""
+        if session_id in self._conversations:
+            await self._conversations[session_id].configure()
+
+    async def end(self, session_id: str) -> None:
+        """End the session's agent before the session is put away or deleted."""
+        conversation = self._conversations.pop(session_id, None)
+        if conversation is not None:
+            await conversation.stop()
+            await conversation.close()
+
+    async def take_back(self, session_id: str, message_id: str) -> None:
+        """Remove a message that still waits in the queue."""
+        waiting = self._store.state.queued.get(session_id, ())
+        if all(message.id != message_id for message in waiting):
+            raise SpinneyError("This message does not wait any more.", "not_found")
+        await self._store.accept(MessageRemoved(session_id=session_id, message_id=message_id))
+
+    # How it is done ----------------------------------------------------------------------------
+
+    async def _queue_or_run(self, message: Message) -> SentMessage:
+        status: Literal["sent", "processing"] = "sent"
+
+        def accepted(state: State) -> list[Event]:
+            nonlocal status
+            session = _session_in(state, message.session_id)
+            busy = session.status == "running" or session.waiting_for == "permission"
+            status = "sent" if busy else "processing"
+            queued = MessageQueued(session_id=session.id, message=message, status=status)
+            return [queued] if busy else [queued, *_started(state, session, message)]
+
+        await self._store.accept(accepted)
+        if status == "processing":
+            self._conversation(message.session_id).start_turn(message)
+        return SentMessage(message_id=message.id, status=status)
+
+    async def _mark_stored(self, session_id: str, request: Request, block: Block) -> None:
+        """Note an answer in a message that is not open any more."""
+        page = await self._store.messages(session_id)
+        message = next((m for m in page.messages if m.id == request.message_id), None)
+        for place, old in enumerate(message.content if message else ()):
+            if old.type == block.type:
+                self._store.record(
+                    BlockChanged(
+                        session_id=session_id,
+                        message_id=request.message_id,
+                        content_index=place,
+                        block=block,
+                    )
+                )
+
+    def _conversation(self, session_id: str) -> Conversation:
+        self._session(session_id)
+        if session_id not in self._conversations:
+            self._conversations[session_id] = Conversation(self._store, session_id, self._open)
+        return self._conversations[session_id]
+
+    async def _open(self, session: Session) -> Agent:
+        backend = self._backends.get(session.backend)
+        if backend is None:
+            raise SpinneyError(
+                f"Spinney cannot drive '{session.backend}' yet. Choose another agent for the"
+                " session.",
+                "backend_unavailable",
+            )
+        return await backend.open(self._launch_of(session))
+
+    def _session(self, session_id: str) -> Session:
+        return _session_in(self._store.state, session_id)
+
+    def _request(self, session_id: str, kind: str | None = None) -> Request:
+        request = self._session(session_id).request
+        if request is None or kind not in (None, request.kind):
+            raise SpinneyError(f"No {kind or 'request'} is waiting for an answer.", "conflict")
+        return request
+
+
+def plan_overrides(
+    preferences: Preferences, mode: ExecutionMode, session: Session
+) -> dict[str, object]:
+    """What approving a plan into `mode` changes in the session; `backend` only where it differs.
+
+    An override's model belongs to the override's backend, or to the session's where none is set.
+    """
+    prefix = "yolo" if mode == "yolo" else "build"
+    backend = getattr(preferences, f"{prefix}_backend")
+    wanted = {
+        "execution_mode": mode,
+        "model": getattr(preferences, f"{prefix}_model"),
+        "thinking_level": getattr(preferences, f"{prefix}_thinking_level"),
+    }
+    if backend not in (None, session.backend):
+        wanted["model"] = wanted["model"] or model_for(backend, preferences)
+        wanted |= {"backend": backend, "resume_token": ""}
+    return {key: value for key, value in wanted.items() if value is not None}
+
+
+def _session_in(state: State, session_id: str) -> Session:
+    session = state.sessions.get(session_id)
+    if session is None:
+        raise session_not_found(session_id)
+    return session
+
+
+def _approval(mode: ExecutionMode) -> Literal["build", "yolo"]:
+    return "yolo" if mode == "yolo" else "build"
+
+
+def _user_message(
+    session_id: str, text: str, files: list[str] | None = None, images: list[str] | None = None
+) -> Message:
+    blocks: list[Block] = [TextBlock(text=text)] if text else []
+    blocks += [ImageBlock(path=path) for path in images or ()]
+    return Message(
+        id=str(uuid.uuid4()),
+        role="user",
+        content=blocks,
+        timestamp=time.time(),
+        session_id=session_id,
+        files=files or [],
+    )
+
+
+def _started(state: State, session: Session, message: Message) -> list[Event]:
+    """What a starting run changes in the session."""
+    updates: dict[str, object] = {
+        "status": "running",
+        "updated_at": message.timestamp,
+        "message_count": session.message_count + 1,
+    }
+    if session.archived_at is not None:
+        raise SpinneyError("This session is archived. Bring it back first.", "conflict")
+    unnamed = session.message_count == 0 and not session.named_by_user
+    if unnamed and state.preferences.auto_session_naming and message.text:
+        updates["name"] = wording.session_name(message.text) or session.name
+    if session.waiting_for is None:
+        return [SessionUpdated(session_id=session.id, updates=updates)]
+    return [*_resolved(session.id, "running", **updates)]
+
+
+def _resolved(session_id: str, status: str, **updates: object) -> list[Event]:
+    """The session waits for nobody any more."""
+    cleared = {**updates, "status": status, "waiting_for": None, "request": None}
+    return [
+        SessionUpdated(session_id=session_id, updates=cleared),
+        SessionWaiting(session_id=session_id, waiting_for=None, request=None),
+    ]
+
+
+def _check_attachments(paths: list[str]) -> None:
+    """Raises `SpinneyError` for what is not a readable regular file of a sensible size."""
+    if len(paths) > ATTACHMENTS_LIMIT:
+        raise SpinneyError(f"At most {ATTACHMENTS_LIMIT} files and images go with a message.")
+    for name in paths:
+        path = Path(name)
+        if not path.is_absolute() or name.startswith("/proc/") or not path.is_file():
+            raise SpinneyError(f"Not a readable file: {clean(name)}")
+        if path.stat().st_size > ATTACHMENT_SIZE_LIMIT:
+            raise SpinneyError(f"Larger than 10 MB: {clean(name)}", "too_large")
+        try:
+            with path.open("rb"):
+                pass
+        except OSError as error:
+            raise SpinneyError(f"Not a readable file: {clean(name)} ({error.strerror})") from None

@@ -1,0 +1,409 @@
+"""One session with its agent: turns, what it waits for, and what happens when things go wrong.
+
+Knows no program: everything comes and goes in the language of `model.backends.base`.
+"""
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from model.backends import base
+from model.chat import wording
+from model.chat.answer import Answer
+from model.chat.requests import Requests, record_session, show_request
+from model.errors import ErrorType, SpinneyError
+from model.events import (
+    MessageCompleted,
+    MessageFailed,
+    MessageQueued,
+    RunNoticed,
+)
+from model.resources import (
+    Decision,
+    ExecutionMode,
+    ImageBlock,
+    LastRun,
+    Message,
+    Request,
+    Session,
+    SessionStatus,
+    Usage,
+)
+from model.store import Store
+
+STOP_PATIENCE = 5.0
+"""Seconds that an agent has to end a turn before its program is ended."""
+
+IDLE_LIMIT = 15 * 60.0
+"""Seconds without a turn after which the program is ended; the next message resumes it."""
+
+_log = logging.getLogger(__name__)
+
+Opener = Callable[[Session], Coroutine[Any, Any, base.Agent]]
+"""Starts the agent of a session. Raises `SpinneyError`."""
+
+
+class Conversation:
+    """A session's running side. `chats` owns one for each session that has been spoken to."""
+
+    def __init__(self, store: Store, session_id: str, opener: Opener) -> None:
+        self._store = store
+        self._session_id = session_id
+        self._opener = opener
+        self._agent: base.Agent | None = None
+        self._listener: asyncio.Task[None] | None = None
+        self._turn: asyncio.Task[None] | None = None
+        self._answer: Answer | None = None
+        self._requests = Requests(store, session_id)
+        self._over = asyncio.Event()
+        self._over.set()
+        self._stopping = False
+        self._idle_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def session(self) -> Session:
+        """The session as it is by now."""
+        return self._store.state.sessions[self._session_id]
+
+    @property
+    def holds_request(self) -> bool:
+        """Whether the agent itself waits for an answer (not only the stored session)."""
+        return bool(self._requests)
+
+    # From people -------------------------------------------------------------------------------
+
+    def start_turn(self, message: Message) -> None:
+        """Run a turn with a message that already stands in the conversation."""
+        self._over.clear()
+        self._stopping = False
+        self._turn = asyncio.create_task(self._run_turn(message))
+
+    async def stop(self) -> None:
+        """End the turn, gently first; the session is idle when this returns."""
+        if self._over.is_set():
+            return
+        self._stopping = True
+        if self._agent is None or self._answer is None:
+            await self._cancel_start()
+        else:
+            try:
+                async with asyncio.timeout(STOP_PATIENCE):
+                    await self._agent.stop()
+                    await self._over.wait()
+            except (TimeoutError, SpinneyError):
+                await self._end_agent()
+        if not self._over.is_set():
+            self._finish("stopped", Usage())
+
+    async def approve(self, mode: ExecutionMode, plan: str | None) -> None:
+        """Tell the waiting agent that its plan is approved."""
+        request = self._requests.take("plan")
+        self._mark(request.id, approved=mode, **({"text": plan} if plan else {}))
+        await self._tell_agent(lambda agent: agent.approve(request.id, mode, plan))
+
+    async def discuss(self, message: Message) -> None:
+        """Answer a proposed plan or a question in free words; they are part of the conversation."""
+        request = self._requests.first
+        assert request is not None, "only a waiting agent is answered"
+        self._split(message)
+        self._requests.withdraw(request.id)
+        text = message.text
+        if request.kind == "plan":
+            await self._tell_agent(lambda agent: agent.discuss(request.id, text))
+        else:
+            answers = {question.question: text for question in request.questions}
+            await self._tell_agent(lambda agent: agent.answer(request.id, answers))
+
+    async def answer(self, answers: Mapping[str, str]) -> None:
+        """Answer the waiting agent's questions."""
+        request = self._requests.take("question")
+        self._mark(request.id, answer=dict(answers))
+        await self._tell_agent(lambda agent: agent.answer(request.id, answers))
+
+    async def permit(self, request_id: str, decision: Decision) -> None:
+        """Allow or deny what the agent asked for. Raises `conflict` when it was answered."""
+        self._requests.take("permission", request_id)
+        await self._tell_agent(lambda agent: agent.permit(request_id, decision))
+
+    async def configure(self) -> None:
+        """Hand the session's present mode, model and thinking level to a running agent."""
+        session = self.session
+        if self._agent is not None:
+            await self._agent.configure(
+                session.execution_mode, session.model, session.thinking_level
+            )
+
+    async def close(self) -> None:
+        """End the agent's program; an open turn counts as interrupted."""
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        await self._cancel_start()
+        await self._end_agent()
+        if not self._over.is_set():
+            self._finish("interrupted", Usage())
+
+    # The turn ----------------------------------------------------------------------------------
+
+    async def _run_turn(self, message: Message) -> None:
+        try:
+            agent = await self._running_agent()
+            self._open_answer()
+            images = tuple(Path(b.path) for b in message.content if isinstance(b, ImageBlock))
+            files = tuple(Path(path) for path in message.files)
+            await agent.send(base.Prompt(message.text, files, images))
+        except SpinneyError as error:
+            self._fail(error.message, error.error_type)
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            reference = uuid.uuid4().hex[:8]
+            _log.exception("turn of session %s failed (%s)", self._session_id, reference)
+            self._fail(f"Something went wrong inside Spinney ({reference}, see its log).")
+
+    async def _running_agent(self) -> base.Agent:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        if self._agent is None:
+            self._agent = await self._opener(self.session)
+            self._listener = asyncio.create_task(self._listen(self._agent))
+        else:
+            await self.configure()
+        return self._agent
+
+    def _open_answer(self) -> Answer:
+        if self._answer is None:
+            session = self.session
+            message = Message(
+                id=str(uuid.uuid4()),
+                role="assistant",
+                timestamp=time.time(),
+                session_id=session.id,
+                status="processing",
+                model=session.model,
+                backend=session.backend,
+                execution_mode=session.execution_mode,
+            )
+            self._over.clear()
+            self._answer = Answer(self._store, message)
+            self._update(message_count=session.message_count + 1)
+        return self._answer
+
+    async def _listen(self, agent: base.Agent) -> None:
+        try:
+            async for event in agent.events():
+                self._on(event)
+            ended = "The agent's program ended in the middle of its answer."
+        except Exception:
+            _log.exception("adapter of session %s failed", self._session_id)
+            ended = "The agent's program said something that Spinney could not follow."
+        if self._agent is agent:
+            self._agent = None
+            if not self._over.is_set() and not self._stopping:
+                self._fail(f"{ended} Send a message to go on.", "backend_error")
+            await agent.close()
+
+    def _on(self, event: base.AgentEvent) -> None:
+        match event:
+            case base.TurnStarted():
+                self._open_answer()
+                self._update(status="running")
+            case base.TextDelta():
+                self._open_answer().add_text(event)
+            case base.TextFinal():
+                self._open_answer().set_text(event)
+            case base.BlockDropped():
+                self._open_answer().drop(event.block)
+            case base.ToolUse():
+                self._open_answer().use_tool(event)
+            case base.ToolResult():
+                self._open_answer().add_result(event)
+            case base.PlanProposed() | base.QuestionAsked() | base.PermissionAsked():
+                self._ask(event)
+            case base.RequestWithdrawn():
+                self._requests.withdraw(event.request_id)
+            case base.ModeChanged():
+                if event.mode != self.session.execution_mode:
+                    self._update(execution_mode=event.mode)
+            case base.Notice():
+                self._store.record(RunNoticed(session_id=self._session_id, text=event.text))
+            case base.ConversationIdentified():
+                if event.resume_token != self.session.resume_token:
+                    self._update(resume_token=event.resume_token)
+            case base.TurnFinished():
+                self._note_context(event)
+                self._finish(event.stop_reason, event.usage)
+            case base.TurnFailed():
+                self._fail(event.error, event.error_type, event.usage)
+
+    # What it waits for -------------------------------------------------------------------------
+
+    def _ask(self, event: base.PlanProposed | base.QuestionAsked | base.PermissionAsked) -> None:
+        answer = self._open_answer()
+        match event:
+            case base.PlanProposed():
+                answer.add_plan(event.request_id, event.text)
+                request = Request(id=event.request_id, kind="plan", plan=event.text)
+            case base.QuestionAsked():
+                questions = list(event.questions)
+                answer.add_question(event.request_id, questions)
+                request = Request(id=event.request_id, kind="question", questions=questions)
+            case base.PermissionAsked():
+                request = Request(
+                    id=event.request_id,
+                    kind="permission",
+                    tool_name=event.tool_name,
+                    tool_input=dict(event.input),
+                    description=event.description,
+                )
+        request = request.model_copy(update={"message_id": answer.message_id})
+        self._requests.ask(request)
+
+    def _mark(self, request_id: str, **fields: object) -> None:
+        if self._answer is not None:
+            self._answer.mark(request_id, **fields)
+
+    async def _tell_agent(self, call: Callable[[base.Agent], Coroutine[Any, Any, None]]) -> None:
+        if self._agent is None:
+            raise SpinneyError("The agent is not running any more; send a message.", "conflict")
+        await call(self._agent)
+
+    def _split(self, message: Message) -> None:
+        """Close the answer so far, put the user's message after it, go on in a new answer."""
+        if self._answer is not None:
+            self._answer.finish()
+            self._store.record(
+                MessageCompleted(
+                    message_id=self._answer.message_id,
+                    session_id=self._session_id,
+                    stop_reason="user_message",
+                    usage=Usage(),
+                )
+            )
+            self._answer = None
+        self._store.record(
+            MessageQueued(session_id=self._session_id, message=message, status="processing")
+        )
+        self._update(message_count=self.session.message_count + 1)
+        self._open_answer()
+
+    # The end of a turn -------------------------------------------------------------------------
+
+    def _finish(self, stop_reason: str, usage: Usage) -> None:
+        stopped = self._stopping or stop_reason in ("stopped", "interrupted")
+        answer, self._answer = self._answer, None
+        proposed = None
+        if answer is not None:
+            answer.finish()
+            if not stopped:
+                proposed = self._plan_in_words(answer)
+            self._store.record(
+                MessageCompleted(
+                    message_id=answer.message_id,
+                    session_id=self._session_id,
+                    stop_reason="stopped" if self._stopping else stop_reason,
+                    usage=usage,
+                )
+            )
+        ending: Literal["completed", "cancelled", "interrupted"] = "completed"
+        if stopped:
+            ending = "interrupted" if stop_reason == "interrupted" else "cancelled"
+        self._end_turn(LastRun(status=ending, stop_reason=stop_reason), usage, proposed)
+
+    def _fail(
+        self, error: str, error_type: ErrorType = "internal_error", usage: Usage | None = None
+    ) -> None:
+        if self._stopping:
+            self._finish("stopped", usage or Usage())
+            return
+        answer = self._answer or self._open_answer()
+        self._answer = None
+        answer.finish()
+        self._store.record(
+            MessageFailed(
+                message_id=answer.message_id,
+                error=error,
+                error_type=error_type,
+                session_id=self._session_id,
+                usage=usage,
+            )
+        )
+        run = LastRun(status="failed", error=error, error_type=error_type)
+        self._end_turn(run, usage or Usage(), None)
+
+    def _end_turn(self, run: LastRun, usage: Usage, proposed: Request | None) -> None:
+        had_request = self.session.waiting_for is not None
+        self._requests.forget_all()
+        status: SessionStatus = "waiting" if proposed else "idle"
+        if run.status == "failed":
+            status = "failed"
+        self._update(
+            last_run=run.model_dump(mode="json"),
+            usage=(self.session.usage + usage).model_dump(mode="json"),
+            unread=True,
+        )
+        if had_request or proposed:
+            show_request(self._store, self._session_id, proposed, status)
+        else:
+            self._update(status=status)
+        self._over.set()
+        if run.status == "completed" and proposed is None:
+            self._start_next()
+        loop = asyncio.get_running_loop()
+        self._idle_timer = loop.call_later(IDLE_LIMIT, self._end_when_idle)
+
+    def _start_next(self) -> None:
+        waiting = self._store.state.queued.get(self._session_id, ())
+        if waiting:
+            message = waiting[0].model_copy(update={"timestamp": time.time()})
+            self._store.record(
+                MessageQueued(session_id=self._session_id, message=message, status="processing")
+            )
+            self._update(status="running", message_count=self.session.message_count + 1)
+            self.start_turn(message)
+
+    def _plan_in_words(self, answer: Answer) -> Request | None:
+        if self.session.execution_mode != "plan":
+            return None
+        blocks = answer.message.content
+        if any(b.type == "plan" for b in blocks) or not wording.looks_like_plan(
+            answer.message.text
+        ):
+            return None
+        text = answer.turn_last_text_into_plan()
+        if text is None:
+            return None
+        return Request(
+            id=f"plan-{answer.message_id}", kind="plan", message_id=answer.message_id, plan=text
+        )
+
+    def _note_context(self, event: base.TurnFinished) -> None:
+        if event.context_tokens is not None:
+            self._update(context_tokens=event.context_tokens, context_window=event.context_window)
+
+    def _update(self, **fields: Any) -> None:
+        record_session(self._store, self._session_id, **fields)
+
+    # The program -------------------------------------------------------------------------------
+
+    async def _cancel_start(self) -> None:
+        if self._turn is not None and not self._turn.done():
+            self._turn.cancel()
+            await asyncio.gather(self._turn, return_exceptions=True)
+
+    async def _end_agent(self) -> None:
+        agent, self._agent = self._agent, None
+        if self._listener is not None:
+            self._listener.cancel()
+            await asyncio.gather(self._listener, return_exceptions=True)
+            self._listener = None
+        if agent is not None:
+            await agent.close()
+
+    def _end_when_idle(self) -> None:
+        if self._over.is_set() and self._agent is not None:
+            # Kept in an attribute: a task that nobody holds may vanish.
+            self._turn = asyncio.create_task(self._end_agent())

@@ -1,0 +1,72 @@
+"""What a session's agent waits for: plans, questions and permissions, one shown at a time."""
+
+import time
+from typing import Any
+
+from model.errors import SpinneyError
+from model.events import SessionUpdated, SessionWaiting
+from model.resources import Request, SessionStatus
+from model.store import Store
+
+
+def record_session(store: Store, session_id: str, **fields: Any) -> None:
+    """Record changed fields of a session, in JSON form."""
+    updates = {**fields, "updated_at": time.time()}
+    store.record(SessionUpdated(session_id=session_id, updates=updates))
+
+
+class Requests:
+    """The open requests of one running agent, oldest first; the oldest stands in the session."""
+
+    def __init__(self, store: Store, session_id: str) -> None:
+        self._store = store
+        self._session_id = session_id
+        self._open: dict[str, Request] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    @property
+    def first(self) -> Request | None:
+        """The one that people see."""
+        return next(iter(self._open.values()), None)
+
+    def ask(self, request: Request) -> None:
+        """Add a request; the session waits."""
+        if request.kind == "plan":
+            # A new plan replaces the old one: approving that would carry out something stale.
+            self._open = {key: old for key, old in self._open.items() if old.kind != "plan"}
+        self._open[request.id] = request
+        self._show()
+
+    def take(self, kind: str, request_id: str | None = None) -> Request:
+        """Remove the request that is being answered. Raises `conflict` when it was already."""
+        found = (request for request in self._open.values() if request.kind == kind)
+        request = next((r for r in found if request_id in (None, r.id)), None)
+        if request is None:
+            raise SpinneyError(f"No {kind} waits for this answer any more.", "conflict")
+        self.withdraw(request.id)
+        return request
+
+    def withdraw(self, request_id: str) -> None:
+        """Forget a request; an unknown one is no error."""
+        if self._open.pop(request_id, None) is not None:
+            self._show()
+
+    def forget_all(self) -> None:
+        """The agent that asked is gone; the session's fields are the caller's."""
+        self._open.clear()
+
+    def _show(self) -> None:
+        first = self.first
+        show_request(self._store, self._session_id, first, "waiting" if first else "running")
+
+
+def show_request(
+    store: Store, session_id: str, request: Request | None, status: SessionStatus
+) -> None:
+    """Record what a session waits for (or nothing) and tell so."""
+    kind = request.kind if request else None
+    shown = request.model_dump(mode="json") if request else None
+    record_session(store, session_id, status=status, waiting_for=kind, request=shown)
+    store.record(SessionWaiting(session_id=session_id, waiting_for=kind, request=request))

@@ -1,0 +1,74 @@
+"""Commands about the server that lets other clients in."""
+
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from model.commands.registry import command, local_command
+from model.errors import SpinneyError
+from model.preferences_changes import changed
+
+if TYPE_CHECKING:
+    from model.workspace import HttpServer, Workspace
+
+
+@command
+async def get_http_server_status(workspace: "Workspace") -> dict[str, Any]:
+    """`{running, base_url, port, localhost_only, token_required}`."""
+    return _server(workspace).status()
+
+
+@command
+async def start_http_server(
+    workspace: "Workspace",
+    port: int | None = None,
+    localhost_only: bool | None = None,
+    token_required: bool | None = None,
+) -> dict[str, Any]:
+    """Let other clients in; what is not given comes from the preferences."""
+    preferences = workspace.store.state.preferences
+    if not preferences.http_server_token:
+        await _new_token(workspace)
+    await _server(workspace).start(
+        preferences.http_server_port if port is None else port,
+        localhost_only=_either(localhost_only, preferences.http_server_localhost_only),
+        token_required=_either(token_required, preferences.http_server_token_required),
+    )
+    return _server(workspace).status()
+
+
+@local_command
+async def stop_http_server(workspace: "Workspace") -> dict[str, Any]:
+    """Let nobody in any more."""
+    await _server(workspace).stop()
+    return _server(workspace).status()
+
+
+@local_command
+async def get_http_server_token(workspace: "Workspace") -> str:
+    """The token, for the screen of this process alone."""
+    if not workspace.store.state.preferences.http_server_token:
+        await _new_token(workspace)
+    return workspace.store.state.preferences.http_server_token or ""
+
+
+@command
+async def regenerate_http_token(workspace: "Workspace") -> dict[str, Any]:
+    """Make a new token; connections that used the old one are closed."""
+    await _new_token(workspace)
+    return _server(workspace).status()
+
+
+async def _new_token(workspace: "Workspace") -> None:
+    token = secrets.token_urlsafe(32)
+    preferences = workspace.store.state.preferences
+    await workspace.change_preferences(changed(preferences, {"http_server_token": token}))
+
+
+def _server(workspace: "Workspace") -> "HttpServer":
+    if workspace.http_server is None:
+        raise SpinneyError("This Spinney was started without a server.", "internal_error")
+    return workspace.http_server
+
+
+def _either(given: bool | None, preference: bool) -> bool:
+    return preference if given is None else given

@@ -1,0 +1,273 @@
+"""Commands about sessions: making them, talking in them, reading them."""
+
+import time
+import uuid
+from typing import TYPE_CHECKING
+
+from model.commands.registry import command
+from model.errors import SpinneyError, session_not_found
+from model.events import (
+    Event,
+    SessionArchived,
+    SessionCreated,
+    SessionDeleted,
+    SessionUpdated,
+)
+from model.preferences_layers import backend_for, model_for
+from model.resources import (
+    Decision,
+    ExecutionMode,
+    Message,
+    MessagePage,
+    SentMessage,
+    Session,
+    SessionWithMessages,
+    ThinkingLevel,
+)
+from model.state import State
+from model.text import clean_line
+from model.worktrees import worktree_in
+
+if TYPE_CHECKING:
+    from model.workspace import Workspace
+
+PAGE = 100
+"""Messages of a page (interface 8)."""
+
+PAGE_LIMIT = 1000
+
+
+@command
+async def list_sessions(
+    workspace: "Workspace", worktree_id: str, include_archived: bool = False
+) -> list[Session]:
+    """The worktree's sessions, highest `order` first."""
+    worktree_in(workspace.store.state, worktree_id)
+    return workspace.store.state.sessions_of(worktree_id, archived=include_archived)
+
+
+@command
+async def create_session(
+    workspace: "Workspace",
+    worktree_id: str,
+    name: str | None = None,
+    execution_mode: ExecutionMode = "plan",
+    model: str | None = None,
+    thinking_level: ThinkingLevel | None = None,
+    backend: str | None = None,
+) -> Session:
+    """Begin a chat. What is not given comes from the project, the preferences, the defaults."""
+    if backend is not None:
+        _check_backend(workspace, backend)
+
+    def accepted(state: State) -> list[Event]:
+        worktree = worktree_in(state, worktree_id)
+        project = state.projects[worktree.project_id]
+        agent = backend_for(project, state.preferences, backend, demo=workspace.demo)
+        count = len(state.sessions_of(worktree_id, archived=True)) + 1
+        session = Session(
+            id=session_id,
+            worktree_id=worktree_id,
+            name=clean_line(name or "") or f"Session {count}",
+            named_by_user=bool(name),
+            created_at=time.time(),
+            updated_at=time.time(),
+            execution_mode=execution_mode,
+            model=model_for(agent, state.preferences, model),
+            thinking_level=thinking_level or state.preferences.thinking_level,
+            backend=agent,
+        )
+        return [SessionCreated(session=session)]
+
+    session_id = str(uuid.uuid4())
+    await workspace.store.accept(accepted)
+    return workspace.store.state.sessions[session_id]
+
+
+@command
+async def get_session(workspace: "Workspace", session_id: str) -> SessionWithMessages:
+    """A session with its newest 100 messages."""
+    session = _session(workspace.store.state, session_id)
+    page = await get_messages.function(workspace, session_id)
+    return SessionWithMessages(**session.model_dump(), messages=page.messages)
+
+
+@command
+async def get_messages(
+    workspace: "Workspace", session_id: str, limit: int = PAGE, offset: int = 0
+) -> MessagePage:
+    """A page of a conversation, counted from the newest message, oldest first."""
+    _session(workspace.store.state, session_id)
+    if not 0 < limit <= PAGE_LIMIT:
+        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {PAGE_LIMIT}")
+    if offset < 0:
+        raise SpinneyError("Invalid field 'offset': must not be negative")
+    page = await workspace.store.messages(session_id, limit, offset)
+    streaming = workspace.store.state.streaming
+    newest = [streaming.get(message.id, message) for message in page.messages]
+    return page.model_copy(update={"messages": newest})
+
+
+@command
+async def update_session(
+    workspace: "Workspace",
+    session_id: str,
+    name: str | None = None,
+    execution_mode: ExecutionMode | None = None,
+    model: str | None = None,
+    thinking_level: ThinkingLevel | None = None,
+    backend: str | None = None,
+) -> Session:
+    """Change what is given; a running agent takes it over from its next turn on."""
+    if backend is not None:
+        _check_backend(workspace, backend)
+    given: dict[str, object] = {
+        "name": clean_line(name) if name else None,
+        "named_by_user": True if name else None,
+        "execution_mode": execution_mode,
+        "model": model,
+        "thinking_level": thinking_level,
+    }
+    updates = {key: value for key, value in given.items() if value is not None}
+    session = _session(workspace.store.state, session_id)
+    if backend is not None and backend != session.backend:
+        if session.status in ("running", "waiting"):
+            raise SpinneyError("Stop the session before it changes its agent.", "conflict")
+        await workspace.chats.end(session_id)
+        preset = model or model_for(backend, workspace.store.state.preferences)
+        updates |= {"backend": backend, "model": preset, "resume_token": None}
+    if updates:
+        await _update(workspace, session_id, updates)
+        await workspace.chats.configure(session_id)
+    return _session(workspace.store.state, session_id)
+
+
+@command
+async def archive_session(workspace: "Workspace", session_id: str) -> Session:
+    """Put a session away; what runs in it is stopped first."""
+    _session(workspace.store.state, session_id)
+    await workspace.chats.end(session_id)
+    await workspace.store.accept(SessionArchived(session_id=session_id, archived_at=time.time()))
+    return _session(workspace.store.state, session_id)
+
+
+@command
+async def unarchive_session(workspace: "Workspace", session_id: str) -> Session:
+    """Bring an archived session back."""
+    await _update(workspace, session_id, {"archived_at": None})
+    return _session(workspace.store.state, session_id)
+
+
+@command
+async def delete_session(workspace: "Workspace", session_id: str) -> None:
+    """Delete a session and all its messages, for good."""
+    _session(workspace.store.state, session_id)
+    await workspace.chats.end(session_id)
+    await workspace.store.accept(SessionDeleted(session_id=session_id))
+
+
+@command
+async def reorder_sessions(
+    workspace: "Workspace", worktree_id: str, session_ids: list[str]
+) -> None:
+    """Put the worktree's sessions in this order."""
+
+    def accepted(state: State) -> list[Event]:
+        worktree_in(state, worktree_id)
+        top = len(session_ids)
+        return [
+            SessionUpdated(session_id=_session(state, key).id, updates={"order": top - place})
+            for place, key in enumerate(session_ids)
+        ]
+
+    await workspace.store.accept(accepted)
+
+
+@command
+async def mark_session_read(workspace: "Workspace", session_id: str) -> None:
+    """Note that a person has seen the newest message."""
+    if _session(workspace.store.state, session_id).unread:
+        await _update(workspace, session_id, {"unread": False})
+
+
+@command
+async def send_chat_message(
+    workspace: "Workspace",
+    session_id: str,
+    message: str,
+    files: list[str] | None = None,
+    images: list[str] | None = None,
+) -> SentMessage:
+    """Send a message: `processing` when its run starts, `sent` when it waits behind one.
+
+    While a plan or a question waits, the message discusses or answers it.
+    """
+    return await workspace.chats.send(session_id, message, files or (), images or ())
+
+
+@command
+async def stop_generation(workspace: "Workspace", session_id: str) -> Session:
+    """Stop what runs; what had arrived is kept."""
+    return await workspace.chats.stop(session_id)
+
+
+@command
+async def approve_plan(
+    workspace: "Workspace", session_id: str, mode: ExecutionMode, plan: str | None = None
+) -> Session:
+    """Carry out the proposed plan in `build` or `yolo` mode, as edited in `plan` if given."""
+    _session(workspace.store.state, session_id)
+    return await workspace.chats.approve(session_id, mode, plan)
+
+
+@command
+async def answer_question(
+    workspace: "Workspace", session_id: str, answer: str | dict[str, str]
+) -> Session:
+    """Answer the pending question: a text, or question text to answer text."""
+    _session(workspace.store.state, session_id)
+    return await workspace.chats.answer(session_id, answer)
+
+
+@command
+async def answer_permission(
+    workspace: "Workspace", session_id: str, request_id: str, decision: Decision
+) -> Session:
+    """Allow once, allow alike for the session, or deny what the agent asked for."""
+    return await workspace.chats.permit(session_id, request_id, decision)
+
+
+@command
+async def list_queued_messages(workspace: "Workspace", session_id: str) -> list[Message]:
+    """Messages that wait behind the run, oldest first."""
+    _session(workspace.store.state, session_id)
+    return list(workspace.store.state.queued.get(session_id, ()))
+
+
+@command
+async def remove_queued_message(workspace: "Workspace", session_id: str, message_id: str) -> None:
+    """Take a waiting message back."""
+    _session(workspace.store.state, session_id)
+    await workspace.chats.take_back(session_id, message_id)
+
+
+def _session(state: State, session_id: str) -> Session:
+    session = state.sessions.get(session_id)
+    if session is None:
+        raise session_not_found(session_id)
+    return session
+
+
+def _check_backend(workspace: "Workspace", backend: str) -> None:
+    known = [row.name for row in workspace.catalog.backend_rows(demo=workspace.demo)]
+    if backend not in known:
+        names = ", ".join(f"'{name}'" for name in known)
+        raise SpinneyError(f"Invalid field 'backend': must be one of {names}")
+
+
+async def _update(workspace: "Workspace", session_id: str, updates: dict[str, object]) -> None:
+    def accepted(state: State) -> list[Event]:
+        _session(state, session_id)
+        return [SessionUpdated(session_id=session_id, updates=updates)]
+
+    await workspace.store.accept(accepted)

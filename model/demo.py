@@ -1,0 +1,60 @@
+"""The demo: a throw-away repository with one worktree and one session, ready to be tried."""
+
+import asyncio
+from pathlib import Path
+
+from model.commands.projects import add_project
+from model.commands.sessions import create_session
+from model.git.run import git
+from model.paths import Directories
+from model.workspace import Workspace
+from model.worktrees import announce, create
+
+_FILES = {
+    "README.md": "# Orchard\n\nCounts apples. A small project to try Spinney on.\n",
+    "orchard.py": (
+        '"""Count the apples of an orchard."""\n\n\n'
+        "def count(trees: list[int]) -> int:\n"
+        '    """The apples on all trees."""\n'
+        "    total = 0\n"
+        "    for apples in trees:\n"
+        "        total += apples\n"
+        "    return total\n\n\n"
+        'if __name__ == "__main__":\n'
+        "    print(count([3, 5, 8]))\n"
+    ),
+}
+
+_IDENTITY = ("-c", "user.name=Spinney demo", "-c", "user.email=demo@example.invalid")
+
+
+def demo_directories(place: Path) -> Directories:
+    """Directories inside `place` only: the demo touches nothing else."""
+    return Directories(config=place / "config", data=place / "data", home=place / "home")
+
+
+async def prepare(workspace: Workspace, directories: Directories) -> None:
+    """Make the repository, a worktree and a session in it. Raises `SpinneyError`."""
+    root = directories.home / "orchard"
+    await _make_repository(root)
+    project = await add_project.function(workspace, str(root))
+    worktree = await announce(
+        workspace.store, workspace.directories, project.id, name="first-steps"
+    )
+    await create(workspace.store, worktree)
+    if workspace.store.state.worktrees.get(worktree.id) is not None:
+        await create_session.function(workspace, worktree.id, name="Tour")
+
+
+async def _make_repository(root: Path) -> None:
+    await asyncio.to_thread(_write_files, root)
+    await git(root, "init", "--quiet", "--initial-branch=main", write=True)
+    await git(root, "add", ".", write=True)
+    words = ("commit", "--quiet", "--message", "Plant the orchard")
+    await git(root, *_IDENTITY, *words, write=True)
+
+
+def _write_files(root: Path) -> None:
+    root.mkdir(parents=True)
+    for name, text in _FILES.items():
+        (root / name).write_text(text)

@@ -1,0 +1,77 @@
+"""What this installation has and lacks, each with the one step that mends it."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.backends.base import Backend
+from model.catalog import Catalog
+from model.errors import SpinneyError
+from model.git import run
+from model.paths import Directories
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report."""
+
+    name: str
+    ok: bool | None
+    """`None`: neither good nor bad."""
+    found: str
+    remedy: str = ""
+
+
+async def examine(
+    directories: Directories, backends: Mapping[str, Backend], catalog: Catalog
+) -> list[Finding]:
+    """Look at programs and directories; takes at most some seconds and asks no provider."""
+    programs = await asyncio.gather(
+        _git(), _gh(), *(_backend(catalog.label(name), backends[name]) for name in backends)
+    )
+    folders = await asyncio.gather(
+        asyncio.to_thread(_directory, "configuration", directories.config),
+        asyncio.to_thread(_directory, "data", directories.data),
+        asyncio.to_thread(_directory, "worktrees", directories.worktrees_home),
+    )
+    return [*programs, *folders]
+
+
+async def _git() -> Finding:
+    try:
+        return Finding("git", True, await run.git_version())
+    except SpinneyError as error:
+        return Finding("git", False, "not usable", error.message)
+
+
+async def _gh() -> Finding:
+    program = await asyncio.to_thread(shutil.which, "gh")
+    if program is None:
+        remedy = "Only for pull requests: install GitHub's gh, then run: gh auth login"
+        return Finding("gh", None, "not found", remedy)
+    return Finding("gh", True, program)
+
+
+async def _backend(label: str, backend: Backend) -> Finding:
+    probe = await backend.probe()
+    if probe.program is None:
+        return Finding(label, None, "not found", probe.problem or "")
+    signed = {True: "signed in", False: "not signed in", None: "sign-in not known"}
+    found = f"{probe.version or 'unknown version'}, {signed[probe.signed_in]} ({probe.program})"
+    return Finding(label, probe.problem is None, found, probe.problem or "")
+
+
+def _directory(name: str, path: Path) -> Finding:
+    standing = path
+    while not standing.exists():
+        standing = standing.parent
+    if not standing.is_dir() or not os.access(standing, os.W_OK):
+        remedy = f"Make {standing} a directory that you may write in."
+        return Finding(name, False, f"{path} cannot be written", remedy)
+    free = shutil.disk_usage(standing).free
+    if free < 50 * 1024 * 1024:
+        return Finding(name, False, str(path), "The disk is almost full: free some space.")
+    return Finding(name, True, str(path))

@@ -1,0 +1,160 @@
+"""The workspace: everything that is alive in one Spinney, and how it starts and ends."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from model import worktrees
+from model.backends.base import Backend, Launch
+from model.backends.leftovers import end_leftovers, owner_mark
+from model.bus import EventBus
+from model.catalog import Catalog
+from model.chat.chats import Chats
+from model.database import Database
+from model.errors import SpinneyError
+from model.events import PreferencesUpdated
+from model.paths import Directories
+from model.preferences import Preferences
+from model.preferences_file import PreferencesFile
+from model.resources import Session
+from model.state import State
+from model.store import Store
+
+_log = logging.getLogger(__name__)
+
+
+class HttpServer(Protocol):
+    """The server as the model knows it; the front door puts the real one in."""
+
+    def status(self) -> dict[str, Any]:
+        """`{running, base_url, port, localhost_only, token_required}`, without the token."""
+        ...
+
+    async def start(self, port: int, *, localhost_only: bool, token_required: bool) -> None:
+        """Listen. Raises `SpinneyError` with a sentence, for example for a port in use."""
+        ...
+
+    async def stop(self) -> None:
+        """Close the listener and all connections."""
+        ...
+
+
+class Workspace:
+    """Owns the store, the agents and the background work. Lives on the core's loop."""
+
+    def __init__(
+        self,
+        directories: Directories,
+        backends: Mapping[str, Backend],
+        catalog: Catalog,
+        *,
+        demo: bool = False,
+    ) -> None:
+        self.directories = directories
+        self.demo = demo
+        """Whether the demo agent can be chosen, and is unless something else is."""
+        self.backends = backends
+        self.catalog = catalog
+        self.bus = EventBus()
+        self.problems: list[str] = []
+        """Sentences about what was found wrong at start, for the first screen."""
+        self.http_server: HttpServer | None = None
+        self.store: Store
+        self.chats: Chats
+        self._preferences_file = PreferencesFile(directories.preferences)
+        self._background: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Open the files, close what a killed Spinney left open, begin the background work.
+
+        Raises `SpinneyError` when there is nowhere to keep anything.
+        """
+        await asyncio.to_thread(end_leftovers, self.directories.data)
+        preferences, problems = await self._preferences_file.load()
+        database, problem = await Database.open(self.directories.database)
+        self.problems += [*problems, *([problem] if problem else [])]
+        saved = await database.saved()
+        queued: dict[str, tuple[Any, ...]] = {}
+        for message in saved.queued:
+            queued[message.session_id] = (*queued.get(message.session_id, ()), message)
+        state = State(
+            projects={project.id: project for project in saved.projects},
+            worktrees={worktree.id: worktree for worktree in saved.worktrees},
+            sessions={session.id: session for session in saved.sessions},
+            queued=queued,
+            streaming={message.id: message for message in saved.unfinished},
+            preferences=preferences,
+        )
+        self.store = Store(database, self.bus, state)
+        self.chats = Chats(self.store, self.backends, self._launch_of)
+        self.chats.recover()
+        self.run_in_background(worktrees.recover(self.store))
+        self.run_in_background(self._preferences_file.watch(self._preferences_edited))
+
+    async def stop(self) -> None:
+        """End agents and background work, write what is left."""
+        await self.chats.close()
+        for task in tuple(self._background):
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        await self.store.close()
+
+    def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something that nobody waits for; a failure goes to the log."""
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        self._background.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            _log.error("background work failed", exc_info=task.exception())
+
+    async def change_preferences(self, changed: Preferences) -> None:
+        """Save new preferences to their file and tell everybody. Raises `SpinneyError`."""
+        before = self.store.state.preferences
+        self._tell_preferences(await self._preferences_file.save(changed, before))
+
+    async def _preferences_edited(self, preferences: Preferences, problems: list[str]) -> None:
+        self.problems += problems
+        self._tell_preferences(preferences)
+
+    def _tell_preferences(self, preferences: Preferences) -> None:
+        old = self.store.state.preferences.model_dump(mode="json")
+        new = preferences.model_dump(mode="json")
+        changes = {key: value for key, value in new.items() if old.get(key) != value}
+        if changes:
+            self.store.record(PreferencesUpdated(changes=changes))
+
+    def _launch_of(self, session: Session) -> Launch:
+        state = self.store.state
+        worktree = worktrees.worktree_in(state, session.worktree_id)
+        path = Path(worktree.path)
+        if worktree.status == "creating":
+            raise SpinneyError("The worktree is still being made; try again in a moment.")
+        if not path.is_dir():
+            raise SpinneyError(
+                f"The worktree's directory is gone: {path}. Restore it, or archive the worktree.",
+                "not_found",
+            )
+        project = state.projects.get(worktree.project_id)
+        prompts = [
+            (state.preferences.magic_prompts or {}).get("global_system_prompt"),
+            project.custom_system_prompt if project else None,
+        ]
+        return Launch(
+            session_id=session.id,
+            worktree=path,
+            mode=session.execution_mode,
+            model=self.catalog.resolve_model(session.backend, session.model),
+            thinking=session.thinking_level,
+            resume_token=session.resume_token or None,
+            system_prompt="\n\n".join(prompt for prompt in prompts if prompt),
+            environment={
+                "SPINNEY_OWNER": owner_mark(self.directories.data),
+                "SPINNEY_WORKSPACE_PATH": worktree.path,
+                "SPINNEY_BRANCH": worktree.branch,
+            },
+        )

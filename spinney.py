@@ -1,0 +1,403 @@
+"""The front door: the command line, and the one place where core, server and terminal are joined.
+
+Only the standard library is imported here; each command imports what it needs when it runs, so that
+`spinney --help` answers at once.
+"""
+
+import sys
+from pathlib import Path
+
+_HOME = str(Path(__file__).resolve().parent)
+# People start Spinney inside projects that have packages of the same names as its own.
+sys.path[:] = [_HOME, *(entry for entry in sys.path if entry not in ("", _HOME))]
+
+import argparse
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from model.client.remote import RemoteClient
+    from model.paths import Directories
+
+EXAMPLES = """\
+examples:
+  spinney                      open the terminal; the repository here is offered as a project
+  spinney ~/code/alpha         the same for another repository
+  spinney demo                 try it: a throw-away repository and an agent that needs nothing
+  spinney serve --port 0       only the server, on a free port
+  spinney call list_projects   one command against the running Spinney
+  spinney doctor               what is installed, what is missing, what mends it
+"""
+
+CALL_EXAMPLES = """\
+examples:
+  spinney call list_projects
+  spinney call create_worktree projectId=1c9… customName=calm-heron
+  spinney call update_preferences '{"changes": {"theme": "dark"}}'
+
+A value is read as JSON where it is some, else as text.
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command line; returns the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = build_parser()
+    if not given or (given[0] not in _COMMANDS and not given[0].startswith("-")):
+        given = ["open", *given]
+    options = parser.parse_args(given)
+    from model.errors import SpinneyError
+
+    try:
+        return int(_COMMANDS[options.command](options))
+    except SpinneyError as error:
+        print(f"spinney: {error.message}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has left, as in `spinney events | head`.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The command line; shell completion is made from it too."""
+    parser = argparse.ArgumentParser(
+        prog="spinney",
+        usage="spinney [PATH] | spinney COMMAND …",
+        description="Run AI coding agents on many branches at once, from one terminal.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"spinney {_version()}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name: str, text: str, epilog: str | None = None) -> argparse.ArgumentParser:
+        return commands.add_parser(
+            name,
+            help=text,
+            description=text[:1].upper() + text[1:] + ".",
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+
+    opening = add("open", "open the terminal (also without a command: spinney PATH)")
+    opening.add_argument("path", nargs="?", default=".", metavar="PATH", help="a git repository")
+    add("demo", "open the terminal on a throw-away repository with the demo agent")
+    serve = add("serve", "run the server alone, for other clients")
+    serve.add_argument("--port", type=int, metavar="N", help="port; 0 takes a free one")
+    serve.add_argument("--token", metavar="T", help="the token to ask for from now on")
+    serve.add_argument(
+        "--all-interfaces", action="store_true", help="let other machines in, not only this one"
+    )
+    serve.add_argument("--no-token", action="store_true", help="ask clients here for no token")
+    serve.add_argument(
+        "--unsafe-no-token",
+        action="store_true",
+        help="with --all-interfaces and --no-token: let anybody on the network in",
+    )
+    serve.add_argument("--demo", action="store_true", help="make the demo agent the default")
+    serve.add_argument("--json", action="store_true", help="print one JSON line when it answers")
+    call = add("call", "run one command against the running Spinney", CALL_EXAMPLES)
+    call.add_argument("name", metavar="NAME", help="the command, such as list_projects")
+    call.add_argument("arguments", nargs="*", metavar="name=value | JSON")
+    add("events", "follow what happens, a JSON object a line")
+    doctor = add("doctor", "show what is installed, what is missing and what mends it")
+    doctor.add_argument("--json", action="store_true", help="print it as JSON")
+    completion = add("completion", "print a completion script for a shell")
+    completion.add_argument("shell", choices=["bash", "zsh", "fish"])
+    return parser
+
+
+def _version() -> str:
+    from model import __version__
+
+    return __version__
+
+
+# The terminal ------------------------------------------------------------------------------------
+
+
+def _open(options: argparse.Namespace) -> int:
+    from model.paths import directories
+
+    return _run_terminal(directories(), Path(options.path).expanduser().absolute())
+
+
+def _demo(_: argparse.Namespace) -> int:
+    import shutil
+    import tempfile
+
+    from model.demo import demo_directories
+
+    place = Path(tempfile.mkdtemp(prefix="spinney-demo-"))
+    try:
+        return _run_terminal(demo_directories(place), None, demo=True)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _run_terminal(places: "Directories", path: Path | None, *, demo: bool = False) -> int:
+    from model.errors import SpinneyError
+    from tui.app import SpinneyApp
+    from tui.terminal import restored_terminal
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise SpinneyError("Spinney needs a terminal here. Without one, run: spinney serve")
+    places.create()
+    from model.running import hold_lock
+
+    with hold_lock(places.lock), restored_terminal():
+        engine = _Engine(places, demo=demo)
+        try:
+            SpinneyApp(engine.connect, offer_path=path, demo=demo).run()
+        finally:
+            engine.stop()
+    return 0
+
+
+class _Engine:
+    """The core thread with workspace and server, started when the first frame is on screen."""
+
+    def __init__(self, places: "Directories", *, demo: bool) -> None:
+        self._places = places
+        self._demo = demo
+        self._stop: Any = None
+
+    def connect(self) -> Any:
+        """Start everything; returns the terminal's client. Called on a thread of its own."""
+        from model.client.local import LocalClient
+        from model.core import Core
+
+        core = Core()
+        core.start()
+        self._stop = core.stop
+        from model.commands.server import start_http_server
+        from server.app import Server
+
+        workspace = _workspace(self._places, demo=self._demo)
+
+        async def start() -> None:
+            await workspace.start()
+            workspace.http_server = Server(workspace)
+            preferences = workspace.store.state.preferences
+            if preferences.http_server_enabled and preferences.http_server_auto_start:
+                try:
+                    await start_http_server.function(workspace)
+                except Exception as error:
+                    workspace.problems.append(f"The server did not start: {error}")
+            if self._demo:
+                from model.demo import prepare
+
+                await prepare(workspace, self._places)
+
+        async def stop() -> None:
+            if workspace.http_server is not None:
+                await workspace.http_server.stop()
+                await workspace.stop()
+
+        def stop_all() -> None:
+            try:
+                core.submit(stop()).result(timeout=15)
+            finally:
+                core.stop()
+
+        core.submit(start()).result()
+        self._stop = stop_all
+        return LocalClient(core, workspace)
+
+    def stop(self) -> None:
+        """End agents, server and core."""
+        if self._stop is not None:
+            self._stop()
+
+
+def _workspace(places: "Directories", *, demo: bool) -> Any:
+    from model.backends.claude import ClaudeBackend
+    from model.backends.demo import DemoBackend
+    from model.catalog import load_overrides
+    from model.running import log_to
+    from model.workspace import Workspace
+
+    log_to(places.log, os.environ.get("SPINNEY_LOG", "info"))
+    catalog, problems = load_overrides(places.models)
+    backends = {"backend_a": ClaudeBackend()}
+    agents = {"demo": DemoBackend(), **backends} if demo else backends
+    workspace = Workspace(places, agents, catalog, demo=demo)
+    workspace.problems += problems
+    return workspace
+
+
+# Without a terminal ------------------------------------------------------------------------------
+
+
+def _serve(options: argparse.Namespace) -> int:
+    import asyncio
+
+    from model.paths import directories
+    from model.running import hold_lock
+
+    places = directories()
+    places.create()
+    with hold_lock(places.lock):
+        return asyncio.run(_serve_until_stopped(options, places))
+
+
+async def _serve_until_stopped(options: argparse.Namespace, places: "Directories") -> int:
+    import asyncio
+    import signal
+
+    from model.commands.preferences import update_preferences
+    from model.commands.server import get_http_server_token, start_http_server
+    from server.app import Server
+
+    workspace = _workspace(places, demo=options.demo)
+    await workspace.start()
+    workspace.http_server = Server(workspace, unsafe_no_token=options.unsafe_no_token)
+    try:
+        if options.token:
+            changes = {"http_server_token": options.token}
+            await update_preferences.function(workspace, changes)
+        status = await start_http_server.function(
+            workspace,
+            options.port,
+            False if options.all_interfaces else None,
+            False if options.no_token or options.unsafe_no_token else None,
+        )
+        token = await get_http_server_token.function(workspace)
+        for problem in workspace.problems:
+            print(f"spinney: {problem}", file=sys.stderr)
+        _announce(status, token, as_json=options.json)
+        stopped = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        await stopped.wait()
+    finally:
+        await workspace.http_server.stop()
+        await workspace.stop()
+    return 0
+
+
+def _announce(status: dict[str, Any], token: str, *, as_json: bool) -> None:
+    if as_json:
+        shown = {"base_url": status["base_url"], "port": status["port"]}
+        line = json.dumps({**shown, "token": token, "pid": os.getpid()})
+    elif status["token_required"]:
+        line = f"Spinney answers at {status['base_url']}/#token={token}  (ctrl+c ends it)"
+    else:
+        line = f"Spinney answers at {status['base_url']}, without a token  (ctrl+c ends it)"
+    print(line, flush=True)
+
+
+def _call(options: argparse.Namespace) -> int:
+    import asyncio
+
+    async def run() -> Any:
+        client = _running_client()
+        try:
+            return await client.call_raw(options.name, _wire_arguments(options.arguments))
+        finally:
+            await client.close()
+
+    print(json.dumps(asyncio.run(run()), ensure_ascii=False, indent=2))
+    return 0
+
+
+def _wire_arguments(given: list[str]) -> dict[str, Any]:
+    """`name=value` words and JSON objects as one object of arguments."""
+    from model.errors import SpinneyError
+
+    arguments: dict[str, Any] = {}
+    for word in given:
+        if word.lstrip().startswith("{"):
+            try:
+                arguments |= json.loads(word)
+            except ValueError as error:
+                raise SpinneyError(f"Not a JSON object: {word} ({error})") from None
+            continue
+        name, found, value = word.partition("=")
+        if not found:
+            raise SpinneyError(f"Not name=value and no JSON object: {word}")
+        try:
+            arguments[name] = json.loads(value)
+        except ValueError:
+            arguments[name] = value
+    return arguments
+
+
+def _events(_: argparse.Namespace) -> int:
+    import asyncio
+
+    from model.client.base import Happened, Lost
+
+    async def follow() -> None:
+        client = _running_client()
+        async for update in client.updates():
+            match update:
+                case Happened():
+                    for event in update.events:
+                        print(event.frame(), flush=True)
+                case Lost():
+                    print(f"spinney: {update.reason}", file=sys.stderr)
+
+    asyncio.run(follow())
+    return 0
+
+
+def _running_client() -> "RemoteClient":
+    from model.client.remote import RemoteClient
+    from model.paths import directories
+    from model.running import running_server
+
+    address, token = running_server(directories().server)
+    return RemoteClient(address, token)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    import asyncio
+    from dataclasses import asdict
+
+    from model.backends.claude import ClaudeBackend
+    from model.catalog import load_overrides
+    from model.doctor import Finding, examine
+    from model.paths import directories
+    from tui.terminal import terminal_findings
+
+    places = directories()
+    catalog, problems = load_overrides(places.models)
+    findings = asyncio.run(examine(places, {"backend_a": ClaudeBackend()}, catalog))
+    findings += [Finding("models.toml", False, problem) for problem in problems]
+    findings += [Finding(name, None, found) for name, found in terminal_findings()]
+    if options.json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        marks = {True: "ok ", False: "BAD", None: " · "}
+        for finding in findings:
+            print(f"{marks[finding.ok]}  {finding.name:<14} {finding.found}")
+            if finding.remedy:
+                print(f"{'':<20}{finding.remedy}")
+    return 1 if any(finding.ok is False for finding in findings) else 0
+
+
+def _completion(options: argparse.Namespace) -> int:
+    from model.completion import completion_script
+
+    print(completion_script(options.shell, build_parser()), end="")
+    return 0
+
+
+_COMMANDS = {
+    "open": _open,
+    "demo": _demo,
+    "serve": _serve,
+    "call": _call,
+    "events": _events,
+    "doctor": _doctor,
+    "completion": _completion,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

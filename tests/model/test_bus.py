@@ -1,0 +1,149 @@
+"""The bus: it waits for nobody, merges deltas, and tells a slow reader what it missed."""
+
+import asyncio
+
+from model.bus import CAPACITY, EventBus, Missed, Reader
+from model.events import ContentDelta, Event, RunNoticed, SessionDeleted
+
+
+def delta(text: str, session: str = "s", index: int = 0, message: str = "m") -> ContentDelta:
+    return ContentDelta(message_id=message, content=text, content_index=index, session_id=session)
+
+
+def taken(reader: Reader) -> list[Event]:
+    return [entry.event for entry in reader.take()[0]]
+
+
+async def test_a_reader_sees_only_what_happens_after_it_came() -> None:
+    bus = EventBus()
+    bus.publish(SessionDeleted(session_id="old"))
+    reader = bus.reader()
+    bus.publish(SessionDeleted(session_id="new"))
+    bus.seal()
+    assert taken(reader) == [SessionDeleted(session_id="new")]
+    assert taken(reader) == []
+
+
+async def test_deltas_of_one_block_merge_and_keep_the_newest_number() -> None:
+    bus = EventBus()
+    reader = bus.reader()
+    for text in ("a", "b", "c"):
+        bus.publish(delta(text))
+    bus.seal()
+    [entry] = reader.take()[0]
+    assert (entry.seq, entry.event) == (3, delta("abc"))
+
+
+async def test_deltas_of_two_sessions_merge_apart_and_numbers_only_grow() -> None:
+    bus = EventBus()
+    reader = bus.reader()
+    for text in ("a", "b"):
+        bus.publish(delta(text, "one", message="m1"))
+        bus.publish(delta(text, "two", message="m2"))
+    bus.seal()
+    entries, _ = reader.take()
+    assert [entry.seq for entry in entries] == [3, 4]
+    assert [entry.event.content for entry in entries if isinstance(entry.event, ContentDelta)] == [
+        "ab",
+        "ab",
+    ]
+
+
+async def test_deltas_do_not_merge_across_another_event_of_their_session() -> None:
+    bus = EventBus()
+    reader = bus.reader()
+    notice = RunNoticed(session_id="s", text="retrying")
+    for event in (delta("a"), notice, delta("b")):
+        bus.publish(event)
+    bus.seal()
+    assert taken(reader) == [delta("a"), notice, delta("b")]
+
+
+async def test_deltas_of_different_blocks_do_not_merge() -> None:
+    bus = EventBus()
+    reader = bus.reader()
+    bus.publish(delta("a", index=0))
+    bus.publish(delta("b", index=1))
+    bus.seal()
+    assert taken(reader) == [delta("a", index=0), delta("b", index=1)]
+
+
+async def test_a_reader_that_falls_behind_is_told_what_it_missed_and_gets_the_newest() -> None:
+    bus = EventBus()
+    reader = bus.reader()
+    for number in range(CAPACITY + 200):
+        bus.publish(SessionDeleted(session_id=str(number)))
+        bus.seal()
+    entries, missed = reader.take()
+    assert missed == Missed(1, 200)
+    assert [entry.seq for entry in entries] == list(range(201, CAPACITY + 201))
+
+
+async def test_a_subscribed_session_keeps_its_events_under_a_flood_of_others() -> None:
+    bus = EventBus()
+    reader = bus.reader()
+    reader.subscribe("mine")
+    bus.publish(RunNoticed(session_id="mine", text="kept"))
+    for number in range(CAPACITY + 50):
+        bus.publish(RunNoticed(session_id="other", text=str(number)))
+        bus.seal()
+    entries, missed = reader.take()
+    assert missed is not None
+    assert entries[0].event == RunNoticed(session_id="mine", text="kept")
+    assert len(entries) == CAPACITY + 1
+    numbers = [entry.seq for entry in entries]
+    assert numbers == sorted(numbers)
+
+
+async def test_a_reader_resumes_from_the_number_it_knows() -> None:
+    bus = EventBus()
+    for number in range(5):
+        bus.publish(SessionDeleted(session_id=str(number)))
+    reader = bus.reader(since=3)
+    assert [entry.seq for entry in reader.take()[0]] == [4, 5]
+    assert bus.reader(since=5).take() == ([], None)
+
+
+async def test_resuming_from_before_the_ring_is_told_as_missed() -> None:
+    bus = EventBus()
+    for number in range(CAPACITY + 10):
+        bus.publish(SessionDeleted(session_id=str(number)))
+    entries, missed = bus.reader(since=2).take()
+    assert missed == Missed(3, 10)
+    assert len(entries) == CAPACITY
+
+
+async def test_listeners_hear_at_once_when_idle_and_in_windows_under_load() -> None:
+    bus = EventBus()
+    heard = asyncio.Event()
+    seals = 0
+
+    def listen() -> None:
+        nonlocal seals
+        seals += 1
+        heard.set()
+
+    stop = bus.listen(listen)
+    bus.publish(SessionDeleted(session_id="first"))
+    await heard.wait()
+    assert seals == 1
+    heard.clear()
+    for number in range(100):
+        bus.publish(SessionDeleted(session_id=str(number)))
+        await asyncio.sleep(0)
+    await heard.wait()
+    assert seals == 2, "a hundred events within one window are one seal"
+    stop()
+
+
+async def test_a_frame_is_encoded_once_for_all_readers() -> None:
+    bus = EventBus()
+    readers = [bus.reader() for _ in range(3)]
+    bus.publish(SessionDeleted(session_id="s"))
+    bus.seal()
+    encoded = []
+    for reader in readers:
+        for entry in reader.take()[0]:
+            frame = entry.frame("plain", lambda e: encoded.append(e.seq) or b"frame")  # type: ignore[func-returns-value]
+            assert frame == b"frame"
+    assert encoded == [1]
