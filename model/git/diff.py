@@ -19,9 +19,8 @@ _DIFF: Final = (
     "-c", f"core.bigFileThreshold={LARGE_FILE}",
     "-c", "diff.noprefix=false",
     "-c", "diff.mnemonicPrefix=false",
-    "-c", "diff.orderFile=",
     "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames",
-    "--submodule=short", "--unified=3", "--end-of-options",
+    "-O/dev/null", "--submodule=short", "--unified=3", "--end-of-options",
 )  # fmt: skip
 _TIMEOUT: Final = 60
 

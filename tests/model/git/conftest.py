@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_repository import Repository
 
 from model.git import run
+from tests.model.git.made_repository import Repository
 
 
 @pytest.fixture(autouse=True)

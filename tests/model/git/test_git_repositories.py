@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_repository import Repository
 
 from model.errors import SpinneyError
 from model.git.repositories import (
@@ -17,6 +16,7 @@ from model.git.repositories import (
     has_commits,
     remotes,
 )
+from tests.model.git.made_repository import Repository
 
 MakeRepository = Callable[[str], Repository]
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_repository import Repository
 
 from model.errors import SpinneyError
 from model.git.run import git, git_version
+from tests.model.git.made_repository import Repository
 
 
 async def test_git_answers_with_text_bytes_and_an_exit_code(repository: Repository) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_repository import Repository
 
 from model.errors import SpinneyError
 from model.git.status import worktree_status
@@ -20,6 +19,7 @@ from model.git.worktrees import (
     remove_worktree,
     rename_branch,
 )
+from tests.model.git.made_repository import Repository
 
 MakeRepository = Callable[[str], Repository]
 

@@ -1,0 +1,148 @@
+"""Commits, and the exchange with remotes."""
+
+from pathlib import Path
+
+import pytest
+
+from model.errors import SpinneyError
+from model.git.commit import commit
+from model.git.remotes import fetch, pull, push
+from model.git.worktrees import add_worktree
+from tests.model.git.made_repository import Repository
+
+
+async def test_a_commit_answers_with_its_id(repository: Repository) -> None:
+    repository.write("read.me", "changed\n")
+    repository.write("-new", "text\n")
+    made = await commit(repository.root, "-m: say\n\n# what\x00 changed", stage_all=True)
+    assert made == repository.git("rev-parse", "HEAD")
+    assert repository.git("log", "-1", "--format=%B") == "-m: say\n\n# what changed"
+    assert repository.git("status", "--porcelain") == ""
+
+
+async def test_only_what_is_staged_is_committed(repository: Repository) -> None:
+    repository.write("staged", "1\n")
+    repository.git("add", "staged")
+    repository.write("read.me", "changed\n")
+    await commit(repository.root, "Add it")
+    assert repository.git("status", "--porcelain") == "M read.me"
+    with pytest.raises(SpinneyError, match="Nothing is staged"):
+        await commit(repository.root, "More")
+
+
+async def test_nothing_to_commit_is_told_in_the_interfaces_words(
+    repository: Repository,
+) -> None:
+    for stage_all in (True, False):
+        with pytest.raises(SpinneyError, match=r"^No uncommitted changes to commit$"):
+            await commit(repository.root, "Nothing", stage_all)
+
+
+async def test_an_empty_message_is_refused(repository: Repository) -> None:
+    repository.write("read.me", "changed\n")
+    with pytest.raises(SpinneyError, match="message is empty"):
+        await commit(repository.root, " \n", stage_all=True)
+
+
+async def test_a_hook_that_refuses_is_quoted(repository: Repository) -> None:
+    hook = repository.write(".git/hooks/pre-commit", "#!/bin/sh\necho lint: no; exit 1\n")
+    hook.chmod(0o755)
+    repository.write("read.me", "changed\n")
+    with pytest.raises(SpinneyError, match="lint: no"):
+        await commit(repository.root, "Try", stage_all=True)
+
+
+async def test_a_merge_that_changes_nothing_can_be_committed(repository: Repository) -> None:
+    repository.git("checkout", "--quiet", "-b", "other")
+    repository.commit("file", "1\n")
+    repository.git("checkout", "--quiet", "main")
+    repository.git("merge", "--strategy=ours", "--no-commit", "other")
+    made = await commit(repository.root, "Merge other")
+    assert len(repository.git("rev-list", "--parents", "-1", made).split()) == 3
+
+
+async def test_a_commit_under_a_held_lock_fails_in_gits_words(repository: Repository) -> None:
+    repository.write("read.me", "changed\n")
+    lock = repository.write(".git/index.lock", "")
+    with pytest.raises(SpinneyError, match=r"index\.lock': File exists"):
+        await commit(repository.root, "Try", stage_all=True)
+    assert lock.exists()
+
+
+async def test_the_first_push_sets_the_upstream_the_next_only_pushes(
+    with_remote: Repository, base_dir: Path
+) -> None:
+    path = base_dir / "one"
+    await add_worktree(with_remote.root, path, "one", "origin/main")
+    for number in range(2):
+        tip = with_remote.commit("file", f"{number}\n", cwd=path)
+        assert (await push(path, "origin"))[0]
+        assert with_remote.git("rev-parse", "one@{upstream}", cwd=path) == tip
+    assert with_remote.git("rev-parse", "origin/main") != tip
+
+
+async def test_a_push_that_would_overwrite_is_refused_with_the_reason(
+    with_remote: Repository,
+) -> None:
+    with_remote.commit("file", "theirs\n")
+    with_remote.git("push", "--quiet", "origin", "main")
+    with_remote.git("reset", "--quiet", "--hard", "HEAD~")
+    with_remote.commit("file", "mine\n")
+    worked, said = await push(with_remote.root, "origin")
+    assert not worked
+    assert "rejected" in said
+
+
+async def test_a_detached_head_is_not_pushed(with_remote: Repository) -> None:
+    with_remote.git("checkout", "--quiet", "--detach")
+    with pytest.raises(SpinneyError, match="detached HEAD"):
+        await push(with_remote.root, "origin")
+
+
+async def test_a_pull_merges_the_base_into_the_branch(
+    with_remote: Repository, base_dir: Path
+) -> None:
+    path = base_dir / "one"
+    await add_worktree(with_remote.root, path, "one", "main")
+    with_remote.commit("mine", "1\n", cwd=path)
+    with_remote.commit("theirs", "1\n")
+    with_remote.git("push", "--quiet", "origin", "main")
+    worked, said = await pull(path, "origin", "main")
+    assert worked, said
+    assert (path / "theirs").exists()
+    assert await pull(path, "origin", "main") == (True, said) or worked
+
+
+async def test_a_pull_that_conflicts_says_so_and_leaves_it_to_be_solved(
+    with_remote: Repository, base_dir: Path
+) -> None:
+    path = base_dir / "one"
+    await add_worktree(with_remote.root, path, "one", "main")
+    with_remote.commit("read.me", "mine\n", cwd=path)
+    with_remote.commit("read.me", "theirs\n")
+    with_remote.git("push", "--quiet", "origin", "main")
+    worked, said = await pull(path, "origin", "main")
+    assert not worked
+    assert "CONFLICT" in said
+    assert "UU read.me" in with_remote.git("status", "--porcelain", cwd=path)
+
+
+async def test_a_fetch_brings_a_remotes_branch(with_remote: Repository) -> None:
+    with_remote.git("push", "--quiet", "origin", "main:release")
+    with_remote.git("update-ref", "-d", "refs/remotes/origin/release")
+    assert (await fetch(with_remote.root, "origin", "release"))[0]
+    with_remote.git("rev-parse", "--verify", "refs/remotes/origin/release")
+    worked, said = await fetch(with_remote.root, "origin", "nowhere")
+    assert not worked
+    assert "nowhere" in said
+
+
+async def test_a_remote_that_does_not_answer_is_told_without_its_password(
+    with_remote: Repository,
+) -> None:
+    with_remote.git("remote", "set-url", "origin", "http://ada:secret@127.0.0.1:1/x.git")
+    for outcome in (await pull(with_remote.root, "origin", "main"),
+                    await push(with_remote.root, "origin")):  # fmt: skip
+        assert not outcome[0]
+        assert "127.0.0.1" in outcome[1]
+        assert "secret" not in outcome[1]

@@ -1,0 +1,151 @@
+"""Differences as text that any tool, and `git apply`, understands."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.errors import SpinneyError
+from model.git.diff import diff
+from model.git.untracked import LARGE_FILE
+from model.git.worktrees import add_worktree
+from tests.model.git.made_repository import Repository
+
+
+async def test_nothing_changed_is_no_text(repository: Repository) -> None:
+    for kind in ("working", "staged", "branch"):
+        assert await diff(repository.root, kind) == ""
+
+
+async def test_working_shows_all_that_is_not_committed(repository: Repository) -> None:
+    repository.write("read.me", "one\nTWO\nthree\n")
+    repository.write("staged", "new\n")
+    repository.git("add", "staged")
+    repository.write("untracked", "a\nb")
+    text = await diff(repository.root, "working")
+    assert "-two\n+TWO\n" in text
+    assert "+++ b/staged\n@@ -0,0 +1 @@\n+new\n" in text
+    assert text.endswith(
+        "diff --git a/untracked b/untracked\nnew file mode 100644\n--- /dev/null\n"
+        "+++ b/untracked\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n"
+    )
+
+
+async def test_staged_shows_what_the_next_commit_holds(repository: Repository) -> None:
+    repository.write("read.me", "one\nTWO\nthree\n")
+    repository.git("add", "--all")
+    repository.write("read.me", "one\nTWO\nTHREE\n")
+    text = await diff(repository.root, "staged")
+    assert "+TWO" in text
+    assert "THREE" not in text
+
+
+async def test_branch_shows_the_commits_since_it_left_its_base(
+    repository: Repository, base_dir: Path
+) -> None:
+    path = base_dir / "one"
+    await add_worktree(repository.root, path, "one", "main")
+    repository.commit("on-main", "1\n")
+    repository.commit("mine", "1\n", cwd=path)
+    repository.write("uncommitted", "1\n", cwd=path)
+    for base in ("main", None):
+        text = await diff(path, "branch", base)
+        assert "+++ b/mine" in text
+        assert "on-main" not in text
+        assert "uncommitted" not in text
+
+
+async def test_a_base_without_common_history_is_said(repository: Repository) -> None:
+    repository.git("checkout", "--quiet", "--orphan", "other")
+    repository.git("commit", "--quiet", "-m", "Begin again")
+    with pytest.raises(SpinneyError, match="no commit in common with “main”"):
+        await diff(repository.root, "branch", "main")
+
+
+async def test_before_the_first_commit_every_file_is_new(
+    make_repository: Callable[[str], Repository],
+) -> None:
+    fresh = make_repository("fresh")
+    fresh.write("staged", "1\n")
+    fresh.git("add", "staged")
+    fresh.write("file", "2\n")
+    assert (await diff(fresh.root, "working")).count("new file mode") == 2
+    assert (await diff(fresh.root, "staged")).count("new file mode") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["with space", "quo\"te's", "back\\slash", "tab\t", "grüße", "n\nl"]
+)
+async def test_untracked_files_read_as_git_would_show_them(
+    name: str, repository: Repository
+) -> None:
+    contents = {"": "", "1": "x", "2": "x\n", "3": "x\n\n", "4": "x\ny"}
+    for suffix, content in contents.items():
+        repository.write(name + suffix, content)
+    (repository.root / f"{name}5").write_bytes(b"\0")
+    (repository.root / f"{name}6").symlink_to("read.me")
+    script = repository.write(f"{name}7", "#!/bin/sh\n")
+    script.chmod(0o755)
+    ours = await diff(repository.root, "working")
+    repository.git("add", "--all")
+    gits = repository.git("-c", "core.quotePath=false", "diff", "--cached", "HEAD") + "\n"
+    without_ids = [line for line in gits.splitlines() if not line.startswith("index ")]
+    # Git ends names that hold a space with a tab in these two lines.
+    assert ours.splitlines() == [line.rstrip("\t") for line in without_ids]
+
+
+async def test_a_working_diff_can_be_applied(repository: Repository, base_dir: Path) -> None:
+    path = base_dir / "one"
+    await add_worktree(repository.root, path, "one", "main")
+    repository.write("read.me", "one\n", cwd=path)
+    repository.write("a b/grüße", "x\ny", cwd=path)
+    text = await diff(path, "working")
+    subprocess.run(["git", "apply"], cwd=repository.root, input=text.encode(), check=True)
+    assert (repository.root / "a b/grüße").read_text() == "x\ny"
+    assert (repository.root / "read.me").read_text() == "one\n"
+
+
+async def test_pipes_devices_and_very_large_files_are_not_read(repository: Repository) -> None:
+    os.mkfifo(repository.root / "pipe")
+    (repository.root / "link").symlink_to("/dev/zero")
+    repository.write("large", "x" * (LARGE_FILE + 1))
+    text = await diff(repository.root, "working")
+    assert "+/dev/zero" in text
+    assert "Binary files /dev/null and b/large differ" in text
+    assert len(text) < 1000
+
+
+async def test_the_users_settings_do_not_change_the_format(
+    repository: Repository, own_home: Path
+) -> None:
+    repository.write("read.me", "one\n")
+    repository.write("grüße", "1\n")
+    repository.git("add", "grüße")
+    plain = await diff(repository.root, "working")
+    for setting in (
+        "color.ui=always", "diff.noprefix=true", "diff.mnemonicPrefix=true", "diff.context=0",
+        "diff.wordRegex=.", "diff.relative=true", "core.quotePath=true", "diff.external=false",
+    ):  # fmt: skip
+        repository.git("config", "--global", *setting.split("=", 1))
+    assert await diff(repository.root, "working") == plain
+
+
+async def test_escape_sequences_do_not_come_through(repository: Repository) -> None:
+    repository.write("read.me", "one\x1b]0;title\x07\u202e\n")
+    repository.write("untracked", "\x1b[2J\x9b")
+    text = await diff(repository.root, "working")
+    assert not set("\x1b\x07\u202e\x9b") & set(text)
+
+
+async def test_bytes_that_are_no_text_are_replaced(repository: Repository) -> None:
+    (repository.root / "read.me").write_bytes(b"\xff\n")
+    assert "+\ufffd\n" in await diff(repository.root, "working")
+
+
+async def test_a_diff_of_a_linked_worktree_does_not_show_every_file_deleted(
+    repository: Repository, base_dir: Path
+) -> None:
+    await add_worktree(repository.root, base_dir / "one", "one", "main")
+    assert await diff(base_dir / "one", "working") == ""

@@ -1,0 +1,147 @@
+"""Repositories and arguments that want to run something: each tries to make the file `X`."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.errors import SpinneyError
+from model.git.diff import diff
+from model.git.remotes import fetch, pull, push
+from model.git.repositories import base_commits, branches, default_branch, find_root
+from model.git.status import has_uncommitted_changes, worktree_status
+from model.git.worktrees import add_worktree, check_out, delete_branch, rename_branch
+from tests.model.git.made_repository import Repository
+
+ARGUMENTS = [
+    "--upload-pack=touch {x}", "--receive-pack=touch {x}", "--output={x}", "--no-index", "-x",
+    "--exec=touch {x}", "a..b", "x.lock", "@", "refs/heads/main", "",
+]  # fmt: skip
+
+
+@pytest.fixture
+def x(tmp_path: Path) -> Path:
+    return tmp_path / "X"
+
+
+@pytest.mark.parametrize("argument", ARGUMENTS)
+async def test_no_argument_becomes_an_option(
+    argument: str, with_remote: Repository, base_dir: Path, x: Path
+) -> None:
+    root, word = with_remote.root, argument.format(x=x)
+    attempts: list[Callable[[], object]] = [
+        lambda: pull(root, "origin", word),
+        lambda: pull(root, word, "main"),
+        lambda: push(root, word),
+        lambda: fetch(root, "origin", word),
+        lambda: fetch(root, word, "main"),
+        lambda: add_worktree(root, base_dir / "one", word, "main"),
+        lambda: add_worktree(root, base_dir / "one", "one", word),
+        lambda: check_out(root, base_dir / "one", word),
+        lambda: rename_branch(root, "main", word),
+        lambda: delete_branch(root, word),
+        lambda: base_commits(root, word),
+    ]
+    if word:  # an empty base is the default branch
+        attempts.append(lambda: diff(root, "branch", word))
+    for attempt in attempts:
+        with pytest.raises(SpinneyError):
+            await attempt()
+    assert not x.exists()
+    assert not base_dir.exists()
+
+
+async def test_a_remote_that_is_a_command_is_not_run(repository: Repository, x: Path) -> None:
+    repository.git("config", "protocol.ext.allow", "always")
+    repository.git("remote", "add", "origin", f"ext::sh -c touch% {x}")
+    for worked, said in (
+        await pull(repository.root, "origin", "main"),
+        await fetch(repository.root, "origin", "main"),
+        await push(repository.root, "origin"),
+    ):
+        assert not worked
+        assert "'ext' not allowed" in said
+    assert not x.exists()
+
+
+async def test_a_remote_that_is_a_pipe_fails_at_once(repository: Repository) -> None:
+    repository.git("config", "protocol.fd.allow", "always")
+    repository.git("remote", "add", "origin", "fd::0/x")
+    async with asyncio.timeout(20):
+        worked, said = await pull(repository.root, "origin", "main")
+    assert not worked
+    assert "'fd' not allowed" in said
+
+
+@pytest.mark.parametrize(
+    ("setting", "attributes"),
+    [
+        ("core.fsmonitor", ""),
+        ("diff.external", ""),
+        ("diff.evil.textconv", "* diff=evil\n"),
+        ("diff.evil.command", "* diff=evil\n"),
+        ("core.pager", ""),
+        ("core.editor", ""),
+    ],
+)
+async def test_looking_at_a_repository_runs_nothing_that_its_settings_name(
+    setting: str, attributes: str, repository: Repository, tmp_path: Path, x: Path
+) -> None:
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {x}\n")
+    program.chmod(0o755)
+    repository.write(".gitattributes", attributes)
+    repository.git("add", "--all")
+    repository.git("commit", "--quiet", "--allow-empty", "-m", "Attributes")
+    repository.git("config", setting, str(program))
+    repository.write("read.me", "changed\n")
+    repository.write("untracked", "1\n")
+    await _look(repository.root)
+    assert not x.exists()
+
+
+async def test_a_submodules_settings_run_nothing_either(
+    repository: Repository, make_repository: Callable[[str], Repository], tmp_path: Path, x: Path
+) -> None:
+    inner = make_repository("inner")
+    inner.commit("file", "text\n")
+    repository.git("-c", "protocol.file.allow=always", "submodule", "add", str(inner.root), "sub")
+    repository.git("commit", "--quiet", "-m", "Add a submodule")
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {x}\n")
+    program.chmod(0o755)
+    for setting in ("core.fsmonitor", "diff.external"):
+        repository.git("config", setting, str(program), cwd=repository.root / "sub")
+    repository.write("sub/file", "changed\n")
+    await _look(repository.root)
+    assert not x.exists()
+
+
+async def test_a_bare_repository_hidden_in_a_checkout_is_not_entered(
+    repository: Repository, tmp_path: Path, x: Path
+) -> None:
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {x}\n")
+    program.chmod(0o755)
+    hidden = repository.root / "docs"
+    repository.git("clone", "--quiet", "--bare", ".", str(hidden))
+    repository.git("config", "core.bare", "false", cwd=hidden)
+    repository.git("--git-dir=.", "config", "core.worktree", "..", cwd=hidden)
+    repository.git("--git-dir=.", "config", "core.fsmonitor", str(program), cwd=hidden)
+    with pytest.raises(SpinneyError):
+        await find_root(hidden / "refs" / "heads")
+    await _look(repository.root)
+    assert not x.exists()
+
+
+async def _look(root: Path) -> None:
+    """What adding a project and polling it do."""
+    assert await find_root(root) == root
+    await default_branch(root)
+    await branches(root)
+    for _ in range(2):
+        await worktree_status(root, "main")
+    await has_uncommitted_changes(root)
+    for kind in ("working", "staged", "branch"):
+        await diff(root, kind)

@@ -1,0 +1,166 @@
+"""How a worktree stands, and what it costs nobody to look."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.git.status import (
+    UNPUSHED_CAP,
+    GitStatus,
+    has_uncommitted_changes,
+    uncommitted_files,
+    worktree_status,
+)
+from model.git.untracked import LARGE_FILE
+from model.git.worktrees import add_worktree
+from tests.model.git.made_repository import Repository
+
+CLEAN = GitStatus(
+    branch="main", detached=False, ahead=0, behind=0, unpushed=0, uncommitted_added=0,
+    uncommitted_removed=0, branch_diff_added=0, branch_diff_removed=0, changed_files=0,
+)  # fmt: skip
+
+
+async def test_a_fresh_repository_is_clean(repository: Repository) -> None:
+    assert await worktree_status(repository.root, "main") == CLEAN
+    assert not await has_uncommitted_changes(repository.root)
+
+
+async def test_staged_unstaged_and_untracked_lines_are_counted_once_each(
+    repository: Repository,
+) -> None:
+    repository.write("staged", "1\n2\n")
+    repository.git("add", "staged")
+    repository.write("read.me", "one\nthree\nfour\nfive")
+    repository.write("deep/untracked", "1\n2\n3")
+    status = await worktree_status(repository.root, "main")
+    assert (status.uncommitted_added, status.uncommitted_removed) == (2 + 2 + 3, 1)
+    assert status.changed_files == 3
+    assert await uncommitted_files(repository.root) == 3
+
+
+async def test_binary_and_very_large_files_count_no_lines(repository: Repository) -> None:
+    for name in ("tracked", "untracked"):
+        (repository.root / f"{name}.bin").write_bytes(b"\0\n" * 100)
+        repository.write(f"{name}.txt", "x\n" * LARGE_FILE)
+        if name == "tracked":
+            repository.git("add", "--all")
+    status = await worktree_status(repository.root, "main")
+    assert (status.uncommitted_added, status.changed_files) == (0, 4)
+
+
+async def test_ignored_files_pipes_and_links_are_no_trouble(repository: Repository) -> None:
+    repository.write(".gitignore", "ignored\n")
+    repository.write("ignored", "1\n")
+    os.mkfifo(repository.root / "pipe")
+    (repository.root / "link").symlink_to("/dev/zero")
+    status = await worktree_status(repository.root, "main")
+    assert (status.uncommitted_added, status.changed_files) == (2, 2)
+
+
+@pytest.mark.parametrize("name", ["with space", "tab\tquo\"te's", "grüße", "new\nline", "# 1 x"])
+async def test_files_of_any_name_are_counted(name: str, repository: Repository) -> None:
+    repository.write(name, "1\n")
+    assert (await worktree_status(repository.root, "main")).uncommitted_added == 1
+    repository.git("add", "--all")
+    assert (await worktree_status(repository.root, "main")).uncommitted_added == 1
+
+
+async def test_file_names_that_are_not_unicode_are_counted(repository: Repository) -> None:
+    Path(os.fsdecode(os.fsencode(repository.root) + b"/\xff")).write_text("1\n")
+    assert (await worktree_status(repository.root, "main")).uncommitted_added == 1
+
+
+async def test_ahead_behind_and_the_branchs_own_lines_are_told(
+    repository: Repository, base_dir: Path
+) -> None:
+    path = base_dir / "one"
+    await add_worktree(repository.root, path, "one", "main")
+    repository.commit("on-main", "1\n")
+    repository.commit("read.me", "one\nthree\n", cwd=path)
+    repository.commit("file", "1\n2\n", cwd=path)
+    for _ in range(2):
+        status = await worktree_status(path, "main")
+        assert (status.ahead, status.behind) == (2, 1)
+        assert (status.branch_diff_added, status.branch_diff_removed) == (2, 1)
+
+
+async def test_what_was_pulled_from_origin_is_not_the_branchs_own_work(
+    with_remote: Repository, base_dir: Path
+) -> None:
+    path = base_dir / "one"
+    await add_worktree(with_remote.root, path, "one", "main")
+    with_remote.git("checkout", "--quiet", "--detach")
+    with_remote.commit("theirs", "1\n2\n3\n")
+    with_remote.git("push", "--quiet", "origin", "HEAD:main")
+    with_remote.git("merge", "--quiet", "origin/main", cwd=path)
+    with_remote.commit("mine", "1\n", cwd=path)
+    status = await worktree_status(path, "main")
+    assert (status.ahead, status.behind, status.branch_diff_added) == (1, 0, 1)
+
+
+async def test_unpushed_commits_are_those_on_no_remote(with_remote: Repository) -> None:
+    assert (await worktree_status(with_remote.root, "main")).unpushed == 0
+    with_remote.commit("file", "1\n")
+    assert (await worktree_status(with_remote.root, "main")).unpushed == 1
+    assert UNPUSHED_CAP > 1
+
+
+async def test_without_a_remote_nothing_waits_to_be_pushed(repository: Repository) -> None:
+    repository.commit("file", "1\n")
+    assert (await worktree_status(repository.root, "main")).unpushed == 0
+
+
+async def test_detached_and_a_base_that_is_gone_are_told_not_raised(
+    repository: Repository,
+) -> None:
+    repository.git("checkout", "--quiet", "--detach")
+    status = await worktree_status(repository.root, "gone")
+    assert (status.branch, status.detached, status.ahead, status.behind) == (None, True, 0, 0)
+
+
+async def test_a_repository_without_commits_has_a_status(
+    make_repository: Callable[[str], Repository],
+) -> None:
+    fresh = make_repository("fresh")
+    fresh.write("staged", "1\n")
+    fresh.git("add", "staged")
+    fresh.write("file", "1\n2\n")
+    status = await worktree_status(fresh.root, "main")
+    assert (status.branch, status.uncommitted_added, status.changed_files) == ("main", 3, 2)
+
+
+async def test_a_branch_switched_by_hand_shows_at_the_next_look(
+    repository: Repository,
+) -> None:
+    repository.git("checkout", "--quiet", "-b", "other")
+    assert (await worktree_status(repository.root, "main")).branch == "other"
+
+
+async def test_a_sparse_checkout_shows_no_deletions(repository: Repository) -> None:
+    repository.commit("left/out", "1\n")
+    repository.git("sparse-checkout", "set", "elsewhere")
+    assert not (repository.root / "left").exists()
+    assert await worktree_status(repository.root, "main") == CLEAN
+
+
+async def test_looking_never_gets_in_the_way_of_someone_at_work(
+    repository: Repository,
+) -> None:
+    """Git's own index refresh takes `index.lock`; ours must not, or their commits would fail."""
+    script = (
+        "for i in $(seq 25); do echo $i > read.me && git add read.me && "
+        "git commit --quiet -m $i || exit 1; done"
+    )
+    working = subprocess.Popen(["sh", "-c", script], cwd=repository.root)
+    while working.poll() is None:
+        await worktree_status(repository.root, "main")
+    assert working.returncode == 0
+
+
+async def test_looking_works_while_the_index_is_locked(repository: Repository) -> None:
+    repository.write(".git/index.lock", "")
+    assert await worktree_status(repository.root, "main") == CLEAN
