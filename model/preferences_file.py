@@ -212,23 +212,23 @@ def _read_patiently(path: Path) -> tuple[dict[str, Any] | None, _Signature]:
 
 def _read(path: Path) -> tuple[dict[str, Any] | None, _Signature]:
     try:
-        # Without O_NONBLOCK a named pipe in the file's place would hang.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with open(path, "rb", opener=_open_without_waiting) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise _BrokenError(f"{path} is not a regular file")
+            if status.st_size > MAX_BYTES:
+                raise _BrokenError(f"{path} is too large for a settings file")
+            content = file.read(MAX_BYTES)
     except FileNotFoundError:
         return None, None
     except OSError as error:
         raise _BrokenError(f"{path} cannot be read: {error.strerror}") from error
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor has no path
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise _BrokenError(f"{path} is not a regular file")
-        if status.st_size > MAX_BYTES:
-            raise _BrokenError(f"{path} is too large for a settings file")
-        try:
-            content = file.read(MAX_BYTES)
-        except OSError as error:
-            raise _BrokenError(f"{path} cannot be read: {error.strerror}") from error
     return _decoded(content, path), (status.st_ino, status.st_mtime_ns, status.st_size)
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    """Without O_NONBLOCK, a named pipe in the file's place would hang."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _decoded(content: bytes, path: Path) -> dict[str, Any]:
