@@ -88,7 +88,7 @@ class MarkdownStream:
 
     def _end_fence(self, fence: "_OpenFence") -> CodeBlock:
         closed = fence.is_end(self._tail)
-        if self._tail and not closed:
+        if self._tail.strip(" \t") and not closed:
             fence.add(self._tail)
         return fence.whole(closed=closed)
 

@@ -237,6 +237,7 @@ class TestATextThatGrows:
     @example("[b]: /u\n'title\n===\nfoo'", [20], True)
     @example("a\n\n2", [2], True)
     @example("```\na\r", [4], True)
+    @example("```\n ", [], False)
     def test_cut_anywhere_it_becomes_what_the_whole_text_is(self, source, cuts, read):
         stream = stream_in_parts(source, cuts, read)
         before = stream.blocks
