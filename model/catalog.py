@@ -1,7 +1,7 @@
 """The one mapping from the wire's neutral words to real programs, models and labels.
 
-Nothing else in the program knows a product's name. Presets of models age, so a person can override
-them and add rows in `models.toml`; see `load_overrides`.
+Nothing else in the program knows which word means what. Presets of models age, so a person can
+override them and add rows in `models.toml`; see `load_overrides`.
 """
 
 import tomllib
