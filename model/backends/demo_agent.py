@@ -1,0 +1,394 @@
+"""The demo agent: a program of its own that Spinney starts like any other agent.
+
+It reads JSON lines on stdin and writes JSON lines on stdout; `demo.py` is the other side and says
+what they mean. It really works in its working directory. Standard library only.
+"""
+
+import asyncio
+import itertools
+import json
+import math
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Final
+
+# Started as a file with `python -I`, so that nothing in a worktree can shadow a module.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from model.backends import demo_texts
+from model.backends.demo_memory import LIMIT, Memory
+from model.backends.demo_shell import Shell
+
+WORDS_A_SECOND: Final = 18
+"""A little faster than people read."""
+
+TICK: Final = 0.004
+"""Seconds between two batches of `stream`; the wall clock says how many pieces each holds."""
+
+INPUT_LIMIT: Final = 64 * 1024 * 1024
+
+
+class ProviderError(Exception):
+    """The turn fails as a provider's error would."""
+
+    def __init__(self, error: str, error_type: str, retry_after: float | None = None) -> None:
+        super().__init__(error)
+        self.fields = {"error": error, "error_type": error_type, "retry_after": retry_after}
+
+
+class RefusedError(Exception):
+    """A tool gives an error result, and the turn goes on."""
+
+
+class DemoAgent:
+    """One conversation."""
+
+    def __init__(self, output: asyncio.StreamWriter) -> None:
+        self._output = output
+        self._mode = "build"
+        self._memory = Memory(Path(os.devnull))
+        self._allowed: set[str] = set()
+        self._ids = itertools.count(1)
+        self._turn: asyncio.Task[None] | None = None
+        self._replies: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        self._words_said = 0
+        self._shell = Shell()
+        self._deaf = False
+        self._directives: dict[str, Callable[[str], Awaitable[None]]] = {
+            "say": self._say,
+            "think": self._think,
+            "write": self._write,
+            "run": self._run,
+            "plan": self._plan,
+            "ask": self._ask,
+            "permission": self._permission,
+            "stream": self._stream,
+            "markdown": self._markdown,
+            "wait": self._wait,
+            "recall": self._recall,
+            "fail": self._fail,
+            "help": self._help,
+        }
+
+    async def converse(self, input_: asyncio.StreamReader) -> None:
+        """Follow stdin until it closes; nothing that was started is left then."""
+        while line := await input_.readline():
+            if not self._deaf:
+                self._hear(json.loads(line))
+        self._shell.kill()
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        match message["type"]:
+            case "open":
+                self._mode = message["mode"]
+                self._memory = Memory(Path(message["memory"]))
+            case "prompt":
+                self._turn = asyncio.create_task(self._take_turn(message["text"]))
+            case "stop" if self._turn is not None:
+                self._turn.cancel()
+            case "reply":
+                waiting = self._replies.get(message["request_id"])
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(message)
+            case "mode":
+                self._mode = message["mode"]
+
+    # The turn ----------------------------------------------------------------------------------
+
+    async def _take_turn(self, text: str) -> None:
+        self._words_said = 0
+        ending: dict[str, Any] = {"type": "finished", "stop_reason": "end_turn"}
+        try:
+            await self._follow(text)
+        except asyncio.CancelledError:
+            ending["stop_reason"] = "stopped"
+        except ProviderError as failure:
+            ending = {"type": "failed", **failure.fields}
+        except Exception as error:
+            sys.stderr.write(f"{type(error).__name__}: {error}\n")
+            ending = {"type": "failed", "error": f"The demo agent stumbled: {error}"}
+        finally:
+            self._shell.kill()
+        self._memory.remember(text)
+        usage = {"input_tokens": len(text.split()), "output_tokens": self._words_said}
+        context = {"context_tokens": self._memory.words, "context_window": LIMIT}
+        self._tell({**ending, "usage": usage, **context})
+
+    async def _follow(self, text: str) -> None:
+        if not text.lstrip().startswith("/demo"):
+            await self._tour()
+            return
+        for name, argument in self._parsed(text):
+            await self._carry_out(name, argument)
+
+    def _parsed(self, text: str) -> list[tuple[str, str]]:
+        """Directives with their arguments; a line that begins no directive belongs to the last."""
+        found: list[tuple[str, str]] = []
+        for line in text.strip().splitlines():
+            marked = re.match(r"\s*/demo\b\s*(.*)", line)
+            name, argument = _split(marked[1] if marked else line)
+            if marked or name in self._directives:
+                found.append((name, argument))
+            else:
+                last, before = found[-1]
+                found[-1] = (last, f"{before}\n{line}")
+        return found
+
+    async def _carry_out(self, name: str, argument: str) -> None:
+        directive = self._directives.get(name, self._help)
+        try:
+            await directive(argument)
+        except (ValueError, OSError) as error:
+            await self._say(f"`/demo {name} {argument}` does not work: {error}")
+
+    # Saying ------------------------------------------------------------------------------------
+
+    async def _say(self, text: str, kind: str = "text") -> None:
+        block = self._id("block")
+        began = time.monotonic()
+        for count, word in enumerate(re.findall(r"\s*\S+\s*", text) or [text], 1):
+            self._tell({"type": "text", "block": block, "text": word, "kind": kind})
+            self._words_said += 1
+            await self._sleep_until(began + count / WORDS_A_SECOND)
+
+    async def _think(self, text: str) -> None:
+        await self._say(text, "thinking")
+
+    async def _help(self, _argument: str) -> None:
+        self._tell({"type": "text", "block": self._id("block"), "text": demo_texts.DIRECTIVES})
+
+    async def _markdown(self, argument: str) -> None:
+        text = demo_texts.markdown(float(argument or 4))
+        block = self._id("block")
+        self._words_said += len(text.split())
+        for start in range(0, len(text), 256):
+            self._tell({"type": "text", "block": block, "text": text[start : start + 256]})
+            await self._drained()
+
+    async def _stream(self, argument: str) -> None:
+        words = argument.split()
+        count = int(words[0]) if words else 100
+        rate = float(words[1]) if len(words) > 1 else 50.0
+        if not math.isfinite(rate) or rate <= 0:
+            raise ValueError("the rate is a number above 0")
+        block = self._id("block")
+        began = time.monotonic()
+        sent = 0
+        while sent < count:
+            due = min(count, int((time.monotonic() - began) * rate) + 1)
+            for number in range(sent + 1, due + 1):
+                piece = f"{number}:{time.time():.6f} "
+                self._tell({"type": "text", "block": block, "text": piece})
+            sent = due
+            self._words_said = sent
+            await self._drained()
+            await asyncio.sleep(max(TICK, 1 / rate if rate < 200 else 0) if sent < count else 0)
+
+    async def _wait(self, argument: str) -> None:
+        await asyncio.sleep(float(argument or 1))
+
+    async def _recall(self, _argument: str) -> None:
+        listed = "\n".join(f"- {' '.join(text.split())[:200]}" for text in self._memory.messages)
+        await self._say(f"You said before:\n\n{listed}" if listed else "You said nothing before.")
+
+    # Doing -------------------------------------------------------------------------------------
+
+    async def _write(self, argument: str) -> None:
+        name, colon, content = argument.partition(":")
+        if not colon or not name.strip():
+            raise ValueError("write it as PATH: TEXT")
+        text = content.removeprefix(" ")
+        await self._edit(name.strip(), lambda _before: text if text.endswith("\n") else f"{text}\n")
+
+    async def _edit(self, name: str, change: Callable[[str], str]) -> None:
+        root = Path.cwd().resolve()
+        path = (root / name).resolve()
+        inside = path.is_relative_to(root) and ".git" not in path.relative_to(root).parts
+        before = path.read_text(errors="replace") if inside and path.is_file() else ""
+        after = change(before)
+
+        async def write() -> str:
+            if self._mode == "plan":
+                raise RefusedError(demo_texts.PLAN_REFUSAL)
+            if not inside:
+                raise RefusedError(f"{name} is outside the worktree; I only write inside it.")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(after)
+            return f"Wrote {len(after.encode())} bytes to {name}."
+
+        shown = {"file_path": name, "old_content": before, "new_content": after}
+        await self._use_tool("edit", shown, write)
+
+    async def _run(self, command: str) -> None:
+        async def run() -> str:
+            if self._mode == "plan":
+                raise RefusedError(demo_texts.PLAN_REFUSAL)
+            return await self._output_of(command)
+
+        await self._use_tool("bash", {"command": command}, run)
+
+    async def _permission(self, command: str) -> None:
+        async def run_if_allowed() -> str:
+            program = _split(command)[0]
+            if self._mode != "yolo" and program not in self._allowed:
+                asked = {"tool_name": "bash", "input": {"command": command}}
+                description = f"Run `{command}` in the worktree"
+                reply = await self._request("permission", description=description, **asked)
+                if reply["decision"] == "deny":
+                    raise RefusedError("You denied it, so I did not run it.")
+                if reply["decision"] == "allow_session":
+                    self._allowed.add(program)
+            return await self._output_of(command)
+
+        await self._use_tool("bash", {"command": command}, run_if_allowed)
+
+    async def _use_tool(
+        self, name: str, input_: dict[str, Any], work: Callable[[], Awaitable[str]]
+    ) -> None:
+        tool = self._id("tool")
+        self._tell({"type": "tool", "id": tool, "name": name, "input": input_})
+        result: dict[str, Any] = {"type": "result", "id": tool, "is_error": False}
+        try:
+            result["content"] = await work()
+        except (RefusedError, OSError) as error:
+            result |= {"content": str(error), "is_error": True}
+        except asyncio.CancelledError:
+            self._tell({**result, "content": "Stopped.", "is_error": True})
+            raise
+        self._tell(result)
+
+    async def _output_of(self, command: str) -> str:
+        code, output = await self._shell.run(command)
+        if code:
+            raise RefusedError(f"{output}\nexit code {code}".strip())
+        return output
+
+    # Asking ------------------------------------------------------------------------------------
+
+    async def _request(self, kind: str, **fields: Any) -> dict[str, Any]:
+        request = self._id("request")
+        waiting: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._replies[request] = waiting
+        self._tell({"type": kind, "request_id": request, **fields})
+        try:
+            return await waiting
+        except asyncio.CancelledError:
+            self._tell({"type": "withdrawn", "request_id": request})
+            raise
+        finally:
+            del self._replies[request]
+
+    async def _ask(self, argument: str) -> None:
+        question, *options = (part.strip() for part in argument.split("|"))
+        asked = {"question": question, "options": [{"label": option} for option in options]}
+        reply = await self._request("question", questions=[asked])
+        await self._say(f"You answered: {reply['answers'].get(question, 'nothing')}")
+
+    async def _plan(self, argument: str) -> None:
+        parts = re.split(r";|\n", argument)
+        steps = [step for part in parts if (step := part.strip().removeprefix("- ").strip())]
+        for step in await self._approved(steps):
+            name, rest = _split(step)
+            await (self._carry_out(name, rest) if name in self._directives else self._say(step))
+
+    async def _approved(self, steps: list[str]) -> list[str]:
+        """The steps that a person wants carried out; outside plan mode these very ones."""
+        while self._mode == "plan":
+            listed = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+            reply = await self._request("plan", text=f"## Plan\n\n{listed}\n")
+            if "comment" in reply:
+                steps.append(f"say {reply['comment']}")
+                await self._say("I took that into the plan.")
+                continue
+            self._enter(reply["mode"])
+            if reply.get("plan"):
+                edited = re.findall(r"^\s*(?:\d+[.)]|[-*])\s+(.+)$", reply["plan"], re.MULTILINE)
+                steps = [step.strip() for step in edited]
+        return steps
+
+    def _enter(self, mode: str) -> None:
+        self._mode = mode
+        self._tell({"type": "mode", "mode": mode})
+
+    async def _tour(self) -> None:
+        await self._think(demo_texts.TOUR_THOUGHT)
+        await self._say(demo_texts.TOUR_HELLO)
+        await self._say(demo_texts.TOUR_MODES[self._mode])
+        while self._mode == "plan":
+            reply = await self._request("plan", text=demo_texts.TOUR_PLAN)
+            if "comment" in reply:
+                await self._say("Good point. A real agent would change its plan; mine stays.")
+            else:
+                self._enter(reply["mode"])
+        mode = self._mode
+        await self._edit(demo_texts.TOUR_FILE, lambda before: demo_texts.tour_file(before, mode))
+        await self._say(demo_texts.TOUR_EDITED)
+
+    # Failing -----------------------------------------------------------------------------------
+
+    async def _fail(self, kind: str) -> None:
+        match kind.strip():
+            case "rate_limit":
+                text = "The demo's rate limit is reached. Try again in 30 seconds."
+                raise ProviderError(text, "rate_limit_error", 30.0)
+            case "overloaded":
+                raise ProviderError(
+                    "The demo's provider is overloaded. Try again.", "backend_error"
+                )
+            case "auth":
+                raise ProviderError(
+                    "The demo's key is not valid. Sign in again.", "authentication_error"
+                )
+            case "crash":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "hang" | "deaf" as silence:
+                self._deaf = silence == "deaf"
+                await asyncio.Event().wait()
+            case "garbage":
+                self._output.write(b"this is no JSON \xff\xfe {[\n" * 3)
+                await asyncio.Event().wait()
+            case other:
+                raise ValueError(f"there is no such failure: {other or '(none)'}")
+
+    # Small things ------------------------------------------------------------------------------
+
+    def _id(self, kind: str) -> str:
+        return f"{kind}-{os.getpid()}-{next(self._ids)}"
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        self._output.write(json.dumps(message).encode() + b"\n")
+
+    async def _drained(self) -> None:
+        await self._output.drain()
+        await asyncio.sleep(0)
+
+    async def _sleep_until(self, moment: float) -> None:
+        await self._output.drain()
+        await asyncio.sleep(max(0.0, moment - time.monotonic()))
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The first word and the rest."""
+    first, _, rest = text.strip().partition(" ")
+    return first, rest.strip()
+
+
+async def main() -> None:
+    """Converse on stdin and stdout."""
+    loop = asyncio.get_running_loop()
+    input_ = asyncio.StreamReader(limit=INPUT_LIMIT)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(input_), sys.stdin)
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), sys.stdout
+    )
+    await DemoAgent(asyncio.StreamWriter(transport, protocol, None, loop)).converse(input_)
+    os._exit(0)  # whatever still runs must not keep an agent whose Spinney is gone
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

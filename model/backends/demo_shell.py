@@ -1,0 +1,59 @@
+"""The demo agent's one tool besides writing: a shell command, its output, and its end.
+
+Standard library only; a part of the demo agent's program.
+"""
+
+import asyncio
+import os
+import signal
+from contextlib import suppress
+from typing import Final
+
+OUTPUT_LIMIT: Final = 64 * 1024
+"""Bytes of output that are kept: the last ones."""
+
+_GRACE: Final = 0.1
+"""Seconds to read on after the command's end, for what it left in the background."""
+
+
+class Shell:
+    """Runs one command at a time in the working directory."""
+
+    def __init__(self) -> None:
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def run(self, command: str) -> tuple[int, str]:
+        """The exit code and the output of `sh -c command`, errors among it."""
+        process = self._process = await asyncio.create_subprocess_exec(
+            "sh",
+            "-c",
+            command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+        output = bytearray()
+        reading = asyncio.create_task(_read(process, output))
+        try:
+            # A background child may hold the pipe for ever; the command's own end is what counts.
+            while process.returncode is None and not reading.done():
+                await asyncio.wait({reading}, timeout=0.02)
+            await asyncio.wait({reading}, timeout=_GRACE)
+            code = await process.wait() if process.returncode is None else process.returncode
+        finally:
+            reading.cancel()
+        return code, output.decode(errors="replace")
+
+    def kill(self) -> None:
+        """End the command that runs, and its process group."""
+        if self._process is not None and self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+
+async def _read(process: asyncio.subprocess.Process, output: bytearray) -> None:
+    assert process.stdout is not None
+    while piece := await process.stdout.read(16 * 1024):
+        output += piece
+        del output[:-OUTPUT_LIMIT]

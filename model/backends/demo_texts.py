@@ -1,0 +1,183 @@
+"""What the demo agent says: the tour for newcomers, its list of directives, and Markdown by the
+kilobyte. Standard library only; the agent's program imports nothing else of Spinney.
+"""
+
+DIRECTIVES = """\
+I am the demo agent. I follow these, one on each line:
+
+- `/demo say TEXT` streams the text
+- `/demo think TEXT` thinks it
+- `/demo write PATH: TEXT` writes a file of the worktree
+- `/demo run COMMAND` runs a shell command in the worktree
+- `/demo plan STEP; STEP` proposes a plan, and carries it out when approved
+- `/demo ask QUESTION | A | B` asks you
+- `/demo permission COMMAND` asks before it runs the command
+- `/demo stream N RATE` sends N pieces at RATE a second
+- `/demo markdown N` writes N KiB of Markdown
+- `/demo wait SECONDS` waits
+- `/demo recall` repeats what you said before
+- `/demo fail KIND` breaks: rate_limit, overloaded, auth, crash, hang, deaf or garbage
+
+Anything else gets a short tour of Spinney.
+"""
+
+PLAN_REFUSAL = "Plan mode changes nothing. Approve a plan, or change the mode, and try again."
+
+TOUR_FILE = "spinney-tour.md"
+
+TOUR_THOUGHT = (
+    "Somebody new, perhaps. I will keep it short and change one file, so there is a diff."
+)
+
+TOUR_HELLO = """\
+Hello! I am the **demo agent**. I need no account, but I really work in this worktree. \
+What you see now is a *turn*: I stream, you read along.
+
+- Press **stop** whenever I talk too much.
+- Write while I work: your message waits its turn.
+"""
+
+TOUR_MODES = {
+    "plan": """\
+You are in **plan** mode: I may look, but change nothing. So here is what I would do. \
+Approve it, or answer in your own words to discuss it.
+""",
+    "build": """\
+You are in **build** mode: I edit files at once, and ask before I run commands. \
+(In **plan** mode I would propose a plan first; in **yolo** mode I ask nothing.)
+""",
+    "yolo": """\
+You are in **yolo** mode: I do everything without asking. Handle with care. \
+(**plan** mode proposes first, **build** mode edits but asks before commands.)
+""",
+}
+
+TOUR_PLAN = """\
+## A small change
+
+1. Write `spinney-tour.md` with what you have seen so far
+2. Show you the diff
+3. Name three things to try next
+"""
+
+TOUR_EDITED = """\
+Done. The edit above opens as a **diff**; in the file it is real:
+
+```sh
+git status --short   # ?? spinney-tour.md
+```
+
+Try next:
+
+1. change the **mode** and say something again
+2. `/demo ask Tea or coffee? | Tea | Coffee`
+3. `/demo permission git status`
+
+`/demo help` lists all I can do. Have fun!
+"""
+
+
+def tour_file(before: str, mode: str) -> str:
+    """The new content of the tour's file: made once, and a line longer at every visit."""
+    if not before:
+        return (
+            "# A tour of Spinney\n\n"
+            "- a **worktree** is a directory with a branch of its own\n"
+            "- a **session** is a chat with an agent in it\n"
+            "- modes: plan (look), build (edit), yolo (everything)\n\n"
+            f"Visit 1, in {mode} mode.\n"
+        )
+    visits = sum(line.startswith("Visit ") for line in before.splitlines())
+    return f"{before}Visit {visits + 1}, in {mode} mode.\n"
+
+
+_SECTIONS = (
+    """\
+## Section {n}: what a *shuttle* does
+
+A **shuttle** carries the weft through the shed. Pick {n} of the cloth went in `{n}` beats, see
+[the notes](https://example.org/notes/{n}) and the quote below.
+
+> The loom remembers what the hand forgets.
+> {n} threads later, so do we.
+
+```python
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Thread:
+    colour: str
+    length: float = {n}.5
+
+    def cut(self, at: float) -> "Thread":
+        return Thread(self.colour, min(at, self.length))  # never longer than before
+```
+""",
+    """\
+## Section {n}: a table and a list
+
+| thread | count | tension |
+|:-------|------:|:-------:|
+| warp   | {n}   | high    |
+| weft   | 12    | *low*   |
+
+1. wind the bobbin
+   - left hand first
+   - `count == {n}`
+2. throw the shuttle
+- [x] beaten
+- [ ] cut
+
+```typescript
+export const tension = (threads: readonly number[]): number =>
+  threads.reduce((sum, each) => sum + each / {n}, 0); // newtons
+```
+""",
+    """\
+### Section {n}: shells and pages
+
+Run it *twice*; the second time ~~fails~~ does nothing. Wide letters: 織機 · ткацкий · مغزل · 🧵.
+
+```sh
+for file in *.draft; do
+    weave --picks {n} "$file" || echo "no $file" >&2
+done
+```
+
+```json
+{{"draft": {{"picks": {n}, "shafts": [1, 2, 3, 4], "reversed": false}}}}
+```
+""",
+    """\
+### Section {n}: the same in other tongues
+
+```rust
+fn beat(picks: u32) -> Option<u32> {{
+    (0..picks).filter(|pick| pick % {n} == 0).last() // the reed comes forward
+}}
+```
+
+```diff
+-    shafts = 4
++    shafts = {n}
+```
+
+---
+
+That was section {n}, with $x^{n}$ left as it stands and a long line that has to be wrapped \
+somewhere by whoever shows it, because nobody broke it here on purpose.
+""",
+)
+
+
+def markdown(kibibytes: float) -> str:
+    """The same varied Markdown of this size at every call, ended at a line."""
+    size = int(kibibytes * 1024)
+    text = "# Woven Markdown\n\n"
+    number = 0
+    while len(text.encode()) < size:
+        number += 1
+        text += _SECTIONS[number % len(_SECTIONS)].format(n=number) + "\n"
+    cut = text.encode()[:size].decode(errors="ignore")
+    return cut[: cut.rfind("\n") + 1] or cut

@@ -1,0 +1,342 @@
+"""An agent's program as a subprocess that speaks JSON lines: started, read, written to, ended.
+
+The one place that starts agents. Nothing it started outlives `close`, whatever the program does.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import uuid
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+from model.backends import process_table
+from model.backends.framing import LineSplitter, TooLong
+from model.backends.process_table import Member
+from model.errors import SpinneyError
+from model.text import clean_line
+
+AGENT: Final = "SPINNEY_AGENT"
+"""The environment variable by which everything that one agent started is found."""
+
+CLOSE_PATIENCE: Final = 1.5
+"""Seconds to end after stdin was closed."""
+
+TERM_PATIENCE: Final = 2.0
+"""Seconds to end after SIGTERM."""
+
+_WRITE_PATIENCE: Final = 30.0
+_CHUNK: Final = 256 * 1024
+_DRAIN_PATIENCE: Final = 0.25
+"""Seconds without output after which a dead program's pipe counts as read, whoever holds it."""
+
+_SETTLE_PATIENCE: Final = 0.4
+_STDERR_LINES: Final = 20
+_STDERR_LINE_LENGTH: Final = 500
+
+# Spinney's own settings are no business of agents, but `spinney call` needs these to find us.
+_PASSED_ON: Final = {"SPINNEY_CONFIG_DIR", "SPINNEY_DATA_DIR"}
+
+# Set inside a Claude Code session; a nested one would take itself for a part of that.
+_NOT_PASSED_ON: Final = {"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID"}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line that is a JSON object."""
+
+    value: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A line that is not; `reason` says why, `text` is its cleaned beginning."""
+
+    reason: str
+    text: str = ""
+
+
+def agent_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """Spinney's environment without what is meant for Spinney alone, and with `extra`."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _NOT_PASSED_ON and (not name.startswith("SPINNEY_") or name in _PASSED_ON)
+    }
+    return {**kept, **extra}
+
+
+class AgentProcess:
+    """A running program. Make one with `start`."""
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        mark: str,
+        stdin: asyncio.StreamWriter,
+        stdout: "_Output",
+        stderr: "_Output",
+    ) -> None:
+        self._process = process
+        self._mark = mark
+        self._stdin = stdin
+        self._stdout = stdout
+        self._stderr = stderr
+        self._stderr_tail: deque[str] = deque(maxlen=_STDERR_LINES)
+        self._write_lock = asyncio.Lock()
+        self._close_lock = asyncio.Lock()
+        self._closed = False
+        self._tasks = [
+            asyncio.create_task(self._keep_stderr_tail()),
+            asyncio.create_task(self._let_go_of_pipes()),
+        ]
+
+    @classmethod
+    async def start(
+        cls, argv: Sequence[str], cwd: Path, environment: Mapping[str, str]
+    ) -> "AgentProcess":
+        """Start `argv` in `cwd` with exactly this environment (plus a mark of its own).
+
+        Raises `backend_unavailable` when the system cannot start it.
+        """
+        mark = uuid.uuid4().hex
+        # Pipes of our own: asyncio's `Process.wait` does not return while a grandchild holds the
+        # pipes that asyncio made (3.11 to 3.13), and gives no way to let go of them.
+        pipes = [os.pipe() for _ in range(3)]
+        (stdin_read, stdin_write), (stdout_read, stdout_write), (stderr_read, stderr_write) = pipes
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *argv,
+                stdin=stdin_read,
+                stdout=stdout_write,
+                stderr=stderr_write,
+                cwd=cwd,
+                env={**environment, AGENT: mark},
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            for ours in (stdin_write, stdout_read, stderr_read):
+                os.close(ours)
+            raise _not_started(argv[0], cwd, error) from error
+        finally:
+            for theirs in (stdin_read, stdout_write, stderr_write):
+                os.close(theirs)
+        return cls(
+            process,
+            mark,
+            await _input(stdin_write),
+            await _Output.open(stdout_read),
+            await _Output.open(stderr_read),
+        )
+
+    @property
+    def pid(self) -> int:
+        """The program's process id, which is also its group's and session's."""
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, the negative signal that killed it, or `None` while it runs."""
+        return self._process.returncode
+
+    @property
+    def stderr_tail(self) -> str:
+        """The last lines of stderr, cleaned."""
+        return "\n".join(self._stderr_tail)
+
+    def ending(self, name: str) -> str:
+        """A sentence on how the program `name` ended, with what it said last."""
+        code = self.returncode
+        if code is None:
+            how = "stopped talking"
+        elif code < 0:
+            how = f"was killed ({_signal_name(-code)})"
+        else:
+            how = f"ended unexpectedly (exit code {code})"
+        tail = self.stderr_tail
+        return f"{name} {how}." + (f" Its last words: {tail}" if tail else "")
+
+    async def settled(self) -> None:
+        """Wait a moment for the exit code and the last of stderr of a program that is ending."""
+        if await self._ended_within(_SETTLE_PATIENCE):
+            await asyncio.wait(self._tasks[:1], timeout=_SETTLE_PATIENCE)
+
+    async def lines(self) -> AsyncIterator[Said | Unreadable]:
+        """What the program says, until it ends. It waits for us: the pipe fills and blocks it."""
+        splitter = LineSplitter()
+        while chunk := await self._stdout.read():
+            for line in splitter.feed(chunk):
+                if said := _parsed(line):
+                    yield said
+        for line in splitter.rest():
+            if said := _parsed(line):
+                yield said
+
+    async def write(self, value: Mapping[str, Any]) -> None:
+        """Write one JSON line. Raises `backend_error` when the program does not take it."""
+        data = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        try:
+            async with self._write_lock, asyncio.timeout(_WRITE_PATIENCE):
+                self._stdin.write(data.encode(errors="replace") + b"\n")
+                await self._stdin.drain()
+        except (OSError, RuntimeError, TimeoutError) as error:
+            raise SpinneyError(
+                "The agent's program does not listen any more. Send the message again.",
+                "backend_error",
+            ) from error
+
+    async def close(self) -> None:
+        """Close stdin and wait, then SIGTERM and wait, then SIGKILL; nothing of it is left."""
+        async with self._close_lock:
+            if self._closed:
+                return
+            self._stdin.close()
+            known: set[Member] = set()
+            if not await self._ended_within(CLOSE_PATIENCE):
+                # Now, while the parents live: what clears its environment is known only by them.
+                known = await self._family()
+                self._signal_group(signal.SIGTERM)
+                await self._ended_within(TERM_PATIENCE)
+            await self._kill_all(known)
+
+    async def kill(self) -> None:
+        """SIGKILL the program and all that it started, at once."""
+        async with self._close_lock:
+            if not self._closed:
+                await self._kill_all(set())
+
+    async def _kill_all(self, known: set[Member]) -> None:
+        known |= await self._family()
+        self._signal_group(signal.SIGKILL)
+        await asyncio.to_thread(process_table.kill, known)
+        await self._process.wait()
+        # What was forked while we looked still carries the mark.
+        await asyncio.to_thread(process_table.kill, await self._family())
+        self._closed = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._stdin.close()
+        self._stdout.let_go()
+        self._stderr.let_go()
+
+    async def _family(self) -> set[Member]:
+        root = self.pid if self.returncode is None else None
+        return await asyncio.to_thread(process_table.family, root, AGENT, self._mark)
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        if self.returncode is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
+
+    async def _ended_within(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._process.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _keep_stderr_tail(self) -> None:
+        splitter = LineSplitter(limit=1024 * 1024)
+        while chunk := await self._stderr.read():
+            self._note_stderr(splitter.feed(chunk))
+        self._note_stderr(splitter.rest())
+
+    def _note_stderr(self, lines: Iterable[bytes | TooLong]) -> None:
+        for line in lines:
+            if isinstance(line, bytes):
+                text = clean_line(line[: 4 * _STDERR_LINE_LENGTH].decode(errors="replace"))
+                if text:
+                    self._stderr_tail.append(text[:_STDERR_LINE_LENGTH])
+
+    async def _let_go_of_pipes(self) -> None:
+        """After the program's end: read what it left, then close, though others hold the pipes."""
+        await self._process.wait()
+        for output in (self._stderr, self._stdout):
+            while not await output.silent_for(_DRAIN_PATIENCE):
+                pass
+            output.let_go()
+
+
+class _Output:
+    """The reading end of a pipe that we can let go of."""
+
+    def __init__(self, reader: asyncio.StreamReader, transport: asyncio.ReadTransport) -> None:
+        self._reader = reader
+        self._transport = transport
+        self._chunks = 0
+        self._waits = False
+
+    @classmethod
+    async def open(cls, descriptor: int) -> "_Output":
+        reader = asyncio.StreamReader(limit=_CHUNK)
+        pipe: IO[bytes] = os.fdopen(descriptor, "rb", 0)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), pipe
+        )
+        return cls(reader, transport)
+
+    async def read(self) -> bytes:
+        """The next piece; empty at the end."""
+        self._waits = True
+        try:
+            return await self._reader.read(_CHUNK)
+        finally:
+            self._waits = False
+            self._chunks += 1
+
+    async def silent_for(self, seconds: float) -> bool:
+        """Whether somebody read all that time, and nothing came."""
+        before = self._chunks
+        await asyncio.sleep(seconds)
+        return self._reader.at_eof() or (self._waits and self._chunks == before)
+
+    def let_go(self) -> None:
+        self._transport.close()
+
+
+async def _input(descriptor: int) -> asyncio.StreamWriter:
+    loop = asyncio.get_running_loop()
+    pipe: IO[bytes] = os.fdopen(descriptor, "wb", 0)
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), pipe
+    )
+    return asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+def _parsed(line: bytes | TooLong) -> Said | Unreadable | None:
+    if isinstance(line, TooLong):
+        return Unreadable(f"a line of {line.size / 1024 / 1024:.0f} MB")
+    if not line.strip():
+        return None
+    text = line.decode(errors="replace")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        return Said(value)
+    return Unreadable("not JSON", clean_line(text[:_STDERR_LINE_LENGTH]))
+
+
+def _not_started(program: str, cwd: Path, error: OSError | ValueError) -> SpinneyError:
+    if not cwd.is_dir():
+        return SpinneyError(f"The directory {cwd} is gone. Restore it, or archive the worktree.")
+    reason = getattr(error, "strerror", None) or str(error)
+    return SpinneyError(
+        f"{program} could not be started: {reason}. Check that it is installed and may be run.",
+        "backend_unavailable",
+    )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
