@@ -1,0 +1,128 @@
+"""Differences in lines: numbers, signs, changed words and the colours of the language."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from rich.segment import Segment
+from rich.style import Style
+
+from model.blocks import CodeLine, Token
+from model.highlight import highlight_code, language_for_path
+from tui.colours import DiffStyles, Palette
+from tui.diff_rows import DiffRow, Ranges, changed_words, diff_rows
+from tui.wrap import MIN_WIDTH, Line, Piece, filled, wrap_code
+
+
+def render_diff(
+    old: str,
+    new: str,
+    path: str,
+    width: int,
+    palette: Palette,
+    *,
+    context: int = 3,
+    max_lines: int | None = None,
+) -> list[Line]:
+    """What changed between two texts, each change with `context` equal lines around it.
+
+    `path` tells the language. Beyond `max_lines` rows a last line says how many are not shown.
+    """
+    rows = diff_rows(old, new, context)
+    return render_diff_rows(rows, path, width, palette, max_lines=max_lines)
+
+
+def render_diff_rows(
+    rows: Sequence[DiffRow],
+    path: str,
+    width: int,
+    palette: Palette,
+    *,
+    max_lines: int | None = None,
+) -> list[Line]:
+    """The rows of a diff that is known already, such as git's."""
+    width = max(width, MIN_WIDTH)
+    shown = rows if max_lines is None else rows[:max_lines]
+    numbers = max((row.new or row.old or 0 for row in shown), default=0)
+    gutter = len(str(numbers)) + 1
+    if width - gutter - 2 < MIN_WIDTH:
+        gutter = 0
+    code = _code_lines(shown, path)
+    lines: list[Line] = []
+    for row, tokens, words in zip(shown, code, changed_words(shown), strict=True):
+        if row.hidden:
+            lines += _note(f"{palette.marks.more} {_counted(row.hidden, 'line')}", width, palette)
+        lines += _row_lines(row, list(_pieces(row, tokens, words, palette)), gutter, width, palette)
+    if len(shown) < len(rows):
+        more = _counted(len(rows) - len(shown), "more line")
+        lines += _note(f"{palette.marks.more} {more}", width, palette)
+    return lines
+
+
+def _code_lines(rows: Sequence[DiffRow], path: str) -> list[CodeLine]:
+    """Each row's tokens; the lines of the old text are read together, those of the new likewise."""
+    language = language_for_path(path)
+    new = highlight_code("".join(f"{row.text}\n" for row in rows if row.sign != "-"), language)
+    old = highlight_code("".join(f"{row.text}\n" for row in rows if row.sign != "+"), language)
+    olds, news = iter(old), iter(new)
+    lines: list[CodeLine] = []
+    for row in rows:
+        if row.sign == " ":
+            next(olds)
+        lines.append(next(olds if row.sign == "-" else news))
+    return lines
+
+
+def _row_lines(
+    row: DiffRow, pieces: list[Piece], gutter: int, width: int, palette: Palette
+) -> list[Line]:
+    side = _side(row, palette)
+    ground, sign_style = (side.ground, side.sign) if side else (palette.code, palette.code)
+    faint = palette.code_faint + side.ground if side else palette.code_faint
+    sign = Segment(f"{row.sign} ", sign_style)
+    mark = Segment(f"{palette.marks.continued} ", faint)
+    number = f"{row.new or row.old or ''} ".rjust(gutter) if gutter else ""
+    room = width - len(number) - 2
+    lines: list[Line] = []
+    for at, part in enumerate(wrap_code(pieces, room, room)):
+        first = Segment(" " * len(number) if at else number, faint)
+        lines.append(filled([first, mark if at else sign, *part], width, ground))
+    return lines
+
+
+def _pieces(row: DiffRow, tokens: CodeLine, words: Ranges, palette: Palette) -> Iterator[Piece]:
+    side = _side(row, palette)
+    if side is None:
+        yield from ((text, palette.tokens[kind]) for text, kind in tokens)
+        return
+    edges = sorted(set(chain.from_iterable(words)))
+    offset = 0
+    for text, kind in tokens:
+        style = palette.tokens[kind]
+        for part in _split(Token(text, kind), offset, edges):
+            changed = any(start <= offset < stop for start, stop in words)
+            yield part, style + (side.word if changed else side.ground)
+            offset += len(part)
+    if row.no_line_break:
+        yield " (no line break at the end)", palette.code_faint + side.ground
+
+
+def _split(token: Token, offset: int, edges: Sequence[int]) -> Iterator[str]:
+    start = 0
+    for edge in edges:
+        if start < edge - offset < len(token.text):
+            yield token.text[start : edge - offset]
+            start = edge - offset
+    yield token.text[start:]
+
+
+def _side(row: DiffRow, palette: Palette) -> DiffStyles | None:
+    return {"+": palette.inserted, "-": palette.deleted}.get(row.sign)
+
+
+def _note(text: str, width: int, palette: Palette) -> list[Line]:
+    style: Style = palette.code_faint
+    return [filled(line, width, style) for line in wrap_code([(text, style)], width, width)]
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
