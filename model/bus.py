@@ -129,6 +129,11 @@ class EventBus:
         """The index of the oldest event that the ring holds."""
         return self._end - len(self._ring)
 
+    @property
+    def newest_sealed(self) -> int:
+        """The number of the newest event in the ring, 0 before the first."""
+        return self._ring[-1].seq if self._ring else 0
+
     def entries(self, index: int) -> list[Published]:
         """The sealed events from this index on."""
         return list(islice(self._ring, max(0, index - self.start), None))
@@ -177,6 +182,11 @@ class Reader:
         self._index = bus.end
         self._last_seq = entries[-1].seq
         return entries, missed
+
+    def skip(self) -> None:
+        """Count all that is sealed as taken: for readers that share one reading among them."""
+        self._index = self._bus.end
+        self._last_seq = self._bus.newest_sealed
 
     def _lost_before(self, oldest: Published) -> bool:
         """Whether a resuming reader's number lies before all that the ring still holds."""

@@ -1,0 +1,121 @@
+"""What happens to every request before and after its handler: door, preflight, headers, errors."""
+
+import logging
+import re
+import time
+from typing import Any
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from model.errors import HTTP_STATUS, SpinneyError
+from server.auth import Door
+from server.doorman import Doorman
+from server.http_api import knock_of
+from server.wire import error_body, foreseen
+
+_HEADER_LIST = re.compile(r"[\w!#$%&'*+.^`|~, -]{1,1000}", re.ASCII)
+
+_access = logging.getLogger("server.access")
+
+
+class Entrance:
+    """Takes every request past the doorman and through the door."""
+
+    def __init__(self, door: Door, doorman: Doorman) -> None:
+        self._door = door
+        self._doorman = doorman
+
+    @property
+    def admit(self) -> Middleware:
+        """The middleware: preflight, door, errors as JSON, one log line without the query."""
+
+        @web.middleware
+        async def admit(request: web.Request, handler: Handler) -> web.StreamResponse:
+            self._doorman.greet(request.transport)
+            begun = time.perf_counter()
+            try:
+                response = await self._answered(request, handler)
+            except web.HTTPException as error:
+                response = _error_response(_from_http(error), error.status, error.headers)
+            except Exception as error:
+                told = foreseen(error, f"{request.method} {request.path}")
+                response = _error_response(told, HTTP_STATUS[told.error_type])
+            milliseconds = (time.perf_counter() - begun) * 1000
+            _access.info(
+                "%s %s %s %d %.1f ms",
+                request.remote,
+                request.method,
+                request.path[:200].encode("ascii", "backslashreplace").decode(),
+                response.status,
+                milliseconds,
+            )
+            return response
+
+        return admit
+
+    async def _answered(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.method == "OPTIONS":
+            return _preflight(request)
+        if _is_guarded(request.path):
+            try:
+                self._door.check(knock_of(request))
+            except SpinneyError:
+                self._door.tell_refused(request.remote or "")
+                raise
+        return await handler(request)
+
+
+def _is_guarded(path: str) -> bool:
+    """Whether a path needs admission; `/api/auth` answers about it itself."""
+    return path == "/ws" or (path.startswith("/api/") and path != "/api/auth")
+
+
+def _preflight(request: web.Request) -> web.Response:
+    """Any origin, method and header is welcome; `*` would not cover `Authorization`."""
+    method = request.headers.get("Access-Control-Request-Method", "")
+    names = request.headers.get("Access-Control-Request-Headers", "")
+    return web.Response(
+        status=204,
+        headers={
+            "Access-Control-Allow-Methods": method
+            if method.isascii() and method.isalpha()
+            else "GET, POST, PATCH, DELETE",
+            "Access-Control-Allow-Headers": names
+            if _HEADER_LIST.fullmatch(names)
+            else "authorization, content-type",
+            "Access-Control-Max-Age": "600",
+        },
+    )
+
+
+async def add_headers(_: web.Request, response: web.StreamResponse) -> None:
+    """Headers of every answer, whatever it is: open to all pages, kept by none."""
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["Server"] = "spinney"
+    response.headers.setdefault("Cache-Control", "no-store")
+
+
+def _from_http(error: web.HTTPException) -> SpinneyError:
+    match error.status:
+        case 404:
+            return SpinneyError("There is nothing at this address.", "not_found")
+        case 405:
+            return SpinneyError("This address does not take this method.")
+        case 413:
+            return SpinneyError("The body is too large.", "too_large")
+        case status if status < 500:
+            return SpinneyError(f"Invalid request: {error.reason}")
+        case _:
+            return foreseen(error, "the HTTP server")
+
+
+def _error_response(error: SpinneyError, status: int, headers: Any = None) -> web.Response:
+    response = web.json_response(error_body(error), status=status)
+    if headers is not None and "Allow" in headers:
+        response.headers["Allow"] = headers["Allow"]
+    if error.retry_after is not None:
+        response.headers["Retry-After"] = str(max(1, round(error.retry_after)))
+    return response

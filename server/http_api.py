@@ -1,0 +1,171 @@
+"""The HTTP paths: each is one command, with its arguments from the path, the query and the body."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from model.client.snapshot import snapshot_json
+from model.commands import sessions
+from model.commands.registry import Command
+from model.errors import HTTP_STATUS, SpinneyError
+from server.auth import Door, Knock
+from server.limits import Limits
+from server.wire import dump_result, error_body, parse_json
+
+if TYPE_CHECKING:
+    from model.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A path and the command behind it. The path's own id is an argument too."""
+
+    method: str
+    path: str
+    command: Command[..., Any]
+    fields: tuple[str, ...] = ()
+    """Arguments that come from the body, or from the query of a GET."""
+    status: int = 200
+    answer: Callable[[str, Any], Any] | None = None
+    """The answer from the path's id and the command's result, where it is not the result."""
+
+
+_SESSION = "/api/sessions/{session_id}"
+_SESSIONS = "/api/worktrees/{worktree_id}/sessions"
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        f"{_SESSION}/messages",
+        sessions.send_chat_message,
+        ("message", "files", "images"),
+    ),
+    Operation(
+        "GET",
+        f"{_SESSION}/messages",
+        sessions.get_messages,
+        ("limit", "offset"),
+        answer=lambda _, page: {"messages": page.model_dump(mode="json")["messages"]},
+    ),
+    Operation("POST", f"{_SESSION}/stop", sessions.stop_generation),
+    Operation("POST", f"{_SESSION}/approve", sessions.approve_plan, ("mode", "plan")),
+    Operation("POST", f"{_SESSION}/answer", sessions.answer_question, ("answer",)),
+    Operation("POST", f"{_SESSION}/archive", sessions.archive_session),
+    Operation("GET", _SESSION, sessions.get_session),
+    Operation("PATCH", _SESSION, sessions.update_session, ("name", "execution_mode")),
+    Operation(
+        "DELETE",
+        _SESSION,
+        sessions.delete_session,
+        answer=lambda session_id, _: {"session_id": session_id},
+    ),
+    Operation(
+        "GET",
+        _SESSIONS,
+        sessions.list_sessions,
+        answer=lambda _, found: {"sessions": [s.model_dump(mode="json") for s in found]},
+    ),
+    Operation(
+        "POST",
+        _SESSIONS,
+        sessions.create_session,
+        ("name", "execution_mode", "model", "backend"),
+        status=201,
+    ),
+)
+
+
+class HttpApi:
+    """Everything under `/api`, and `/healthz`."""
+
+    def __init__(self, workspace: "Workspace", door: Door, run: str, limits: Limits) -> None:
+        self._workspace = workspace
+        self._door = door
+        self._run = run
+        self._limits = limits
+
+    def routes(self) -> list[web.RouteDef]:
+        """Every path."""
+        return [
+            web.get("/healthz", self._health),
+            web.get("/api/auth", self._auth),
+            web.get("/api/init", self._init),
+            *(
+                web.route(operation.method, operation.path, self._handler(operation))
+                for operation in OPERATIONS
+            ),
+        ]
+
+    async def _health(self, _: web.Request) -> web.Response:
+        return web.json_response({"ok": True})
+
+    async def _auth(self, request: web.Request) -> web.Response:
+        try:
+            self._door.check(knock_of(request))
+        except SpinneyError as error:
+            status = HTTP_STATUS[error.error_type]
+            return web.json_response({"ok": False, **error_body(error)}, status=status)
+        return web.json_response({"ok": True, "token_required": self._door.token_required})
+
+    async def _init(self, _: web.Request) -> web.Response:
+        snapshot = await snapshot_json(self._workspace)
+        return web.json_response({**snapshot, "run": self._run})
+
+    def _handler(self, operation: Operation) -> Handler:
+        async def handle(request: web.Request) -> web.Response:
+            given = await self._given(request, operation)
+            path_id = next(iter(request.match_info.values()))
+            result = await operation.command.run(self._workspace, {**given, **request.match_info})
+            if operation.answer is not None:
+                answer = operation.answer(path_id, result)
+                return web.json_response(answer, status=operation.status)
+            return web.Response(
+                body=dump_result(operation.command.result, result),
+                status=operation.status,
+                content_type="application/json",
+            )
+
+        return handle
+
+    async def _given(self, request: web.Request, operation: Operation) -> dict[str, Any]:
+        if request.method == "GET":
+            return {name: request.query[name] for name in operation.fields if name in request.query}
+        body = await self._body(request)
+        return {name: body[name] for name in operation.fields if name in body}
+
+    async def _body(self, request: web.Request) -> dict[str, Any]:
+        if not request.can_read_body:
+            return {}
+        # A page may post text to anybody without asking; with a token it has proven itself.
+        if request.content_type != "application/json" and not self._door.has_token(
+            knock_of(request)
+        ):
+            raise SpinneyError("The body must be sent as application/json.")
+        try:
+            async with asyncio.timeout(self._limits.body_time):
+                raw = await request.read()
+        except TimeoutError:
+            raise SpinneyError("The body took too long to arrive.", "timeout") from None
+        body = parse_json(raw) if raw.strip() else {}
+        if not isinstance(body, dict):
+            raise SpinneyError("Invalid request: it is not a JSON object")
+        return body
+
+
+def knock_of(request: web.Request) -> Knock:
+    """What the request shows at the door. A token in the address counts only where it must."""
+    headers = request.headers
+    sockname = request.get_extra_info("sockname") or ("",)
+    in_query = request.path in ("/ws", "/api/auth")
+    return Knock(
+        hosts=tuple(headers.getall("Host", ())),
+        authorization=headers.get("Authorization", ""),
+        query_token=request.query.get("token", "") if in_query else "",
+        origin=headers.get("Origin"),
+        fetch_site=headers.get("Sec-Fetch-Site", ""),
+        own_address=sockname[0],
+    )

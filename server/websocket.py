@@ -1,0 +1,289 @@
+"""The WebSocket channel: commands, chat messages and subscriptions in; replies and events out.
+
+How events get out is the fan-out's business; here are the upgrade, what clients may say, and the
+watch over clients that say nothing any more.
+"""
+
+import asyncio
+import json
+import logging
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import WSCloseCode, WSMsgType, web
+
+import model
+from model.bus import Missed
+from model.commands import all as _all_commands  # noqa: F401 - registers them
+from model.commands.registry import Command, find_command
+from model.commands.sessions import send_chat_message
+from model.errors import SpinneyError, session_not_found
+from server.fanout import Connection, Fanout, missed_frame, text_frame
+from server.limits import Limits
+from server.wire import dump_result, error_body, foreseen, parse_json
+
+if TYPE_CHECKING:
+    from model.workspace import Workspace
+
+ID_LIMIT = 1000
+"""Characters of a request's id."""
+
+_PING = b"\x89\x00"
+_WATCH = 1.0
+"""Seconds between two looks at which clients are gone."""
+
+_log = logging.getLogger(__name__)
+
+
+class WebSockets:
+    """Every open WebSocket of the server."""
+
+    def __init__(self, workspace: "Workspace", limits: Limits) -> None:
+        self.run = secrets.token_hex(8)
+        """Names this run of the program: event numbers of another one mean nothing here."""
+        self._workspace = workspace
+        self._limits = limits
+        self._fanout = Fanout(workspace.bus)
+        self._open: dict[Connection, web.WebSocketResponse] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._watch = asyncio.create_task(self._keep_watch())
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    async def serve(self, request: web.Request) -> web.WebSocketResponse:
+        """Upgrade and talk until one side leaves."""
+        since = _since(request)
+        socket = web.WebSocketResponse(
+            autoping=False, compress=False, max_msg_size=self._limits.frame_size, timeout=1
+        )
+        await socket.prepare(request)
+        if request.transport is None:
+            return socket
+        connection = self._connect(request.transport, since)
+        self._open[connection] = socket
+        try:
+            await self._listen(socket, connection)
+        finally:
+            del self._open[connection]
+            self._fanout.remove(connection)
+        return socket
+
+    async def close(self, code: int, message: str) -> None:
+        """Close all connections; those that don't answer are cut off."""
+        await asyncio.gather(
+            *(self._close_one(connection, code, message) for connection in tuple(self._open))
+        )
+
+    async def stop(self) -> None:
+        """Close all connections because the server ends."""
+        self._watch.cancel()
+        await self.close(WSCloseCode.GOING_AWAY, "The server stops.")
+        self._fanout.close()
+
+    def _connect(self, transport: asyncio.Transport, since: int | None) -> Connection:
+        bus = self._workspace.bus
+        bus.seal()
+        unknown = since is not None and since > bus.seq
+        reader = bus.reader(None if unknown else since or None)
+        connection = Connection(transport, reader, numbered=since is not None, limits=self._limits)
+        if since is not None:
+            payload = {"seq": bus.seq, "version": model.__version__, "run": self.run}
+            hello = {"type": "event", "event": "hello", "payload": payload}
+            transport.write(text_frame(json.dumps(hello).encode()))
+        if unknown:
+            transport.write(missed_frame(Missed(1, bus.seq)))
+        self._fanout.add(connection)
+        return connection
+
+    async def _listen(self, socket: web.WebSocketResponse, connection: Connection) -> None:
+        clock = asyncio.get_running_loop().time
+        client = _Client(self._workspace, self._fanout, connection, self._tasks)
+        commands = self._limits.commands
+        async for message in socket:
+            connection.heard = clock()
+            if message.type is WSMsgType.TEXT:
+                client.take(message.data)
+                if client.running >= commands or not connection.room.is_set():
+                    await client.wait_for_room(commands)
+            elif message.type is WSMsgType.BINARY:
+                client.refuse(None, SpinneyError("Invalid request: send text, not bytes"))
+            elif message.type is WSMsgType.PING:
+                await socket.pong(message.data)
+
+    async def _close_one(self, connection: Connection, code: int, message: str) -> None:
+        try:
+            async with asyncio.timeout(self._limits.shutdown):
+                await self._open[connection].close(code=code, message=message.encode())
+        except Exception as error:
+            # A client that is gone or reads nothing; closing it is what was wanted.
+            _log.debug("a WebSocket did not close well: %r", error)
+        connection.transport.abort()
+
+    async def _keep_watch(self) -> None:
+        """Ping quiet clients, cut off those that are gone."""
+        loop = asyncio.get_running_loop()
+        pause = min(_WATCH, self._limits.ping / 4, self._limits.stuck / 4)
+        last = loop.time()
+        while True:
+            await asyncio.sleep(pause)
+            now = loop.time()
+            if now - last > pause + 5:
+                # The whole machine slept: nobody could be heard meanwhile.
+                for connection in self._open:
+                    connection.heard += now - last
+            last = now
+            for connection in tuple(self._open):
+                self._look_at(connection, now)
+
+    def _look_at(self, connection: Connection, now: float) -> None:
+        limits = self._limits
+        if connection.stuck_for(now) > limits.stuck:
+            _log.info("cut off a client that takes nothing")
+            connection.transport.abort()
+        elif now - connection.heard > limits.silence:
+            connection.transport.abort()
+        elif now - max(connection.heard, connection.pinged) >= limits.ping:
+            connection.pinged = now
+            if connection.transport.get_write_buffer_size() <= limits.buffer:
+                connection.transport.write(_PING)
+
+
+class _Client:
+    """What one client asked for. Nothing of it is kept when the connection ends."""
+
+    def __init__(
+        self,
+        workspace: "Workspace",
+        fanout: Fanout,
+        connection: Connection,
+        tasks: set[asyncio.Task[None]],
+    ) -> None:
+        self.running = 0
+        self._workspace = workspace
+        self._fanout = fanout
+        self._connection = connection
+        self._tasks = tasks
+        self._ended = asyncio.Event()
+
+    def take(self, text: str) -> None:
+        """Act on one frame; whatever is wrong with it is told and the connection stays."""
+        request_id = None
+        try:
+            frame = parse_json(text)
+            if not isinstance(frame, dict):
+                raise SpinneyError("Invalid request: it is not a JSON object")
+            given_id = frame.get("id")
+            if isinstance(given_id, str) and len(given_id) <= ID_LIMIT:
+                request_id = given_id
+            self._act(frame, request_id)
+        except Exception as error:
+            self.refuse(request_id, foreseen(error, "a WebSocket request"))
+
+    def refuse(self, request_id: str | None, error: SpinneyError) -> None:
+        """Answer with an error."""
+        told = error_body(error)
+        told.pop("session_id", None)
+        self._send({"type": "error", "id": request_id, **told})
+
+    async def wait_for_room(self, commands: int) -> None:
+        """Until the client has read its answers and some of its commands are done."""
+        await self._connection.room.wait()
+        while self.running >= commands:
+            self._ended.clear()
+            await self._ended.wait()
+
+    def _act(self, frame: dict[str, Any], request_id: str | None) -> None:
+        kind = frame.get("type")
+        if "command" not in frame and kind in ("send_message", "subscribe", "unsubscribe"):
+            self._take_chat_message(frame, kind, request_id)
+            return
+        if "id" not in frame:
+            raise SpinneyError("Missing field: id")
+        if request_id is None:
+            raise SpinneyError(f"Invalid field 'id': must be text of at most {ID_LIMIT} letters")
+        name = frame.get("command")
+        if name is None:
+            raise SpinneyError("Missing field: command")
+        if not isinstance(name, str):
+            raise SpinneyError("Invalid field 'command': must be text")
+        arguments = frame.get("args")
+        if arguments is not None and not isinstance(arguments, dict):
+            raise SpinneyError("Invalid field 'args': must be an object")
+        command = find_command(name)
+        if not command.remote:
+            raise SpinneyError(
+                f"'{name}' can only be called in Spinney's own terminal.", "forbidden"
+            )
+        self._start(command, arguments or {}, request_id, answered=True)
+
+    def _take_chat_message(self, frame: dict[str, Any], kind: str, request_id: str | None) -> None:
+        if kind == "send_message":
+            names = ("session_id", "message", "files", "images")
+            arguments = {name: frame[name] for name in names if name in frame}
+            answered = request_id is not None
+            self._start(send_chat_message, arguments, request_id, answered=answered)
+            return
+        session_id = frame.get("session_id")
+        if session_id is None:
+            raise SpinneyError("Missing field: session_id")
+        if not isinstance(session_id, str):
+            raise SpinneyError("Invalid field 'session_id': must be text")
+        if kind == "subscribe":
+            if session_id not in self._workspace.store.state.sessions:
+                raise session_not_found(session_id)
+            self._connection.reader.subscribe(session_id)
+        else:
+            self._connection.reader.unsubscribe(session_id)
+        if request_id is not None:
+            self._send({"type": "response", "id": request_id, "data": None})
+
+    def _start(
+        self,
+        command: Command[..., Any],
+        arguments: dict[str, Any],
+        request_id: str | None,
+        *,
+        answered: bool,
+    ) -> None:
+        # Not ended with the connection: a commit or a message must not stop half way.
+        task = asyncio.create_task(self._run(command, arguments, request_id, answered=answered))
+        self.running += 1
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self.running -= 1
+        self._ended.set()
+
+    async def _run(
+        self,
+        command: Command[..., Any],
+        arguments: dict[str, Any],
+        request_id: str | None,
+        *,
+        answered: bool,
+    ) -> None:
+        try:
+            result = await command.run(self._workspace, arguments)
+            data = dump_result(command.result, result)
+        except Exception as error:
+            self.refuse(request_id, foreseen(error, command.name))
+            return
+        if answered:
+            head = f'{{"type":"response","id":{json.dumps(request_id)},"data":'
+            self._fanout.send(self._connection, head.encode() + data + b"}")
+
+    def _send(self, frame: dict[str, Any]) -> None:
+        self._fanout.send(self._connection, json.dumps(frame).encode())
+
+
+def _since(request: web.Request) -> int | None:
+    """The number after which a client wants events, `None` for one that connects plainly."""
+    given = request.query.get("since")
+    if given is None:
+        return None
+    if not given.isascii() or not given.isdecimal() or len(given) > 16:
+        raise SpinneyError("Invalid field 'since': must be a whole number, 0 or more")
+    return int(given)

@@ -1,0 +1,68 @@
+"""JSON as it comes in and goes out: strict both ways, and errors without their insides."""
+
+import json
+import logging
+import math
+import secrets
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError
+
+from model.errors import SpinneyError
+from model.text import clean, clean_json
+
+_log = logging.getLogger(__name__)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value. Raises `SpinneyError` for what is no JSON, NaN and infinity included."""
+    try:
+        return _DECODER.decode(text if isinstance(text, str) else text.decode())
+    except RecursionError:
+        raise SpinneyError("Invalid request: it is nested too deeply") from None
+    except ValueError as error:
+        why = error.msg if isinstance(error, json.JSONDecodeError) else "it is not valid JSON"
+        raise SpinneyError(f"Invalid request: {why}") from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(text)
+    return value
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+
+
+def dump_result(adapter: TypeAdapter[Any], result: Any) -> bytes:
+    """A command's result as JSON; text that is not Unicode is mended."""
+    try:
+        return adapter.dump_json(result)
+    except (PydanticSerializationError, UnicodeEncodeError):
+        return json.dumps(clean_json(adapter.dump_python(result, mode="json"))).encode()
+
+
+def foreseen(error: BaseException, what: str) -> SpinneyError:
+    """The error as clients may read it; one that nobody foresaw stays in the log."""
+    if isinstance(error, SpinneyError):
+        return error
+    reference = secrets.token_hex(4)
+    _log.error("internal error %s in %s", reference, what, exc_info=error)
+    return SpinneyError(
+        f"Something went wrong inside Spinney; its log has the details under {reference}.",
+        "internal_error",
+    )
+
+
+def error_body(error: SpinneyError) -> dict[str, Any]:
+    """`{error, error_type}`, with `session_id` where a session is missing."""
+    body: dict[str, Any] = {"error": clean(error.message), "error_type": error.error_type}
+    if error.session_id is not None:
+        body["session_id"] = clean(error.session_id)
+    return body

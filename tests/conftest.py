@@ -1,0 +1,101 @@
+"""What many tests need: a whole workspace in temporary folders, with agents that need no program."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import model.commands.all  # noqa: F401 - registers the commands
+from model.bus import EventBus
+from model.catalog import Catalog
+from model.commands.sessions import create_session
+from model.events import ProjectAdded, WorktreeCreated
+from model.paths import Directories
+from model.resources import Project, Session, Worktree
+from model.workspace import Workspace
+from tests.fakes import FakeBackend
+
+
+@pytest.fixture
+def backend() -> FakeBackend:
+    """The workspace's only agent program."""
+    return FakeBackend()
+
+
+@pytest.fixture
+def directories(tmp_path: Path) -> Directories:
+    made = Directories(config=tmp_path / "config", data=tmp_path / "data", home=tmp_path / "home")
+    made.create()
+    return made
+
+
+@pytest.fixture
+async def workspace(directories: Directories, backend: FakeBackend) -> AsyncIterator[Workspace]:
+    """A started workspace without projects."""
+    made = Workspace(directories, {backend.name: backend}, Catalog())
+    await made.start()
+    yield made
+    await made.stop()
+
+
+@pytest.fixture
+async def project(workspace: Workspace, tmp_path: Path) -> Project:
+    """A project at an ordinary folder: enough where git is not asked."""
+    path = tmp_path / "repository"
+    path.mkdir()
+    made = Project(
+        id="project", name="repository", path=str(path), default_branch="main", added_at=1.0
+    )
+    await workspace.store.accept(ProjectAdded(project=made))
+    return made
+
+
+@pytest.fixture
+async def worktree(workspace: Workspace, project: Project, tmp_path: Path) -> Worktree:
+    """A worktree of the project."""
+    path = tmp_path / "worktree"
+    path.mkdir()
+    made = Worktree(
+        id="worktree",
+        project_id=project.id,
+        name="calm-otter",
+        path=str(path),
+        branch="calm-otter",
+        created_at=1.0,
+    )
+    await workspace.store.accept(WorktreeCreated(worktree=made))
+    return made
+
+
+@pytest.fixture
+async def session(workspace: Workspace, worktree: Worktree) -> Session:
+    """A session in build mode."""
+    return await create_session.function(
+        workspace, worktree.id, name="First", execution_mode="build"
+    )
+
+
+@dataclass
+class Eventually:
+    """Waits for conditions about a store, looked at after each event."""
+
+    bus: EventBus
+
+    async def __call__(self, condition: Callable[[], bool], seconds: float = 10) -> None:
+        changed = asyncio.Event()
+        end = self.bus.listen(changed.set)
+        try:
+            async with asyncio.timeout(seconds):
+                while not condition():
+                    changed.clear()
+                    await changed.wait()
+        finally:
+            end()
+
+
+@pytest.fixture
+def eventually(workspace: Workspace) -> Eventually:
+    """`await eventually(lambda: …)`."""
+    return Eventually(workspace.bus)

@@ -1,0 +1,143 @@
+"""A running server on a free loopback port, and ways to talk to it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import aiohttp
+import pytest
+
+from model.preferences_changes import changed
+from model.workspace import Workspace
+from server.app import Server
+from server.limits import Limits
+
+TOKEN = "correct-horse-battery-staple-0123456789"
+
+StartServer = Callable[..., Awaitable[Server]]
+
+
+class Socket:
+    """A WebSocket client that keeps events aside while it waits for answers."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self.socket = socket
+        self.frames: list[dict[str, Any]] = []
+        """Everything that came, in order."""
+        self._number = 0
+
+    async def receive(self) -> dict[str, Any]:
+        message = await self.socket.receive(timeout=10)
+        assert message.type is aiohttp.WSMsgType.TEXT, message
+        frame = json.loads(message.data)
+        self.frames.append(frame)
+        return frame
+
+    async def send(self, frame: Any) -> None:
+        await self.socket.send_str(frame if isinstance(frame, str) else json.dumps(frame))
+
+    async def answer(self, request_id: str | None) -> dict[str, Any]:
+        """The reply to this request."""
+        while True:
+            frame = await self.receive()
+            if frame.get("type") in ("response", "error") and frame["id"] == request_id:
+                return frame
+
+    async def call(self, command: str, **args: Any) -> Any:
+        """A command's result; fails the test on an error."""
+        self._number += 1
+        request_id = f"call-{self._number}"
+        await self.send({"id": request_id, "command": command, "args": args})
+        frame = await self.answer(request_id)
+        assert frame["type"] == "response", frame
+        return frame["data"]
+
+    async def event(self, name: str) -> dict[str, Any]:
+        """The next event of this name."""
+        while True:
+            frame = await self.receive()
+            if frame.get("event") == name:
+                return frame
+
+    async def closed(self) -> int | None:
+        """Wait for the end; the close code."""
+        while True:
+            message = await self.socket.receive(timeout=10)
+            if message.type in (
+                aiohttp.WSMsgType.CLOSE,
+                aiohttp.WSMsgType.CLOSED,
+                aiohttp.WSMsgType.CLOSING,
+                aiohttp.WSMsgType.ERROR,
+            ):
+                return self.socket.close_code
+
+
+@pytest.fixture
+async def start_server(workspace: Workspace) -> AsyncIterator[StartServer]:
+    """Starts a server: `await start_server(token_required=False, limits=Limits(…))`."""
+    started: list[Server] = []
+
+    async def start(
+        *,
+        port: int = 0,
+        localhost_only: bool = True,
+        token_required: bool = True,
+        token: str = TOKEN,
+        limits: Limits | None = None,
+    ) -> Server:
+        preferences = workspace.store.state.preferences
+        await workspace.change_preferences(changed(preferences, {"http_server_token": token}))
+        server = Server(workspace, limits=limits)
+        workspace.http_server = server
+        started.append(server)
+        await server.start(port, localhost_only=localhost_only, token_required=token_required)
+        return server
+
+    yield start
+    for server in started:
+        await server.stop()
+
+
+@pytest.fixture
+async def server(start_server: StartServer) -> Server:
+    """A server that requires the token."""
+    return await start_server()
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[aiohttp.ClientSession]:
+    """An HTTP client."""
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=20)) as made:
+        yield made
+
+
+def base_url(server: Server) -> str:
+    """Where the server is."""
+    return str(server.status()["base_url"])
+
+
+def bearer(token: str = TOKEN) -> dict[str, str]:
+    """The header that carries the token."""
+    return {"Authorization": f"Bearer {token}"}
+
+
+async def connect(
+    server: Server, http: aiohttp.ClientSession, since: int | None = None, **options: Any
+) -> Socket:
+    """Open a WebSocket with the token; numbered when `since` is given."""
+    params = {"token": TOKEN, **({} if since is None else {"since": str(since)})}
+    url = f"{base_url(server)}/ws"
+    return Socket(await http.ws_connect(url, params=params, max_msg_size=0, **options))
+
+
+async def raw_request(server: Server, *lines: bytes, body: bytes = b"") -> tuple[int, bytes]:
+    """Send a request byte by byte as given; the status and everything that came back."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.status()["port"])
+    try:
+        writer.write(b"\r\n".join(lines) + b"\r\nConnection: close\r\n\r\n" + body)
+        async with asyncio.timeout(10):
+            answer = await reader.read()
+    finally:
+        writer.close()
+    return int(answer.split(b" ", 2)[1]), answer
