@@ -19,6 +19,7 @@ class Marks:
 
     bullets: tuple[str, ...]
     quote: str
+    code: str
     across: str
     column: str
     crossing: str
@@ -26,8 +27,8 @@ class Marks:
     more: str
 
 
-FINE: Final = Marks(("•", "◦", "▪"), "▎", "─", "│", "┼", "↪", "…")
-ASCII: Final = Marks(("*", "-", "+"), "|", "-", "|", "+", "\\", "~")
+FINE: Final = Marks(("•", "◦", "▪"), "▎", "▏", "─", "│", "┼", "↪", "…")
+ASCII: Final = Marks(("*", "-", "+"), "|", "|", "-", "|", "+", "\\", "~")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +99,7 @@ def palette(kind: Kind, syntax: str, *, ascii_marks: bool = False) -> Palette:
             Style(color=ui["text_muted"], bold=True, italic=True),
             Style(color=ui["text_muted"], italic=True),
         ),
-        code_inline=Style(color=ui["text"], bgcolor=ui["overlay"]),
+        code_inline=Style(color=ui["text"], bgcolor=ui["panel"]),
         code=code,
         code_faint=Style(color=_mixed(theme.ui["foreground"], ground, 0.6), bgcolor=ground),
         tokens=tokens,

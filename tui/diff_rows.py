@@ -45,24 +45,20 @@ def diff_rows(old: str, new: str, context: int = 3) -> list[DiffRow]:
     changes = _changes(before, after)
     rows: list[DiffRow] = []
     shown_to = 0
-    for change, following in zip(changes, [*changes[1:], None], strict=True):
+    ends = [*(change.old_from for change in changes[1:]), len(before)]
+    for change, end in zip(changes, ends, strict=False):
         start = max(shown_to, change.old_from - context)
         if start - shown_to == 1:  # saying that one line is left out takes a line as well
             start = shown_to
-        stop = following.old_from if following else len(before)
+        stop = min(end, change.old_to + context)
         hunk = [
             *_equal(before, start, change.old_from, change.new_from - change.old_from),
             *_changed(change, before, after),
-            *_equal(
-                before,
-                change.old_to,
-                min(stop, change.old_to + context),
-                change.new_to - change.old_to,
-            ),
+            *_equal(before, change.old_to, stop, change.new_to - change.old_to),
         ]
         hunk[0] = replace(hunk[0], hidden=start - shown_to)
         rows += hunk
-        shown_to = min(stop, change.old_to + context)
+        shown_to = stop
     return rows
 
 

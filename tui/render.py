@@ -74,16 +74,15 @@ def render_code_lines(lines: Iterable[CodeLine], width: int, palette: Palette) -
 
     What a growing code block got since the last drawing can be drawn by this and appended.
     """
-    margin = " " if width > 2 * MIN_WIDTH else ""
-    room = width - 2 * len(margin)
+    edge = _code_edge(width, palette)
+    room = width - 2 * len(edge)
     mark = Segment(f"{palette.marks.continued} ", palette.code_faint)
     drawn: list[Line] = []
     for line in lines:
         pieces = [(token.text, palette.tokens[token.kind]) for token in line]
         for number, part in enumerate(wrap_code(pieces, room, room - 2)):
             content = [mark, *part] if number else part
-            left = [Segment(margin, palette.code)] if margin else []
-            drawn.append(filled([*left, *content], width, palette.code))
+            drawn.append(filled([*edge, *content], width, palette.code))
     return drawn
 
 
@@ -121,10 +120,16 @@ def _block_lines(block: Block, place: _Place) -> list[Line]:
 def _language_tag(language: str, place: _Place) -> list[Line]:
     if not language:
         return []
-    palette = place.palette
-    (tag, *_) = wrap_code([(language, palette.code_faint)], place.width - 2, place.width)
-    space = " " * (place.width - 1 - line_width(tag))
-    return [[Segment(space, palette.code), *tag, Segment(" ", palette.code)]]
+    width, palette = place.width, place.palette
+    edge = _code_edge(width, palette)
+    tag = wrap_code([(language, palette.code_faint)], width - 2, width)[0]
+    space = " " * (width - 1 - line_width(tag) - len(edge))
+    return [[*edge, Segment(space, palette.code), *tag, Segment(" ", palette.code)]]
+
+
+def _code_edge(width: int, palette: Palette) -> Line:
+    """Says where code is: some themes have nearly the ground of the chrome."""
+    return [Segment(palette.marks.code, palette.code_faint)] if width > 2 * MIN_WIDTH else []
 
 
 def _list_lines(block: ListBlock, place: _Place) -> list[Line]:
