@@ -39,6 +39,28 @@ examples:
 A value is read as JSON where it is some, else as text.
 """
 
+SERVE_EXAMPLES = """\
+examples:
+  spinney serve                  at the port of the preferences, for this machine
+  spinney serve --port 0 --json  at a free port; address, port, token and pid as one JSON line
+  spinney serve --all-interfaces for other machines too; the token is their key
+
+A token given with --token is seen by everybody who can list this machine's processes.
+"""
+
+EVENTS_EXAMPLES = """\
+examples:
+  spinney events
+  spinney events | grep --line-buffered session-waiting
+"""
+
+COMPLETION_EXAMPLES = """\
+examples:
+  eval "$(spinney completion bash)"                              in ~/.bashrc
+  eval "$(spinney completion zsh)"                               in ~/.zshrc, after compinit
+  spinney completion fish > ~/.config/fish/completions/spinney.fish
+"""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command line; returns the exit code."""
@@ -86,7 +108,7 @@ def build_parser() -> argparse.ArgumentParser:
     opening = add("open", "open the terminal (also without a command: spinney PATH)")
     opening.add_argument("path", nargs="?", default=".", metavar="PATH", help="a git repository")
     add("demo", "open the terminal on a throw-away repository with the demo agent")
-    serve = add("serve", "run the server alone, for other clients")
+    serve = add("serve", "run the server alone, for other clients", SERVE_EXAMPLES)
     serve.add_argument("--port", type=int, metavar="N", help="port; 0 takes a free one")
     serve.add_argument("--token", metavar="T", help="the token to ask for from now on")
     serve.add_argument(
@@ -103,10 +125,10 @@ def build_parser() -> argparse.ArgumentParser:
     call = add("call", "run one command against the running Spinney", CALL_EXAMPLES)
     call.add_argument("name", metavar="NAME", help="the command, such as list_projects")
     call.add_argument("arguments", nargs="*", metavar="name=value | JSON")
-    add("events", "follow what happens, a JSON object a line")
+    add("events", "follow what happens, a JSON object a line", EVENTS_EXAMPLES)
     doctor = add("doctor", "show what is installed, what is missing and what mends it")
     doctor.add_argument("--json", action="store_true", help="print it as JSON")
-    completion = add("completion", "print a completion script for a shell")
+    completion = add("completion", "print a completion script for a shell", COMPLETION_EXAMPLES)
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     return parser
 
@@ -121,9 +143,13 @@ def _version() -> str:
 
 
 def _open(options: argparse.Namespace) -> int:
+    from model.errors import SpinneyError
     from model.paths import directories
 
-    return _run_terminal(directories(), Path(options.path).expanduser().absolute())
+    path = Path(options.path).expanduser().absolute()
+    if not path.is_dir():
+        raise SpinneyError(f"There is no folder {path}. For commands, see: spinney --help")
+    return _run_terminal(directories(), path)
 
 
 def _demo(_: argparse.Namespace) -> int:
@@ -141,13 +167,13 @@ def _demo(_: argparse.Namespace) -> int:
 
 def _run_terminal(places: "Directories", path: Path | None, *, demo: bool = False) -> int:
     from model.errors import SpinneyError
-    from tui.app import SpinneyApp
-    from tui.terminal import restored_terminal
+    from model.running import hold_lock
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SpinneyError("Spinney needs a terminal here. Without one, run: spinney serve")
     places.create()
-    from model.running import hold_lock
+    from tui.app import SpinneyApp
+    from tui.terminal import restored_terminal
 
     with hold_lock(places.lock), restored_terminal():
         engine = _Engine(places, demo=demo)
@@ -253,6 +279,9 @@ async def _serve_until_stopped(options: argparse.Namespace, places: "Directories
     from model.commands.server import get_http_server_token, start_http_server
     from server.app import Server
 
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     workspace = _workspace(places, demo=options.demo)
     await workspace.start()
     workspace.http_server = Server(workspace, unsafe_no_token=options.unsafe_no_token)
@@ -270,9 +299,6 @@ async def _serve_until_stopped(options: argparse.Namespace, places: "Directories
         for problem in workspace.problems:
             print(f"spinney: {problem}", file=sys.stderr)
         _announce(status, token, as_json=options.json)
-        stopped = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
         await stopped.wait()
     finally:
         await workspace.http_server.stop()

@@ -92,7 +92,7 @@ def create_private_directory(path: Path) -> None:
                 f"{path} should be a folder but is a file. Move it away and start again."
             ) from error
     except OSError as error:
-        raise _unsaved(path, error, "created") from error
+        raise unsaved(path, error, "created") from error
 
 
 def write_atomically(
@@ -119,7 +119,7 @@ def write_atomically(
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise _unsaved(path, error, "saved") from error
+        raise unsaved(path, error, "saved") from error
     _sync_directory(path.parent)
 
 
@@ -172,8 +172,8 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _unsaved(path: Path, error: OSError, verb: str) -> SpinneyError:
-    """The sentence for a file or folder that could not be `verb`."""
+def unsaved(path: Path, error: OSError, verb: str) -> SpinneyError:
+    """The sentence for a file or folder that could not be `verb` (saved, created, opened)."""
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
             text = f"The disk is full: {path} could not be {verb}. Free some space and try again."

@@ -10,6 +10,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from model.errors import SpinneyError
+from model.paths import PRIVATE_FILE, unsaved
 
 LOG_SIZE = 2 * 1024 * 1024
 """Bytes of one log file; one older file is kept."""
@@ -21,34 +22,46 @@ def hold_lock(path: Path) -> Iterator[None]:
 
     Raises `SpinneyError` that names the process which holds it.
     """
-    with path.open("a+") as file:
-        path.chmod(0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.seek(0)
-            raise SpinneyError(
-                f"Spinney is already running here (process {file.read().strip() or 'unknown'})."
-                " Go on there, or end it first.",
-                "conflict",
-            ) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+    except OSError as error:
+        raise unsaved(path, error, "opened") from error
+    try:
+        _lock(descriptor, path)
         yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        holder = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
+        raise SpinneyError(
+            f"Spinney is already running here (process {holder or 'unknown'})."
+            " Go on there, or end it first.",
+            "conflict",
+        ) from None
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+    except OSError as error:
+        raise unsaved(path, error, "saved") from error
 
 
 def log_to(path: Path, level: str) -> None:
     """Write the log of this process to `path`, readable for its owner alone."""
     names = {"trace": logging.DEBUG, "debug": logging.DEBUG, "info": logging.INFO}
     names |= {"warn": logging.WARNING, "error": logging.ERROR}
+    try:
+        path.touch(PRIVATE_FILE)
+    except OSError as error:
+        raise unsaved(path, error, "opened") from error
     handler = RotatingFileHandler(path, maxBytes=LOG_SIZE, backupCount=1, delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    old_mask = os.umask(0o077)
-    try:
-        path.touch()
-    finally:
-        os.umask(old_mask)
+    # A log that cannot be written, on a full disk, must not print tracebacks over the screen.
+    logging.raiseExceptions = False
     logging.basicConfig(handlers=[handler], level=names.get(level.lower(), logging.INFO))
 
 
