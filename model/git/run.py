@@ -54,7 +54,9 @@ _READ_PROFILE: Final = ("-c", "core.fsmonitor=false")
 _LOCK_HELD: Final = re.compile(
     r"Unable to create '.*\.lock': File exists|could not lock config file .*: File exists"
 )
-_LOCK_PATIENCE: Final = 2.0
+# Somebody writes a file while `diff` reads it: told so, or met by a bus error in git's mmap.
+_FILE_CHANGED: Final = re.compile(r"short read while indexing|file changed before we could read it")
+_PATIENCE: Final = 2.0
 _CREDENTIALS: Final = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/@\s]*@", re.IGNORECASE)
 _LABELS: Final = ("fatal: ", "error: ")
 _LABEL: Final = re.compile(r"^(?:fatal|error): ")
@@ -99,7 +101,8 @@ async def git(
     Args:
         cwd: The root of a working tree or a bare repository.
         args: Subcommand and arguments.
-        write: Hooks and locks allowed; a lock held by others is waited for, about 2 s.
+        write: Hooks and locks allowed. A lock held by others is waited for, about 2 s; a read
+            that meets a file while it is written is repeated as long.
         timeout: Seconds until git and what it started are ended.
         check: Raise when git fails.
         discover: Accept a `cwd` inside a repository, not only its root.
@@ -108,18 +111,18 @@ async def git(
         SpinneyError: `git_error` with git's own words, `timeout`, `not_found` for a missing
             directory, `backend_unavailable` without a usable git.
     """
-    give_up = time.monotonic() + _LOCK_PATIENCE
+    give_up = time.monotonic() + _PATIENCE
     pause = 0.05
     while True:
         call = _Call(cwd, args, write=write, timeout=timeout, discover=discover)
         output = await _in_thread(call)
-        held = write and output.returncode != 0 and _LOCK_HELD.search(output.stderr)
-        if not held or time.monotonic() + pause > give_up:
+        passing = _lock_held(output) if write else _file_changed(output)
+        if not passing or time.monotonic() + pause > give_up:
             break
         await asyncio.sleep(pause)
         pause *= 2
     if check and output.returncode != 0:
-        fallback = f"git {args[0]} failed (exit code {output.returncode})."
+        fallback = f"git {_subcommand(args)} failed (exit code {output.returncode})."
         raise SpinneyError(output.words or fallback, "git_error")
     return output
 
@@ -132,6 +135,22 @@ async def git_version() -> str:
 def without_credentials(text: str) -> str:
     """`text` with user names and passwords cut out of its URLs."""
     return _CREDENTIALS.sub(r"\1", text)
+
+
+def _lock_held(output: Output) -> bool:
+    return output.returncode != 0 and bool(_LOCK_HELD.search(output.stderr))
+
+
+def _file_changed(output: Output) -> bool:
+    return output.returncode == -signal.SIGBUS or (
+        output.returncode != 0 and bool(_FILE_CHANGED.search(output.stderr))
+    )
+
+
+def _subcommand(args: tuple[str, ...]) -> str:
+    """The word after `-c` and its setting, however many."""
+    words = iter(args)
+    return next((word for word in words if word != "-c" or not next(words, "")), "")
 
 
 async def _in_thread(call: "_Call") -> Output:
@@ -175,8 +194,8 @@ class _Call:
         except subprocess.TimeoutExpired:
             self._kill()
             raise SpinneyError(
-                f"git {self._args[0]} took longer than {self._timeout:g} seconds in {self._cwd} "
-                "and was stopped. Look whether the disk or the remote answers, then try again.",
+                f"git {_subcommand(self._args)} took longer than {self._timeout:g} seconds in "
+                f"{self._cwd} and was stopped. Look whether the disk or the remote answers, then try again.",
                 "timeout",
             ) from None
         finally:

@@ -1,7 +1,7 @@
 """Worktrees made, listed, moved and removed, and the branches that come and go with them.
 
 What fails half-way is taken back; what would lose work is refused; nothing outside a listed
-worktree is ever deleted.
+worktree is ever deleted. A person asked for each of these, so the repository's hooks run.
 """
 
 import asyncio
@@ -50,7 +50,8 @@ async def add_worktree(root: Path, path: Path, branch: str, base: str) -> None:
         root: The repository.
         path: Where nothing stands yet; missing parents are made.
         branch: The new branch. It tracks nothing until its first push.
-        base: A local branch, a remote's branch, a tag or a commit.
+        base: A local branch, a remote's branch, a tag or a commit. A local branch that is only
+            behind its counterpart on `origin` stands for that one.
 
     Raises:
         SpinneyError: `branch_exists`, `worktree_path_exists`, or `worktree_failed` with git's own
@@ -61,7 +62,7 @@ async def add_worktree(root: Path, path: Path, branch: str, base: str) -> None:
         raise errors.worktree_failed(
             "the repository has no commits yet. Make a first commit, then try again."
         )
-    commit = (await base_commits(root, base))[0]
+    commit = await _newest(root, await base_commits(root, base))
     if await branch_exists(root, branch):
         raise errors.branch_exists(branch)
     if await _stands(path):
@@ -191,6 +192,16 @@ async def delete_branch(root: Path, branch: str, force: bool = False) -> None:
             "conflict",
         )
     await git(root, "branch", "-D", "--end-of-options", branch, write=True)
+
+
+async def _newest(root: Path, commits: list[str]) -> str:
+    """The first of these commits, or a later one that holds it."""
+    first, *others = commits
+    for other in others:
+        held = await git(root, "merge-base", "--is-ancestor", first, other, check=False)
+        if held.returncode == 0:
+            return other
+    return first
 
 
 async def _check_removable(root: Path, path: Path, base_dir: Path) -> None:

@@ -2,11 +2,13 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from model.git.diff import diff
 from model.git.status import (
     UNPUSHED_CAP,
     GitStatus,
@@ -155,12 +157,36 @@ async def test_looking_never_gets_in_the_way_of_someone_at_work(
         "for i in $(seq 25); do echo $i > read.me && git add read.me && "
         "git commit --quiet -m $i || exit 1; done"
     )
-    working = subprocess.Popen(["sh", "-c", script], cwd=repository.root)
+    working = subprocess.Popen(
+        ["sh", "-c", script], cwd=repository.root, stderr=subprocess.PIPE, text=True
+    )
     while working.poll() is None:
         await worktree_status(repository.root, "main")
+    assert working.communicate()[1] == ""
     assert working.returncode == 0
 
 
 async def test_looking_works_while_the_index_is_locked(repository: Repository) -> None:
     repository.write(".git/index.lock", "")
     assert await worktree_status(repository.root, "main") == CLEAN
+
+
+async def test_looking_works_while_an_agent_writes_files(
+    repository: Repository, tmp_path: Path
+) -> None:
+    """Git maps files into memory: one that shrinks meanwhile ends it with a bus error."""
+    script = (
+        "import random\n"
+        "while True:\n"
+        "    with open('read.me', 'w') as file:\n"
+        "        file.write('x\\n' * random.randrange(200_000))\n"
+        "        file.truncate(random.randrange(100))\n"
+    )
+    writing = subprocess.Popen([sys.executable, "-c", script], cwd=repository.root)
+    try:
+        for _ in range(60):
+            await worktree_status(repository.root, "main")
+            await diff(repository.root, "working")
+    finally:
+        writing.kill()
+        writing.wait()

@@ -57,6 +57,19 @@ async def test_a_base_may_be_a_remotes_branch_which_is_not_tracked(
         assert f"branch.work-{number}" not in configured
 
 
+async def test_a_base_that_is_behind_origin_starts_at_origin_one_with_own_work_does_not(
+    with_remote: Repository, base_dir: Path
+) -> None:
+    newer = with_remote.commit("theirs", "1\n")
+    with_remote.git("push", "--quiet", "origin", "main")
+    with_remote.git("reset", "--quiet", "--hard", "HEAD~")
+    await add_worktree(with_remote.root, base_dir / "one", "one", "main")
+    assert with_remote.git("rev-parse", "one") == newer
+    own = with_remote.commit("mine", "1\n")
+    await add_worktree(with_remote.root, base_dir / "two", "two", "main")
+    assert with_remote.git("rev-parse", "two") == own
+
+
 @pytest.mark.parametrize("name", ODD_NAMES)
 async def test_any_path_makes_a_full_circle(
     name: str, make_repository: MakeRepository, base_dir: Path
