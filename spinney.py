@@ -1,4 +1,4 @@
-"""The front door: the command line, and the one place where core, server and terminal are joined.
+"""The front door: runs a command line; the one place where core, server and terminal are joined.
 
 Only the standard library is imported here; each command imports what it needs when it runs, so that
 `spinney --help` answers at once.
@@ -17,60 +17,21 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from model.backends.base import Backend
     from model.client.remote import RemoteClient
     from model.paths import Directories
-
-EXAMPLES = """\
-examples:
-  spinney                      open the terminal; the repository here is offered as a project
-  spinney ~/code/alpha         the same for another repository
-  spinney demo                 try it: a throw-away repository and an agent that needs nothing
-  spinney serve --port 0       only the server, on a free port
-  spinney call list_projects   one command against the running Spinney
-  spinney doctor               what is installed, what is missing, what mends it
-"""
-
-CALL_EXAMPLES = """\
-examples:
-  spinney call list_projects
-  spinney call create_worktree projectId=1c9… customName=calm-heron
-  spinney call update_preferences '{"changes": {"theme": "dark"}}'
-
-A value is read as JSON where it is some, else as text.
-"""
-
-SERVE_EXAMPLES = """\
-examples:
-  spinney serve                  at the port of the preferences, for this machine
-  spinney serve --port 0 --json  at a free port; address, port, token and pid as one JSON line
-  spinney serve --all-interfaces for other machines too; the token is their key
-
-A token given with --token is seen by everybody who can list this machine's processes.
-"""
-
-EVENTS_EXAMPLES = """\
-examples:
-  spinney events
-  spinney events | grep --line-buffered session-waiting
-"""
-
-COMPLETION_EXAMPLES = """\
-examples:
-  eval "$(spinney completion bash)"                              in ~/.bashrc
-  eval "$(spinney completion zsh)"                               in ~/.zshrc, after compinit
-  spinney completion fish > ~/.config/fish/completions/spinney.fish
-"""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command line; returns the exit code."""
+    from model.command_line import build_parser
+    from model.errors import SpinneyError
+
     given = sys.argv[1:] if arguments is None else arguments
     parser = build_parser()
     if not given or (given[0] not in _COMMANDS and not given[0].startswith("-")):
         given = ["open", *given]
     options = parser.parse_args(given)
-    from model.errors import SpinneyError
-
     try:
         return int(_COMMANDS[options.command](options))
     except SpinneyError as error:
@@ -82,61 +43,6 @@ def main(arguments: list[str] | None = None) -> int:
         # Whoever read our output has left, as in `spinney events | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """The command line; shell completion is made from it too."""
-    parser = argparse.ArgumentParser(
-        prog="spinney",
-        usage="spinney [PATH] | spinney COMMAND …",
-        description="Run AI coding agents on many branches at once, from one terminal.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"spinney {_version()}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    def add(name: str, text: str, epilog: str | None = None) -> argparse.ArgumentParser:
-        return commands.add_parser(
-            name,
-            help=text,
-            description=text[:1].upper() + text[1:] + ".",
-            epilog=epilog,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-
-    opening = add("open", "open the terminal (also without a command: spinney PATH)")
-    opening.add_argument("path", nargs="?", default=".", metavar="PATH", help="a git repository")
-    add("demo", "open the terminal on a throw-away repository with the demo agent")
-    serve = add("serve", "run the server alone, for other clients", SERVE_EXAMPLES)
-    serve.add_argument("--port", type=int, metavar="N", help="port; 0 takes a free one")
-    serve.add_argument("--token", metavar="T", help="the token to ask for from now on")
-    serve.add_argument(
-        "--all-interfaces", action="store_true", help="let other machines in, not only this one"
-    )
-    serve.add_argument("--no-token", action="store_true", help="ask clients here for no token")
-    serve.add_argument(
-        "--unsafe-no-token",
-        action="store_true",
-        help="with --all-interfaces and --no-token: let anybody on the network in",
-    )
-    serve.add_argument("--demo", action="store_true", help="make the demo agent the default")
-    serve.add_argument("--json", action="store_true", help="print one JSON line when it answers")
-    call = add("call", "run one command against the running Spinney", CALL_EXAMPLES)
-    call.add_argument("name", metavar="NAME", help="the command, such as list_projects")
-    call.add_argument("arguments", nargs="*", metavar="name=value | JSON")
-    add("events", "follow what happens, a JSON object a line", EVENTS_EXAMPLES)
-    doctor = add("doctor", "show what is installed, what is missing and what mends it")
-    doctor.add_argument("--json", action="store_true", help="print it as JSON")
-    completion = add("completion", "print a completion script for a shell", COMPLETION_EXAMPLES)
-    completion.add_argument("shell", choices=["bash", "zsh", "fish"])
-    return parser
-
-
-def _version() -> str:
-    from model import __version__
-
-    return __version__
 
 
 # The terminal ------------------------------------------------------------------------------------
@@ -249,8 +155,8 @@ def _workspace(places: "Directories", *, demo: bool) -> Any:
 
     log_to(places.log, os.environ.get("SPINNEY_LOG", "info"))
     catalog, problems = load_overrides(places.models)
-    backends = {"backend_a": ClaudeBackend()}
-    agents = {"demo": DemoBackend(), **backends} if demo else backends
+    agents: dict[str, Backend] = {"demo": DemoBackend()} if demo else {}
+    agents["backend_a"] = ClaudeBackend()
     workspace = Workspace(places, agents, catalog, demo=demo)
     workspace.problems += problems
     return workspace
@@ -408,6 +314,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _completion(options: argparse.Namespace) -> int:
+    from model.command_line import build_parser
     from model.completion import completion_script
 
     print(completion_script(options.shell, build_parser()), end="")
