@@ -195,7 +195,8 @@ class _Call:
             self._kill()
             raise SpinneyError(
                 f"git {_subcommand(self._args)} took longer than {self._timeout:g} seconds in "
-                f"{self._cwd} and was stopped. Look whether the disk or the remote answers, then try again.",
+                f"{self._cwd} and was stopped. "
+                "Look whether the disk or the remote answers, then try again.",
                 "timeout",
             ) from None
         finally:

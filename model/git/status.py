@@ -111,6 +111,10 @@ async def _working_tree(path: Path, *options: str) -> _WorkingTree:
         path, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all",
         "--no-renames", *options, timeout=60,
     )  # fmt: skip
+    return await asyncio.to_thread(_read_status, shown)
+
+
+def _read_status(shown: Output) -> _WorkingTree:
     facts: dict[str, str] = {}
     tracked = 0
     untracked: list[str] = []
