@@ -68,8 +68,7 @@ class DemoSession:
         """Start a turn."""
         attached = [f"@{path}" for path in (*prompt.files, *prompt.images)]
         text = "\n".join([prompt.text, *attached])
-        self._link.begin_turn()
-        await self._link.write({"type": "prompt", "text": text})
+        await self._link.start_turn({"type": "prompt", "text": text})
 
     async def stop(self) -> None:
         """Interrupt the turn, whatever it is at."""

@@ -41,6 +41,8 @@ class AgentLink:
         self.turn_open = False
         self.stopping = False
         """Whether a person wants the open turn to end."""
+        self.ended = asyncio.Event()
+        """Set when the program says nothing any more."""
         self._on_line = on_line
         self._events = _EventQueue()
         self._turn_over = asyncio.Event()
@@ -55,6 +57,17 @@ class AgentLink:
         self.turn_open = True
         self.stopping = False
         self._turn_over.clear()
+
+    async def start_turn(self, prompt: Mapping[str, Any]) -> None:
+        """Begin a turn by saying `prompt`. Raises `backend_error` when nobody listens."""
+        self.begin_turn()
+        try:
+            await self.write(prompt)
+        except SpinneyError:
+            if not self.turn_open:
+                return  # the program's end was told as the turn's end already
+            self.turn_open = False
+            raise
 
     async def tell(self, event: AgentEvent) -> None:
         """Hand an event to the engine. An end where no turn is open is nobody's, and is dropped."""
@@ -106,6 +119,7 @@ class AgentLink:
                 except Exception:  # one line that we cannot follow must not end the conversation
                     _log.exception("%s said something that could not be followed", self.name)
         finally:
+            self.ended.set()
             await self._end_turn()
             self._events.end()
 

@@ -1,0 +1,373 @@
+"""Claude Code behind the language of backends: one long-lived `claude` process for each session,
+driven over its stream-json protocol. Tried with 2.1.197 and 2.1.329.
+"""
+
+import asyncio
+import base64
+import mimetypes
+import uuid
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from model.backends import base, claude_errors, claude_program
+from model.backends.base import Launch, Prompt
+from model.backends.claude_edits import Edits
+from model.backends.claude_policy import (
+    EDIT_TOOLS,
+    PERMISSION_MODE,
+    PLAN_DENIAL,
+    PLAN_TOOL,
+    QUESTION_TOOL,
+    THINKING,
+    judge,
+)
+from model.backends.claude_protocol import ClaudeStream, Line
+from model.backends.link import AgentLink
+from model.backends.process import AgentProcess, Said, Unreadable
+from model.errors import SpinneyError
+from model.resources import Decision, ExecutionMode, Question, ThinkingLevel
+
+NAME: Final = "Claude Code"
+
+START_PATIENCE: Final = 60.0
+"""Seconds to answer `initialize`; ten were seen on a busy machine."""
+
+REQUEST_PATIENCE: Final = 10.0
+
+_UNKNOWN_CONVERSATION: Final = "No conversation found"
+
+
+class ClaudeBackend:
+    """The `claude` program of the person's own installation, with their own sign-in."""
+
+    name = "backend_a"
+
+    async def probe(self) -> base.Probe:
+        """Look for the program, its version and its sign-in."""
+        return await claude_program.probe()
+
+    async def open(self, launch: Launch) -> "ClaudeSession":
+        """Start the program; a conversation that it does not know any more begins afresh."""
+        environment = claude_program.environment(launch)
+        program = await claude_program.find(environment.get("PATH"))
+        if launch.resume_token:
+            known = ["--resume", launch.resume_token]
+            session = await self._start(program, launch, environment, known)
+            if session is not None:
+                return session
+        fresh = ["--session-id", str(uuid.uuid4())]
+        session = await self._start(program, launch, environment, fresh)
+        if session is None:
+            raise SpinneyError(f"{NAME} did not begin a conversation. Try again.", "backend_error")
+        if launch.resume_token:
+            await session.notice(f"{NAME} has lost the conversation so far and begins afresh.")
+        return session
+
+    async def _start(
+        self, program: str, launch: Launch, environment: dict[str, str], conversation: list[str]
+    ) -> "ClaudeSession | None":
+        """The running session; `None` when the program does not know the conversation."""
+        command = claude_program.command_line(program, launch, conversation)
+        process = await AgentProcess.start(command, launch.worktree, environment)
+        session = ClaudeSession(process, launch)
+        try:
+            await session.initialize()
+        except BaseException as error:
+            await process.settled()
+            await session.close()
+            if _UNKNOWN_CONVERSATION in process.stderr_tail:
+                return None
+            if isinstance(error, SpinneyError) and process.stderr_tail:
+                text = f"{NAME} did not start: {process.stderr_tail}"
+                raise SpinneyError(text, "backend_unavailable") from error
+            raise
+        return session
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question of the program that waits for an answer."""
+
+    tool: str
+    input: dict[str, Any]
+    suggestions: list[dict[str, Any]]
+
+
+class ClaudeSession:
+    """One session's `claude`; see `base.Agent` for what the calls promise."""
+
+    def __init__(self, process: AgentProcess, launch: Launch) -> None:
+        self._stream = ClaudeStream(launch.mode)
+        self._edits = Edits(launch.worktree)
+        self._worktree = launch.worktree
+        self._model = launch.model
+        self._thinking = launch.thinking
+        self._asked: dict[str, _Asked] = {}
+        self._allowed: set[tuple[str, str]] = set()
+        self._answers: dict[str, asyncio.Future[Line]] = {}
+        self._failure: base.TurnFailed | None = None
+        self._link = AgentLink(NAME, process, self._on_line)
+
+    async def initialize(self) -> None:
+        """Wait until the program is ready."""
+        await self._request("initialize", START_PATIENCE, hooks=None)
+        await self._set_thinking_tokens()
+
+    def events(self) -> AsyncIterator[base.AgentEvent]:
+        """What the agent tells, until its program has ended."""
+        return self._link.events()
+
+    async def notice(self, text: str) -> None:
+        """Tell a passing word of the adapter's own."""
+        await self._link.tell(base.Notice(text))
+
+    async def send(self, prompt: Prompt) -> None:
+        """Start a turn. A text that begins with `/` is a command of the program, on purpose."""
+        text = "\n".join([prompt.text, *map(self._mention, prompt.files)])
+        images = await asyncio.to_thread(_image_blocks, prompt.images)
+        content = [{"type": "text", "text": text}, *images]
+        self._stream.begin_turn()
+        self._failure = None
+        await self._link.start_turn(
+            {
+                "type": "user",
+                "message": {"role": "user", "content": content},
+                "parent_tool_use_id": None,
+                "uuid": str(uuid.uuid4()),
+            }
+        )
+
+    async def stop(self) -> None:
+        """Interrupt the turn; the tools that it runs end with it."""
+        await self._link.stop(self._interrupt)
+
+    async def approve(self, request_id: str, mode: ExecutionMode, plan: str | None) -> None:
+        """Carry the plan out in `mode`, in the same turn."""
+        self._take(request_id)
+        self._stream.mode = mode
+        leave_plan = {
+            "type": "setMode",
+            "mode": PERMISSION_MODE[mode],
+            "destination": "session",
+        }
+        plan_input = {"plan": plan} if plan else {}
+        await self._allow(request_id, plan_input, [leave_plan])
+
+    async def discuss(self, request_id: str, comment: str) -> None:
+        """Send the plan back with a comment."""
+        self._take(request_id)
+        await self._deny(request_id, comment)
+
+    async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
+        """Answer the questions, by their text."""
+        asked = self._take(request_id)
+        await self._allow(request_id, {**asked.input, "answers": dict(answers)})
+
+    async def permit(self, request_id: str, decision: Decision) -> None:
+        """Allow once, allow alike for the session, or deny."""
+        asked = self._take(request_id)
+        if decision == "deny":
+            await self._deny(request_id, "The user does not allow this. Find another way, or ask.")
+            return
+        rules: list[dict[str, Any]] = []
+        if decision == "allow_session":
+            self._allowed.add(_key(asked.tool, asked.input))
+            # A rule for the session only: its other places are files in the repository or home.
+            rules = [
+                {**rule, "destination": "session"}
+                for rule in asked.suggestions
+                if rule.get("type") != "setMode"
+            ]
+        await self._allow(request_id, asked.input, rules)
+
+    async def configure(self, mode: ExecutionMode, model: str, thinking: ThinkingLevel) -> None:
+        """Apply changed settings to the running program."""
+        old, self._stream.mode = self._stream.mode, mode
+        if PERMISSION_MODE[mode] != PERMISSION_MODE[old]:
+            await self._request("set_permission_mode", mode=PERMISSION_MODE[mode])
+        if model != self._model:
+            self._model = model
+            await self._request("set_model", model=model or None)
+        if thinking != self._thinking:
+            self._thinking = thinking
+            settings = {"effortLevel": THINKING[thinking].effort}
+            await self._request("apply_flag_settings", settings=settings)
+            await self._set_thinking_tokens()
+
+    async def close(self) -> None:
+        """End the program and all that it started."""
+        await self._link.close(self._interrupt)
+
+    # What it says ------------------------------------------------------------------------------
+
+    async def _on_line(self, line: Said | Unreadable) -> None:
+        if isinstance(line, Unreadable):
+            await self.notice(f"{NAME} wrote something that is left out ({line.reason}).")
+            return
+        value = line.value
+        match value.get("type"):
+            case "control_response":
+                self._settle(value.get("response") or {})
+            case "control_request":
+                await self._asks(str(value.get("request_id")), value.get("request") or {})
+            case "control_cancel_request":
+                await self._withdraw(str(value.get("request_id")))
+            case _:
+                await self._converses(value)
+
+    async def _converses(self, line: Line) -> None:
+        if not self._link.turn_open and self._stream.begins_answer(line):
+            self._stream.begin_turn()
+            self._link.begin_turn()
+            await self._link.tell(base.TurnStarted())
+        for event in self._stream.events(line):
+            match event:
+                case base.ToolUse(name=name) if name in EDIT_TOOLS:
+                    event = await asyncio.to_thread(self._edits.normalised, event)
+                case base.ToolResult(tool_use_id=tool):
+                    corrected = self._edits.corrected(tool, line.get("tool_use_result"))
+                    if corrected is not None:
+                        await self._link.tell(corrected)
+                case base.TurnFinished() | base.TurnFailed():
+                    await self._withdraw(*self._asked)
+                    if self._failure is not None and not self._link.stopping:
+                        event = self._failure
+            await self._link.tell(event)
+        if line.get("subtype") == "api_retry" and line.get("error") == "authentication_failed":
+            await self._give_up_signing_in()
+
+    async def _give_up_signing_in(self) -> None:
+        """A refused key is refused at every retry, which takes minutes; end the turn now."""
+        if self._failure is None:
+            self._failure = base.TurnFailed(claude_errors.SIGN_IN, "authentication_error")
+            await self._interrupt()
+
+    async def _asks(self, request_id: str, request: Line) -> None:
+        if request.get("subtype") != "can_use_tool":
+            return
+        tool, told = str(request.get("tool_name")), dict(request.get("input") or {})
+        suggestions = [
+            r for r in request.get("permission_suggestions") or () if isinstance(r, dict)
+        ]
+        verdict = judge(self._stream.mode, tool)
+        if verdict == "allow" or _key(tool, told) in self._allowed:
+            await self._allow(request_id, told)
+            return
+        if verdict == "deny":
+            await self._deny(request_id, PLAN_DENIAL)
+            return
+        self._asked[request_id] = _Asked(tool, told, suggestions)
+        match tool:
+            case _ if tool == PLAN_TOOL:
+                plan = str(told.get("plan") or self._stream.last_text)
+                await self._link.tell(base.PlanProposed(request_id, plan))
+            case _ if tool == QUESTION_TOOL:
+                questions = tuple(map(Question.model_validate, told.get("questions") or ()))
+                await self._link.tell(base.QuestionAsked(request_id, questions))
+            case _:
+                await self._link.tell(await self._permission(request_id, request, tool, told))
+
+    async def _permission(
+        self, request_id: str, request: Line, tool: str, told: dict[str, Any]
+    ) -> base.PermissionAsked:
+        tool_use_id = request.get("tool_use_id")
+        use = base.ToolUse(str(tool_use_id), tool, told)
+        if tool in EDIT_TOOLS:
+            use = await asyncio.to_thread(self._edits.normalised, use)
+        description = str(request.get("description") or request.get("decision_reason") or "")
+        return base.PermissionAsked(request_id, use.name, use.input, description, tool_use_id)
+
+    async def _withdraw(self, *request_ids: str) -> None:
+        for request_id in request_ids:
+            if self._asked.pop(request_id, None) is not None:
+                await self._link.tell(base.RequestWithdrawn(request_id))
+
+    # What we say -------------------------------------------------------------------------------
+
+    def _take(self, request_id: str) -> _Asked:
+        asked = self._asked.pop(request_id, None)
+        if asked is None:
+            raise SpinneyError(f"{NAME} does not wait for this answer any more.", "conflict")
+        return asked
+
+    async def _allow(
+        self, request_id: str, told: Mapping[str, Any], permissions: Iterable[Line] = ()
+    ) -> None:
+        answer: Line = {"behavior": "allow", "updatedInput": dict(told)}
+        if rules := list(permissions):
+            answer["updatedPermissions"] = rules
+        await self._respond(request_id, answer)
+
+    async def _deny(self, request_id: str, reason: str) -> None:
+        await self._respond(request_id, {"behavior": "deny", "message": reason})
+
+    async def _respond(self, request_id: str, answer: Line) -> None:
+        response = {"subtype": "success", "request_id": request_id, "response": answer}
+        await self._link.write({"type": "control_response", "response": response})
+
+    async def _interrupt(self) -> None:
+        request = {"subtype": "interrupt"}
+        await self._link.write(
+            {"type": "control_request", "request_id": str(uuid.uuid4()), "request": request}
+        )
+
+    async def _set_thinking_tokens(self) -> None:
+        tokens = THINKING[self._thinking].tokens
+        await self._request(
+            "set_max_thinking_tokens", max_thinking_tokens=tokens, thinking_display="summarized"
+        )
+
+    async def _request(
+        self, subtype: str, patience: float = REQUEST_PATIENCE, **fields: Any
+    ) -> None:
+        """Ask the program for something, and wait until it says that it is done."""
+        request_id = str(uuid.uuid4())
+        answer: asyncio.Future[Line] = asyncio.get_running_loop().create_future()
+        self._answers[request_id] = answer
+        ended = asyncio.create_task(self._link.ended.wait())
+        either: set[asyncio.Future[Any]] = {answer, ended}
+        try:
+            request = {"subtype": subtype, **fields}
+            await self._link.write(
+                {"type": "control_request", "request_id": request_id, "request": request}
+            )
+            await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ended.cancel()
+            del self._answers[request_id]
+        if not answer.done():
+            raise SpinneyError(f"{NAME} does not answer. Stop it and try again.", "backend_error")
+        if answer.result().get("subtype") == "error":
+            reason = answer.result().get("error")
+            raise SpinneyError(f"{NAME} refused a setting: {reason}", "backend_error")
+
+    def _settle(self, response: Line) -> None:
+        answer = self._answers.get(str(response.get("request_id")))
+        if answer is not None and not answer.done():
+            answer.set_result(response)
+
+    def _mention(self, file: Path) -> str:
+        with suppress(ValueError):
+            file = file.relative_to(self._worktree)
+        return f'@"{file}"' if " " in str(file) else f"@{file}"
+
+
+def _key(tool: str, told: Mapping[str, Any]) -> tuple[str, str]:
+    return tool, repr(sorted(told.items(), key=lambda item: item[0]))
+
+
+def _image_blocks(images: Iterable[Path]) -> list[Line]:
+    blocks = []
+    for image in images:
+        try:
+            content = base64.b64encode(image.read_bytes()).decode()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise SpinneyError(f"The image {image} could not be read: {reason}.") from error
+        kind = mimetypes.guess_type(image.name)[0] or "image/png"
+        source = {"type": "base64", "media_type": kind, "data": content}
+        blocks.append({"type": "image", "source": source})
+    return blocks

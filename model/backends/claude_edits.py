@@ -1,0 +1,92 @@
+"""Claude Code's four editing tools as the one `edit` that every screen shows as a diff."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from model.backends.base import ToolUse
+
+SIZE_LIMIT: Final = 1024 * 1024
+"""Bytes of a file that are read to show what an edit replaces."""
+
+
+class Edits:
+    """The edits of one session. Reads files: call it in a thread."""
+
+    def __init__(self, worktree: Path) -> None:
+        self._worktree = worktree
+        self._written: dict[str, ToolUse] = {}
+
+    def normalised(self, use: ToolUse) -> ToolUse:
+        """The call of an editing tool as `edit {file_path, old_content, new_content}`."""
+        told = use.input
+        path = str(told.get("file_path") or told.get("notebook_path") or "")
+        match use.name:
+            case "Edit":
+                old, new = _text(told, "old_string"), _text(told, "new_string")
+            case "MultiEdit":
+                edits = [edit for edit in told.get("edits", ()) if isinstance(edit, dict)]
+                old = "\n".join(_text(edit, "old_string") for edit in edits)
+                new = "\n".join(_text(edit, "new_string") for edit in edits)
+            case "NotebookEdit":
+                old = self._cell(path, str(told.get("cell_id", "")))
+                new = "" if told.get("edit_mode") == "delete" else _text(told, "new_source")
+                old = "" if told.get("edit_mode") == "insert" else old
+            case _:
+                old, new = self._content(path), _text(told, "content")
+        shown = {"file_path": self._shown(path), "old_content": old, "new_content": new}
+        edit = replace(use, name="edit", input=shown)
+        if use.name == "Write" and told:
+            self._written[use.id] = edit
+        return edit
+
+    def corrected(self, tool_use_id: str, result: object) -> ToolUse | None:
+        """The edit again, when its result tells that the file held something else before.
+
+        The file is read when the call arrives, and the program may have been quicker.
+        """
+        edit = self._written.pop(tool_use_id, None)
+        if edit is None or not isinstance(result, dict) or "originalFile" not in result:
+            return None
+        before = str(result["originalFile"] or "")
+        if before == edit.input["old_content"] or len(before) > SIZE_LIMIT:
+            return None
+        return replace(edit, input={**edit.input, "old_content": before})
+
+    def _shown(self, path: str) -> str:
+        """Inside the worktree without its path, as people speak of files."""
+        try:
+            return str(Path(path).relative_to(self._worktree)) if path else ""
+        except ValueError:
+            return path
+
+    def _content(self, path: str) -> str:
+        if not path:
+            return ""
+        file = self._worktree / path
+        try:
+            if not file.is_file():
+                return ""
+            if file.stat().st_size > SIZE_LIMIT:
+                return "(too large to be shown)\n"
+            return file.read_text(errors="replace")
+        except OSError:
+            return ""
+
+    def _cell(self, path: str, cell_id: str) -> str:
+        try:
+            cells = json.loads(self._content(path) or "{}").get("cells", ())
+            for cell in cells:
+                if cell.get("id") == cell_id:
+                    source = cell.get("source", "")
+                    return source if isinstance(source, str) else "".join(source)
+        except (ValueError, AttributeError, TypeError):
+            pass
+        return ""
+
+
+def _text(told: Mapping[str, Any], key: str) -> str:
+    value = told.get(key)
+    return value if isinstance(value, str) else ""

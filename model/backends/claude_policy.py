@@ -1,0 +1,71 @@
+"""What Spinney's modes and thinking levels mean for Claude Code, and who decides about its tools.
+
+`yolo` is a policy of ours: the program asks and is told yes at once. Its own bypass mode is never
+used, because a process that may switch to it runs everything unasked in plan mode (2.1.197).
+"""
+
+from typing import Final, Literal, NamedTuple
+
+from model.resources import ExecutionMode, ThinkingLevel
+
+Verdict = Literal["allow", "ask", "deny"]
+
+PERMISSION_MODE: Final[dict[ExecutionMode, str]] = {
+    "plan": "plan",
+    "build": "acceptEdits",
+    "yolo": "acceptEdits",
+}
+
+PLAN_DENIAL: Final = (
+    "Plan mode changes nothing. Put this step into the plan and propose it with ExitPlanMode."
+)
+
+PLAN_TOOL: Final = "ExitPlanMode"
+QUESTION_TOOL: Final = "AskUserQuestion"
+
+SHOWN_OTHERWISE: Final = frozenset({PLAN_TOOL, QUESTION_TOOL, "EnterPlanMode"})
+"""Tools whose call is a plan, a question or a change of mode to us, not a tool's use."""
+
+EDIT_TOOLS: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+
+_HARMLESS: Final = frozenset(
+    {
+        "Read", "Glob", "Grep", "LS", "NotebookRead", "WebFetch", "WebSearch", "TodoWrite",
+        "Task", "Agent", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskUpdate", "Skill",
+    }
+)  # fmt: skip
+"""Tools that change nothing themselves; what a sub-agent does asks again under its own name."""
+
+
+class Thinking(NamedTuple):
+    """How hard to think: newer models take an effort, older ones a number of tokens."""
+
+    effort: str
+    tokens: int
+
+
+THINKING: Final[dict[ThinkingLevel, Thinking]] = {
+    "off": Thinking("low", 0),
+    "think": Thinking("medium", 4_000),
+    "megathink": Thinking("high", 10_000),
+    "ultrathink": Thinking("max", 31_999),
+}
+
+
+def judge(mode: ExecutionMode, tool: str) -> Verdict:
+    """Whether a tool that the program asks about may run; plans and questions always ask."""
+    if tool in (PLAN_TOOL, QUESTION_TOOL):
+        return "ask"
+    if mode == "yolo":
+        return "allow"
+    if mode == "plan":
+        # An "allow" would really run there, also for an edit.
+        return "allow" if tool in _HARMLESS else "deny" if tool in EDIT_TOOLS else "ask"
+    return "ask"
+
+
+def mode_after(reported: str, mode: ExecutionMode) -> ExecutionMode:
+    """Our mode, given the one the program reports; it cannot tell `build` from `yolo`."""
+    if reported == "plan":
+        return "plan"
+    return "build" if mode == "plan" else mode

@@ -1,0 +1,259 @@
+"""A stand-in for the provider of Claude Code: the Messages API on loopback, scripted by the text of
+the user's last message. Run alone: `python -m tests.live.provider_stub --port 0`.
+
+`say: TEXT` · `think: TEXT` · `write PATH: TEXT` · `edit PATH: OLD => NEW` · `bash: COMMAND` ·
+`plan: TEXT` · `ask: QUESTION | A | B` · `remember?` · `slow` · `error STATUS`
+"""
+
+import argparse
+import asyncio
+import itertools
+import json
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+Json = dict[str, Any]
+
+USAGE = {"input_tokens": 100, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 3}
+"""What every answer claims to have read; it writes as many tokens as it has words."""
+
+ERRORS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    429: "rate_limit_error",
+    529: "overloaded_error",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One message of the model."""
+
+    text: str = ""
+    thinking: str = ""
+    tool: str = ""
+    input: Json = field(default_factory=dict)
+    pause: float = 0.0
+    """Seconds between two words."""
+    status: int = 200
+
+
+@dataclass
+class ProviderStub:
+    """The server and what was asked of it."""
+
+    requests: list[Json] = field(default_factory=list)
+    _ids: Any = field(default_factory=lambda: itertools.count(1))
+
+    @asynccontextmanager
+    async def running(self, port: int = 0) -> AsyncIterator[str]:
+        app = web.Application(client_max_size=64 * 1024 * 1024)
+        app.router.add_post("/v1/messages", self._messages)
+        app.router.add_post("/v1/messages/count_tokens", self._count)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, "127.0.0.1", port)
+            await site.start()
+            host, bound = runner.addresses[0][:2]
+            yield f"http://{host}:{bound}"
+        finally:
+            await runner.cleanup()
+
+    async def _count(self, _request: web.Request) -> web.Response:
+        return web.json_response({"input_tokens": 100})
+
+    async def _messages(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.requests.append(body)
+        answer = answer_to(body)
+        if answer.status != 200:
+            kind = ERRORS.get(answer.status, "api_error")
+            error = {"type": "error", "error": {"type": kind, "message": f"scripted {kind}"}}
+            return web.json_response(error, status=answer.status)
+        number = next(self._ids)
+        message = _message(answer, number, body.get("model", "stub"))
+        if not body.get("stream"):
+            return web.json_response(message)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        with suppress(ConnectionError):  # a stopped turn hangs up
+            await _stream(response, answer, message)
+        return response
+
+
+def answer_to(body: Json) -> Answer:
+    """The next message of the model, by the script that the user's last text is."""
+    spoken = [
+        (place, text)
+        for place, message in enumerate(body["messages"])
+        if message["role"] == "user"
+        for text in _spoken(message)
+    ]
+    if not spoken:
+        return Answer("Nothing to answer.")
+    place, text = spoken[-1]
+    after = body["messages"][place + 1 :]
+    step = sum(message["role"] == "assistant" for message in after)
+    earlier = [said for _, said in spoken[:-1]]
+    answers = _script(text, earlier, after, _working_directory(body))
+    return answers[min(step, len(answers) - 1)]
+
+
+def _script(text: str, earlier: list[str], after: list[Json], directory: str) -> list[Answer]:
+    command, _, rest = text.partition(" ")
+    done = Answer("done")
+    match command.rstrip(":"):
+        case "say":
+            return [Answer(rest)]
+        case "think":
+            return [Answer("I thought about it.", thinking=rest)]
+        case "write":
+            path, _, content = rest.partition(": ")
+            file = {"file_path": f"{directory}/{path}", "content": content}
+            return [Answer("I write.", tool="Write", input=file), done]
+        case "edit":
+            path, _, change = rest.partition(": ")
+            old, _, new = change.partition(" => ")
+            file = {"file_path": f"{directory}/{path}"}
+            edit = {**file, "old_string": old, "new_string": new}
+            return [Answer(tool="Read", input=file), Answer(tool="Edit", input=edit), done]
+        case "bash":
+            run = {"command": rest, "description": "Run a command"}
+            return [Answer(tool="Bash", input=run), done]
+        case "plan":
+            file = {"file_path": f"{directory}/planned.txt", "content": f"{rest}\n"}
+            propose = Answer("Here is a plan.", tool="ExitPlanMode", input={"plan": rest})
+            if _refused(after):
+                return [propose, Answer(tool="ExitPlanMode", input={"plan": f"{rest}, revised"})]
+            return [propose, Answer(tool="Write", input=file), done]
+        case "ask":
+            question, *options = [part.strip() for part in rest.split("|")]
+            choices = [{"label": option, "description": option} for option in options]
+            asked = {"question": question, "header": "Choice", "multiSelect": False}
+            questions = {"questions": [{**asked, "options": choices}]}
+            told = " ".join(_tool_results(after))
+            return [Answer(tool="AskUserQuestion", input=questions), Answer(f"I heard: {told}")]
+        case "remember?":
+            return [Answer("You said: " + "; ".join(earlier))]
+        case "slow":
+            return [Answer("word " * 600, pause=0.1)]
+        case "error":
+            return [Answer(status=int(rest))]
+        case _:
+            return [Answer(f"You said: {text}")]
+
+
+def _spoken(message: Json) -> list[str]:
+    """What the person wrote, without what the program adds to it; it joins unanswered messages."""
+    content = message["content"]
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    texts = [block["text"] for block in content if block.get("type") == "text"]
+    own = (text.strip() for text in texts if not text.lstrip().startswith(("<", "[Request")))
+    return [text for text in own if text]
+
+
+def _tool_results(messages: list[Json]) -> list[str]:
+    results = []
+    for message in messages:
+        if isinstance(message["content"], list):
+            for block in message["content"]:
+                if block.get("type") == "tool_result":
+                    content = block.get("content")
+                    parts = [{"text": content}] if isinstance(content, str) else content or []
+                    results += [str(part.get("text", "")) for part in parts]
+    return results
+
+
+def _refused(messages: list[Json]) -> bool:
+    blocks = [b for m in messages if isinstance(m["content"], list) for b in m["content"]]
+    return any(block.get("type") == "tool_result" and block.get("is_error") for block in blocks)
+
+
+def _working_directory(body: Json) -> str:
+    found = re.search(r"orking directory:? (/[^\n\"\\]*)", json.dumps(body, ensure_ascii=False))
+    return found[1].rstrip() if found else "/nowhere"
+
+
+def _message(answer: Answer, number: int, model: str) -> Json:
+    content: list[Json] = []
+    if answer.thinking:
+        content.append({"type": "thinking", "thinking": answer.thinking, "signature": "c3R1Yg=="})
+    if answer.text:
+        content.append({"type": "text", "text": answer.text})
+    if answer.tool:
+        tool = {"id": f"toolu_{number:04}", "name": answer.tool, "input": answer.input}
+        content.append({"type": "tool_use", **tool})
+    return {
+        "id": f"msg_{number:04}",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": content,
+        "stop_reason": "tool_use" if answer.tool else "end_turn",
+        "stop_sequence": None,
+        "usage": {**USAGE, "output_tokens": len(answer.text.split()) + 1},
+    }
+
+
+async def _stream(response: web.StreamResponse, answer: Answer, message: Json) -> None:
+    async def send(kind: str, **fields: Any) -> None:
+        event = json.dumps({"type": kind, **fields})
+        await response.write(f"event: {kind}\ndata: {event}\n\n".encode())
+
+    start = {**message, "content": [], "stop_reason": None}
+    await send("message_start", message={**start, "usage": {**USAGE, "output_tokens": 1}})
+    for index, block in enumerate(message["content"]):
+        await send("content_block_start", index=index, content_block=_empty(block))
+        for delta in _deltas(block):
+            await send("content_block_delta", index=index, delta=delta)
+            await asyncio.sleep(answer.pause)
+        await send("content_block_stop", index=index)
+    ending = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    await send("message_delta", delta=ending, usage=message["usage"])
+    await send("message_stop")
+    await response.write_eof()
+
+
+def _empty(block: Mapping[str, Any]) -> Json:
+    match block["type"]:
+        case "text":
+            return {"type": "text", "text": ""}
+        case "thinking":
+            return {"type": "thinking", "thinking": "", "signature": ""}
+        case _:
+            return {**block, "input": {}}
+
+
+def _deltas(block: Mapping[str, Any]) -> list[Json]:
+    match block["type"]:
+        case "text":
+            words = re.findall(r"\S+\s*", block["text"])
+            return [{"type": "text_delta", "text": word} for word in words]
+        case "thinking":
+            words = re.findall(r"\S+\s*", block["thinking"])
+            told = [{"type": "thinking_delta", "thinking": word} for word in words]
+            return [*told, {"type": "signature_delta", "signature": block["signature"]}]
+        case _:
+            told = json.dumps(block["input"])
+            half = len(told) // 2
+            pieces = (told[:half], told[half:])
+            return [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
+
+
+async def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--port", type=int, default=0)
+    async with ProviderStub().running(arguments.parse_args().port) as base_url:
+        print(base_url, flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
