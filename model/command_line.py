@@ -59,7 +59,9 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"spinney {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", prog="spinney"
+    )
 
     def add(name: str, text: str, epilog: str | None = None) -> argparse.ArgumentParser:
         return commands.add_parser(

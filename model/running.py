@@ -56,9 +56,9 @@ def log_to(path: Path, level: str) -> None:
     names |= {"warn": logging.WARNING, "error": logging.ERROR}
     try:
         path.touch(PRIVATE_FILE)
+        handler = RotatingFileHandler(path, maxBytes=LOG_SIZE, backupCount=1)
     except OSError as error:
         raise unsaved(path, error, "opened") from error
-    handler = RotatingFileHandler(path, maxBytes=LOG_SIZE, backupCount=1, delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     # A log that cannot be written, on a full disk, must not print tracebacks over the screen.
     logging.raiseExceptions = False
