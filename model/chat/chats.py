@@ -119,7 +119,7 @@ class Chats:
         """End what runs or waits; stopping what does neither is no error."""
         session = self._session(session_id)
         if session.waiting_for is not None and not self._conversation(session_id).holds_request:
-            await self._store.accept(*_resolved(session_id, "idle"))
+            await self._store.accept(*_resolved(session_id, status="idle"))
         elif session.status in ("running", "waiting"):
             await self._conversation(session_id).stop()
         return self._session(session_id)
@@ -304,12 +304,12 @@ def _started(state: State, session: Session, message: Message) -> list[Event]:
         updates["name"] = wording.session_name(message.text) or session.name
     if session.waiting_for is None:
         return [SessionUpdated(session_id=session.id, updates=updates)]
-    return [*_resolved(session.id, "running", **updates)]
+    return _resolved(session.id, **updates)
 
 
-def _resolved(session_id: str, status: str, **updates: object) -> list[Event]:
+def _resolved(session_id: str, **updates: object) -> list[Event]:
     """The session waits for nobody any more."""
-    cleared = {**updates, "status": status, "waiting_for": None, "request": None}
+    cleared = {**updates, "waiting_for": None, "request": None}
     return [
         SessionUpdated(session_id=session_id, updates=cleared),
         SessionWaiting(session_id=session_id, waiting_for=None, request=None),

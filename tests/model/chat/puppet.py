@@ -1,0 +1,103 @@
+"""An agent on strings: tests say what it tells, and read what it was told."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+
+from model.backends import base
+from model.errors import SpinneyError
+from model.resources import Decision, ExecutionMode, ThinkingLevel, Usage
+
+
+@dataclass
+class Puppet:
+    """One agent. `tell` makes it say something; `told` lists the calls it got."""
+
+    launch: base.Launch
+    told: list[tuple[object, ...]] = field(default_factory=list)
+    closed: bool = False
+    deaf: bool = False
+    """Whether it ignores `stop`."""
+    _lines: "asyncio.Queue[base.AgentEvent | None]" = field(default_factory=asyncio.Queue)
+    heard: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def tell(self, *events: base.AgentEvent) -> None:
+        for event in events:
+            self._lines.put_nowait(event)
+
+    def die(self) -> None:
+        self._lines.put_nowait(None)
+
+    async def events(self) -> AsyncIterator[base.AgentEvent]:
+        while (event := await self._lines.get()) is not None:
+            yield event
+
+    def _note(self, *call: object) -> None:
+        self.told.append(call)
+        self.heard.set()
+
+    async def hears(self, name: str) -> tuple[object, ...]:
+        """Wait for the next call of this name."""
+        async with asyncio.timeout(10):
+            while True:
+                for call in self.told:
+                    if call[0] == name:
+                        self.told.remove(call)
+                        return call
+                self.heard.clear()
+                await self.heard.wait()
+
+    async def send(self, prompt: base.Prompt) -> None:
+        self._note("send", prompt.text)
+
+    async def stop(self) -> None:
+        self._note("stop")
+        if not self.deaf:
+            self.tell(base.TurnFinished("stopped", Usage()))
+
+    async def approve(self, request_id: str, mode: ExecutionMode, plan: str | None) -> None:
+        self._note("approve", request_id, mode, plan)
+
+    async def discuss(self, request_id: str, comment: str) -> None:
+        self._note("discuss", request_id, comment)
+
+    async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
+        self._note("answer", request_id, dict(answers))
+
+    async def permit(self, request_id: str, decision: Decision) -> None:
+        self._note("permit", request_id, decision)
+
+    async def configure(self, mode: ExecutionMode, model: str, thinking: ThinkingLevel) -> None:
+        self._note("configure", mode, model, thinking)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class PuppetBackend:
+    """Opens puppets, the newest last; `missing` makes it refuse."""
+
+    name = "demo"
+
+    def __init__(self) -> None:
+        self.puppets: list[Puppet] = []
+        self.missing = False
+        self._opened = asyncio.Event()
+
+    async def probe(self) -> base.Probe:
+        return base.Probe("/bin/true")
+
+    async def open(self, launch: base.Launch) -> base.Agent:
+        if self.missing:
+            raise SpinneyError("The agent is not installed.", "backend_unavailable")
+        self.puppets.append(Puppet(launch))
+        self._opened.set()
+        return self.puppets[-1]
+
+    async def newest(self, count: int = 1) -> Puppet:
+        """Wait until this many were opened."""
+        async with asyncio.timeout(10):
+            while len(self.puppets) < count:
+                self._opened.clear()
+                await self._opened.wait()
+        return self.puppets[-1]

@@ -1,0 +1,502 @@
+"""A session's life, told through a puppet: turns, the queue, stop, plans, questions, faults."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from model.backends import base
+from model.bus import EventBus
+from model.chat.chats import Chats
+from model.database import Database
+from model.errors import SpinneyError
+from model.events import ProjectAdded, SessionCreated, SessionUpdated, WorktreeCreated
+from model.preferences import Preferences
+from model.resources import (
+    Message,
+    PlanBlock,
+    Project,
+    Question,
+    QuestionBlock,
+    QuestionOption,
+    Session,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    Usage,
+    Worktree,
+)
+from model.state import State
+from model.store import Store
+from tests.model.chat.puppet import PuppetBackend
+
+DONE = base.TurnFinished("end_turn", Usage(input_tokens=2, output_tokens=3))
+
+
+class Stage:
+    """A store with one session, its chats and the puppets behind them."""
+
+    def __init__(self, store: Store, backend: PuppetBackend) -> None:
+        self.store = store
+        self.backend = backend
+        self.chats = Chats(store, {"demo": backend}, self._launch)
+        self.changed = asyncio.Event()
+        store.bus.listen(self.changed.set)
+
+    def _launch(self, session: Session) -> base.Launch:
+        return base.Launch(
+            session_id=session.id,
+            worktree=Path("/w"),
+            mode=session.execution_mode,
+            model=session.model,
+            thinking=session.thinking_level,
+            resume_token=session.resume_token or None,
+        )
+
+    @property
+    def session(self) -> Session:
+        return self.store.state.sessions["s"]
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(10):
+            while not condition():
+                self.changed.clear()
+                await self.changed.wait()
+
+    async def messages(self) -> list[Message]:
+        return (await self.store.messages("s")).messages
+
+    async def settled(self) -> Message:
+        """Wait for the turn's end; the newest message."""
+        await self.until(lambda: self.session.status in ("idle", "failed", "waiting"))
+        return (await self.messages())[-1]
+
+
+async def stage_at(path: Path) -> Stage:
+    database, _ = await Database.open(path)
+    saved = await database.saved()
+    state = State(
+        projects={p.id: p for p in saved.projects},
+        worktrees={w.id: w for w in saved.worktrees},
+        sessions={s.id: s for s in saved.sessions},
+        streaming={m.id: m for m in saved.unfinished},
+        queued={"s": tuple(saved.queued)} if saved.queued else {},
+        preferences=Preferences(),
+    )
+    return Stage(Store(database, EventBus(), state), PuppetBackend())
+
+
+@pytest.fixture
+async def after_kill(tmp_path: Path) -> AsyncIterator[Callable[[], Awaitable[Stage]]]:
+    """Opens what is on disk a second time: what a program finds after the first was killed."""
+    opened = []
+
+    async def open_again() -> Stage:
+        opened.append(await stage_at(tmp_path / "db"))
+        opened[-1].chats.recover()
+        return opened[-1]
+
+    yield open_again
+    for again in opened:
+        await again.chats.close()
+        await again.store.close()
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    made = await stage_at(tmp_path / "db")
+    await made.store.accept(
+        ProjectAdded(project=Project(id="p", name="alpha", path="/a", added_at=1)),
+        WorktreeCreated(
+            worktree=Worktree(id="w", project_id="p", name="n", path="/w", branch="n", created_at=1)
+        ),
+        SessionCreated(
+            session=Session(
+                id="s", worktree_id="w", name="Session 1", created_at=1, backend="demo", model="m"
+            )
+        ),
+    )
+    yield made
+    await made.chats.close()
+    await made.store.close()
+
+
+async def test_a_message_runs_and_its_answer_streams_into_the_store(stage: Stage) -> None:
+    sent = await stage.chats.send("s", "Fix the parser\nplease")
+    assert sent.status == "processing"
+    assert stage.session.status == "running"
+    assert stage.session.name == "Fix the parser"
+    puppet = await stage.backend.newest()
+    assert await puppet.hears("send") == ("send", "Fix the parser\nplease")
+    puppet.tell(
+        base.TextDelta("t", "let me see", "thinking"),
+        base.TextDelta("a", "It is "),
+        base.TextDelta("a", "easy."),
+        base.ToolUse("u", "read", {"file_path": "a.py"}),
+        base.ToolResult("u", "x = 1"),
+        base.TextDelta("b", "Done."),
+        DONE,
+    )
+    answer = await stage.settled()
+    thinking, *rest = answer.content
+    assert isinstance(thinking, ThinkingBlock)
+    assert thinking.text == "let me see"
+    assert thinking.seconds is not None
+    assert rest == [
+        TextBlock(text="It is easy."),
+        ToolUseBlock(id="u", name="read", input={"file_path": "a.py"}),
+        ToolResultBlock(tool_use_id="u", content="x = 1"),
+        TextBlock(text="Done."),
+    ]
+    assert (answer.status, answer.stop_reason) == ("completed", "end_turn")
+    assert stage.session.usage == Usage(input_tokens=2, output_tokens=3)
+    assert stage.session.unread
+    assert stage.session.last_run is not None
+    assert stage.session.last_run.status == "completed"
+    assert stage.session.message_count == len(await stage.messages()) == 2
+
+
+async def test_blocks_out_of_order_keep_their_places(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.tell(
+        base.TextDelta("a", "one"),
+        base.ToolUse("x", "run", {}),
+        base.ToolUse("y", "run", {}),
+        base.ToolResult("y", "second"),
+        base.TextDelta("a", "!"),
+        base.ToolResult("x", "first"),
+        base.ToolUse("x", "run", {"command": "ls"}),
+        DONE,
+    )
+    answer = await stage.settled()
+    assert answer.content == [
+        TextBlock(text="one!"),
+        ToolUseBlock(id="x", name="run", input={"command": "ls"}),
+        ToolUseBlock(id="y", name="run"),
+        ToolResultBlock(tool_use_id="y", content="second"),
+        ToolResultBlock(tool_use_id="x", content="first"),
+    ]
+
+
+async def test_the_final_text_replaces_what_was_streamed_and_dropped_text_is_gone(
+    stage: Stage,
+) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.tell(
+        base.TextDelta("a", "provisional"),
+        base.BlockDropped("a"),
+        base.TextFinal("b", "never streamed"),
+        base.TextDelta("c", "almost rigth"),
+        base.TextFinal("c", "almost right"),
+        DONE,
+    )
+    assert (await stage.settled()).text.strip() == "never streamed\n\nalmost right"
+
+
+async def test_hostile_text_of_an_agent_is_harmless_in_the_store(stage: Stage) -> None:
+    await stage.chats.send("s", "go \x1b[31m")
+    puppet = await stage.backend.newest()
+    puppet.tell(
+        base.TextDelta("a", "\x1b]52;c;aGk=\x07hi \ud800"),
+        base.ToolUse("u", "run", {"command": "\x1b[2Jls"}),
+        base.ToolResult("u", "\x9b31m"),
+        DONE,
+    )
+    answer = await stage.settled()
+    everything = answer.model_dump_json()
+    assert "\\u001b" not in everything
+    assert "\x9b" not in everything
+
+
+async def test_a_message_during_a_run_waits_and_then_runs(stage: Stage) -> None:
+    await stage.chats.send("s", "first")
+    puppet = await stage.backend.newest()
+    await puppet.hears("send")
+    second = await stage.chats.send("s", "second")
+    assert second.status == "sent"
+    assert [m.text for m in stage.store.state.queued["s"]] == ["second"]
+    puppet.tell(base.TextDelta("a", "one"), DONE)
+    assert await puppet.hears("send") == ("send", "second")
+    assert stage.store.state.queued == {}
+    puppet.tell(base.TextDelta("b", "two"), DONE)
+    await stage.settled()
+    assert [m.text for m in await stage.messages()] == ["first", "one", "second", "two"]
+
+
+async def test_a_waiting_message_can_be_taken_back(stage: Stage) -> None:
+    await stage.chats.send("s", "first")
+    waiting = await stage.chats.send("s", "second")
+    await stage.chats.take_back("s", waiting.message_id)
+    assert stage.store.state.queued == {}
+    with pytest.raises(SpinneyError, match="does not wait any more"):
+        await stage.chats.take_back("s", waiting.message_id)
+
+
+async def test_stop_keeps_what_had_arrived_and_the_next_message_works(stage: Stage) -> None:
+    await stage.chats.send("s", "first")
+    puppet = await stage.backend.newest()
+    puppet.tell(base.TextDelta("a", "half a"))
+    await stage.until(lambda: bool(stage.store.state.streaming))
+    await puppet.hears("send")
+    session = await stage.chats.stop("s")
+    assert session.status == "idle"
+    answer = (await stage.messages())[-1]
+    assert (answer.text, answer.stop_reason) == ("half a", "stopped")
+    await stage.chats.send("s", "second")
+    await puppet.hears("send")
+    puppet.tell(base.TextDelta("b", "fine"), DONE)
+    assert (await stage.settled()).text == "fine"
+
+
+async def test_an_agent_that_ignores_stop_is_ended(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.chat.conversation.STOP_PATIENCE", 0.05)
+    await stage.chats.send("s", "first")
+    puppet = await stage.backend.newest()
+    await puppet.hears("send")
+    puppet.deaf = True
+    assert (await stage.chats.stop("s")).status == "idle"
+    assert puppet.closed
+    await stage.chats.send("s", "again")
+    assert await (await stage.backend.newest(2)).hears("send") == ("send", "again")
+
+
+async def test_stopping_what_does_not_run_is_no_error(stage: Stage) -> None:
+    assert (await stage.chats.stop("s")).status == "idle"
+
+
+async def test_a_plan_waits_and_is_carried_out_when_approved(stage: Stage) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.tell(base.PlanProposed("r", "1. read\n2. write"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    assert stage.session.status == "waiting"
+    assert stage.session.request is not None
+    assert stage.session.request.plan == "1. read\n2. write"
+    session = await stage.chats.approve("s", "build", None)
+    assert (session.status, session.waiting_for, session.execution_mode) == (
+        "running",
+        None,
+        "build",
+    )
+    assert await puppet.hears("approve") == ("approve", "r", "build", None)
+    puppet.tell(base.TextDelta("a", "did it"), DONE)
+    answer = await stage.settled()
+    assert answer.content[0] == PlanBlock(text="1. read\n2. write", approved="build")
+
+
+async def test_words_instead_of_an_approval_go_on_planning(stage: Stage) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.tell(base.PlanProposed("r", "old plan"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    await stage.chats.send("s", "smaller, please")
+    assert await puppet.hears("discuss") == ("discuss", "r", "smaller, please")
+    puppet.tell(base.PlanProposed("r2", "new plan"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    roles = [m.role for m in await stage.messages()]
+    assert roles == ["user", "assistant", "user", "assistant"]
+    assert stage.session.execution_mode == "plan"
+    await stage.chats.approve("s", "yolo", "edited plan")
+    assert await puppet.hears("approve") == ("approve", "r2", "yolo", "edited plan")
+
+
+async def test_a_plan_in_plain_words_can_be_approved_too(stage: Stage) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.tell(base.TextDelta("a", "My plan:\n1. read\n2. write"), DONE)
+    await stage.until(lambda: stage.session.status == "waiting")
+    await stage.chats.approve("s", "build", None)
+    await puppet.hears("send")
+    call = await puppet.hears("send")
+    assert "1. read" in str(call[1])
+    assert "approved" in str(call[1])
+
+
+async def test_approving_what_nobody_proposed_is_refused(stage: Stage) -> None:
+    with pytest.raises(SpinneyError, match="No plan is waiting"):
+        await stage.chats.approve("s", "build", None)
+
+
+async def test_a_question_is_answered_by_text_or_by_question(stage: Stage) -> None:
+    asked = Question(question="Which?", options=[QuestionOption(label="A")])
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.tell(base.QuestionAsked("q", (asked,)))
+    await stage.until(lambda: stage.session.waiting_for == "question")
+    await stage.chats.answer("s", "A")
+    assert await puppet.hears("answer") == ("answer", "q", {"Which?": "A"})
+    puppet.tell(base.QuestionAsked("q2", (asked,)))
+    await stage.until(lambda: stage.session.waiting_for == "question")
+    await stage.chats.answer("s", {"Which?": "B"})
+    assert await puppet.hears("answer") == ("answer", "q2", {"Which?": "B"})
+    puppet.tell(DONE)
+    answer = await stage.settled()
+    assert answer.content[0] == QuestionBlock(id="q", questions=[asked], answer={"Which?": "A"})
+    with pytest.raises(SpinneyError, match="No question is waiting"):
+        await stage.chats.answer("s", "late")
+
+
+async def test_permissions_of_several_tools_are_asked_one_after_the_other(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.tell(
+        base.PermissionAsked("one", "run", {"command": "rm x"}),
+        base.PermissionAsked("two", "run", {"command": "rm y"}),
+    )
+    await stage.until(lambda: stage.session.waiting_for == "permission")
+    assert stage.session.request is not None
+    assert stage.session.request.tool_input == {"command": "rm x"}
+    await stage.chats.permit("s", "one", "allow")
+    assert await puppet.hears("permit") == ("permit", "one", "allow")
+    assert stage.session.request is not None
+    assert stage.session.request.id == "two"
+    with pytest.raises(SpinneyError, match="any more"):
+        await stage.chats.permit("s", "one", "deny")
+    await stage.chats.permit("s", "two", "deny")
+    assert stage.session.status == "running"
+
+
+async def test_a_withdrawn_request_needs_nobody(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.tell(base.PermissionAsked("one", "run", {}), base.RequestWithdrawn("one"))
+    puppet.tell(base.TextDelta("a", "went on"))
+    await stage.until(lambda: bool(stage.store.state.streaming_in("s")))
+    await stage.until(lambda: "went on" in getattr(stage.store.state.streaming_in("s"), "text", ""))
+    assert stage.session.waiting_for is None
+
+
+async def test_stop_while_a_question_is_open_leaves_nothing_waiting(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.tell(base.QuestionAsked("q", (Question(question="Which?"),)))
+    await stage.until(lambda: stage.session.waiting_for == "question")
+    session = await stage.chats.stop("s")
+    assert (session.status, session.waiting_for, session.request) == ("idle", None, None)
+
+
+async def test_an_agent_that_dies_fails_the_turn_and_the_next_message_resumes(
+    stage: Stage,
+) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.tell(base.ConversationIdentified("token-1"), base.TextDelta("a", "half"))
+    await stage.until(lambda: bool(stage.store.state.streaming))
+    puppet.die()
+    answer = await stage.settled()
+    assert stage.session.status == "failed"
+    assert answer.text == "half"
+    assert answer.error is not None
+    assert answer.error.error_type == "backend_error"
+    await stage.chats.send("s", "again")
+    second = await stage.backend.newest(2)
+    assert second.launch.resume_token == "token-1"
+
+
+async def test_an_agent_that_is_not_installed_says_so_in_the_conversation(stage: Stage) -> None:
+    stage.backend.missing = True
+    await stage.chats.send("s", "go")
+    answer = await stage.settled()
+    assert answer.error is not None
+    assert (answer.error.error, answer.error.error_type) == (
+        "The agent is not installed.",
+        "backend_unavailable",
+    )
+    stage.backend.missing = False
+    await stage.chats.send("s", "now")
+    await (await stage.backend.newest()).hears("send")
+
+
+async def test_a_failed_turn_tells_the_kind_of_failure(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.tell(base.TurnFailed("Too many requests.", "rate_limit_error", retry_after=30))
+    answer = await stage.settled()
+    assert answer.error is not None
+    assert answer.error.error_type == "rate_limit_error"
+    assert stage.session.last_run is not None
+    assert stage.session.last_run.error == "Too many requests."
+
+
+async def test_a_turn_that_nobody_asked_for_is_shown(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.tell(DONE)
+    await stage.settled()
+    puppet.tell(base.TurnStarted(), base.TextDelta("z", "the tests are through"))
+    await stage.until(lambda: stage.session.status == "running")
+    puppet.tell(DONE)
+    assert (await stage.settled()).text == "the tests are through"
+
+
+async def test_a_changed_mode_reaches_the_running_agent(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    await puppet.hears("send")
+    await stage.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "yolo"}))
+    await stage.chats.configure("s")
+    assert await puppet.hears("configure") == ("configure", "yolo", "m", "ultrathink")
+
+
+@pytest.mark.parametrize("text", ["", "   \n"])
+async def test_an_empty_message_is_refused(stage: Stage, text: str) -> None:
+    with pytest.raises(SpinneyError, match="empty"):
+        await stage.chats.send("s", text)
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "/proc/self/environ", "/tmp", "relative.txt"])
+async def test_only_readable_regular_files_go_with_a_message(stage: Stage, name: str) -> None:
+    with pytest.raises(SpinneyError, match="Not a readable file"):
+        await stage.chats.send("s", "look", files=[name])
+    assert stage.session.status == "idle"
+
+
+async def test_after_a_kill_nothing_accepted_is_lost_and_the_session_goes_on(
+    stage: Stage, after_kill: Callable[[], Awaitable[Stage]]
+) -> None:
+    await stage.chats.send("s", "first")
+    puppet = await stage.backend.newest()
+    puppet.tell(base.ConversationIdentified("token"), base.TextDelta("a", "half an answer"))
+    await stage.until(lambda: bool(stage.store.state.streaming))
+    await stage.chats.send("s", "waits")
+    await stage.store.flush()
+
+    after = await after_kill()
+    assert after.session.status == "idle"
+    assert after.session.last_run is not None
+    assert after.session.last_run.status == "interrupted"
+    first, answer = await after.messages()
+    assert (first.text, answer.text) == ("first", "half an answer")
+    assert answer.error is not None
+    assert [m.text for m in after.store.state.queued["s"]] == ["waits"]
+    await after.chats.send("s", "go on")
+    resumed = await after.backend.newest()
+    assert resumed.launch.resume_token == "token"
+    await resumed.hears("send")
+    resumed.tell(DONE)
+    assert await resumed.hears("send") == ("send", "waits")
+
+
+async def test_a_plan_outlives_the_agent_that_proposed_it(
+    stage: Stage, after_kill: Callable[[], Awaitable[Stage]]
+) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.tell(base.PlanProposed("r", "1. read\n2. write"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    await stage.store.flush()
+
+    after = await after_kill()
+    assert after.session.waiting_for == "plan"
+    session = await after.chats.approve("s", "build", None)
+    assert (session.status, session.execution_mode) == ("running", "build")
+    resumed = await after.backend.newest()
+    assert "1. read\n2. write" in str((await resumed.hears("send"))[1])
+    plans = [b for m in await after.messages() for b in m.content if isinstance(b, PlanBlock)]
+    assert [plan.approved for plan in plans] == ["build"]
