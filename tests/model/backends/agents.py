@@ -1,0 +1,94 @@
+"""Turns with agents, as tests tell them."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import TypeVar
+
+from model.backends import base
+
+Event = TypeVar("Event")
+Item = TypeVar("Item")
+
+TURN_LIMIT = 30.0
+"""Seconds that no turn of a test should ever take."""
+
+
+class Conversation:
+    """An agent and what it has told so far."""
+
+    def __init__(self, agent: base.Agent) -> None:
+        self.agent = agent
+        self.told: list[base.AgentEvent] = []
+        self._events = agent.events()
+
+    async def turn(self, text: str) -> list[base.AgentEvent]:
+        """Send `text`; all that is told until the turn's end."""
+        await self.agent.send(base.Prompt(text))
+        return await self.rest()
+
+    async def rest(self) -> list[base.AgentEvent]:
+        """All that is told until the turn's end."""
+        before = len(self.told)
+        await self.until(base.TurnFinished, base.TurnFailed)
+        return self.told[before:]
+
+    async def until(self, *kinds: type[Event]) -> Event:
+        """The next event of these kinds."""
+        async with asyncio.timeout(TURN_LIMIT):
+            async for event in self._events:
+                self.told.append(event)
+                if isinstance(event, kinds):
+                    return event
+        raise AssertionError(f"the agent ended without {kinds}; it told {self.told}")
+
+    async def end(self) -> None:
+        """Wait until the agent tells nothing more."""
+        async with asyncio.timeout(TURN_LIMIT):
+            async for event in self._events:
+                self.told.append(event)
+
+
+def text(told: list[base.AgentEvent], kind: str = "text") -> str:
+    """What was streamed, put together."""
+    return "".join(
+        event.text for event in told if isinstance(event, base.TextDelta) and event.kind == kind
+    )
+
+
+def only(told: list[base.AgentEvent], kind: type[Event]) -> Event:
+    """The one event of this kind."""
+    found = [event for event in told if isinstance(event, kind)]
+    assert len(found) == 1, f"{len(found)} of {kind.__name__} in {told}"
+    return found[0]
+
+
+def lives(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in ("Z", "X")
+
+
+async def becomes(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+    """Wait for something outside of this process, which sends no event."""
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def children() -> set[int]:
+    """The pids of all our children, zombies too."""
+    task = Path(f"/proc/{os.getpid()}/task")
+    return {
+        int(pid) for thread in task.iterdir() for pid in (thread / "children").read_text().split()
+    }
+
+
+async def first(items: AsyncIterator[Item]) -> Item:
+    """The next item, in time."""
+    async with asyncio.timeout(TURN_LIMIT):
+        return await anext(items)

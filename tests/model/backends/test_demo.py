@@ -1,0 +1,440 @@
+"""The demo agent, directive by directive, as its real program behind its adapter."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from model.backends import base, demo_texts
+from model.backends.demo import PROGRAM, DemoBackend
+from model.resources import ExecutionMode
+from tests.model.backends.agents import Conversation, becomes, lives, only, text
+
+Open = Callable[..., Awaitable[Conversation]]
+
+
+@pytest.fixture
+def worktree(tmp_path: Path) -> Path:
+    path = tmp_path / "worktree"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+async def open_demo(tmp_path: Path, worktree: Path) -> AsyncIterator[Open]:
+    """Opens a conversation; its agent is closed at the end."""
+    backend = DemoBackend(tmp_path / "memory")
+    opened: list[base.Agent] = []
+
+    async def open_demo(
+        mode: ExecutionMode = "build", resume_token: str | None = None
+    ) -> Conversation:
+        launch = base.Launch("session-1", worktree, mode, "", "off", resume_token)
+        agent = await backend.open(launch)
+        opened.append(agent)
+        return Conversation(agent)
+
+    yield open_demo
+    await asyncio.gather(*(agent.close() for agent in opened))
+
+
+async def test_say_streams_the_text_word_by_word(open_demo: Open) -> None:
+    told = await (await open_demo()).turn("/demo say Three little words")
+    assert text(told) == "Three little words"
+    assert sum(isinstance(event, base.TextDelta) for event in told) == 3
+    finished = only(told, base.TurnFinished)
+    assert finished.stop_reason == "end_turn"
+    assert (finished.usage.input_tokens, finished.usage.output_tokens) == (5, 3)
+    assert (finished.context_tokens, finished.context_window) == (5, 20_000)
+
+
+async def test_think_streams_thinking(open_demo: Open) -> None:
+    told = await (await open_demo()).turn("/demo think Hm, well")
+    assert (text(told, "thinking"), text(told)) == ("Hm, well", "")
+
+
+async def test_several_lines_are_followed_one_after_the_other(open_demo: Open) -> None:
+    told = await (await open_demo()).turn("/demo say One\n/demo think Two\nsay Three")
+    blocks = [(event.kind, event.text) for event in told if isinstance(event, base.TextDelta)]
+    assert blocks == [("text", "One"), ("thinking", "Two"), ("text", "Three")]
+
+
+async def test_write_edits_a_file_for_real(open_demo: Open, worktree: Path) -> None:
+    conversation = await open_demo()
+    await conversation.turn("/demo write src/a.txt: first")
+    told = await conversation.turn("/demo write src/a.txt: second\nand more")
+    assert (worktree / "src" / "a.txt").read_text() == "second\nand more\n"
+    use = only(told, base.ToolUse)
+    assert use.name == "edit"
+    assert use.input == {
+        "file_path": "src/a.txt",
+        "old_content": "first\n",
+        "new_content": "second\nand more\n",
+    }
+    result = only(told, base.ToolResult)
+    assert (result.tool_use_id, result.is_error) == (use.id, False)
+
+
+@pytest.mark.parametrize("path", ["../out.txt", "link/out.txt", ".git/hooks/x", "/tmp/../out.txt"])
+async def test_write_never_leaves_the_worktree(
+    open_demo: Open, worktree: Path, tmp_path: Path, path: str
+) -> None:
+    (worktree / "link").symlink_to(tmp_path)
+    told = await (await open_demo()).turn(f"/demo write {path}: x")
+    result = only(told, base.ToolResult)
+    assert result.is_error
+    assert "outside the worktree" in result.content
+    assert not [found for found in tmp_path.rglob("*") if found.name in ("out.txt", "x")]
+
+
+async def test_run_shows_the_output(open_demo: Open, worktree: Path) -> None:
+    told = await (await open_demo()).turn("/demo run pwd; echo oops >&2")
+    assert only(told, base.ToolUse).name == "bash"
+    assert only(told, base.ToolResult).content == f"{worktree}\noops\n"
+
+
+async def test_run_shows_a_failure_as_one(open_demo: Open) -> None:
+    result = only(await (await open_demo()).turn("/demo run echo no; exit 3"), base.ToolResult)
+    assert (result.content, result.is_error) == ("no\n\nexit code 3", True)
+
+
+async def test_run_does_not_wait_for_what_goes_on_in_the_background(open_demo: Open) -> None:
+    async with asyncio.timeout(10):
+        told = await (await open_demo()).turn("/demo run sleep 60 & echo started")
+    assert only(told, base.ToolResult).content == "started\n"
+
+
+@pytest.mark.parametrize("directive", ["write a.txt: x", "run touch a.txt"])
+async def test_plan_mode_changes_nothing(open_demo: Open, worktree: Path, directive: str) -> None:
+    told = await (await open_demo("plan")).turn(f"/demo {directive}")
+    result = only(told, base.ToolResult)
+    assert result.is_error
+    assert "Plan mode changes nothing" in result.content
+    assert list(worktree.iterdir()) == []
+
+
+async def test_a_plan_is_carried_out_when_approved(open_demo: Open, worktree: Path) -> None:
+    conversation = await open_demo("plan")
+    await conversation.agent.send(base.Prompt("/demo plan write a.txt: hi; Feel good"))
+    plan = await conversation.until(base.PlanProposed)
+    assert "1. write a.txt: hi\n2. Feel good" in plan.text
+    assert list(worktree.iterdir()) == []
+    await conversation.agent.approve(plan.request_id, "build", None)
+    told = await conversation.rest()
+    assert only(told, base.ModeChanged).mode == "build"
+    assert (worktree / "a.txt").read_text() == "hi\n"
+    assert text(told) == "Feel good"
+
+
+async def test_the_steps_of_a_plan_may_stand_on_lines(open_demo: Open) -> None:
+    conversation = await open_demo("plan")
+    await conversation.agent.send(base.Prompt("/demo plan\n- say one\n- say two"))
+    plan = await conversation.until(base.PlanProposed)
+    await conversation.agent.approve(plan.request_id, "yolo", None)
+    assert text(await conversation.rest()) == "onetwo"
+
+
+async def test_an_edited_plan_is_carried_out_as_edited(open_demo: Open, worktree: Path) -> None:
+    conversation = await open_demo("plan")
+    await conversation.agent.send(base.Prompt("/demo plan write a.txt: hi"))
+    plan = await conversation.until(base.PlanProposed)
+    await conversation.agent.approve(plan.request_id, "build", "Better:\n1. write b.txt: ho\n")
+    await conversation.rest()
+    assert [path.name for path in worktree.iterdir()] == ["b.txt"]
+
+
+async def test_a_discussed_plan_is_proposed_again(open_demo: Open) -> None:
+    conversation = await open_demo("plan")
+    await conversation.agent.send(base.Prompt("/demo plan say one"))
+    plan = await conversation.until(base.PlanProposed)
+    await conversation.agent.discuss(plan.request_id, "and be brief")
+    again = await conversation.until(base.PlanProposed)
+    assert again.request_id != plan.request_id
+    assert "2. say and be brief" in again.text
+
+
+async def test_a_plan_outside_plan_mode_is_carried_out_at_once(open_demo: Open) -> None:
+    assert text(await (await open_demo()).turn("/demo plan say one; say two")) == "onetwo"
+
+
+async def test_ask_waits_for_the_answer_and_repeats_it(open_demo: Open) -> None:
+    conversation = await open_demo()
+    await conversation.agent.send(base.Prompt("/demo ask Tea or coffee? | Tea | Coffee"))
+    asked = await conversation.until(base.QuestionAsked)
+    (question,) = asked.questions
+    assert question.question == "Tea or coffee?"
+    assert [option.label for option in question.options] == ["Tea", "Coffee"]
+    await conversation.agent.answer(asked.request_id, {question.question: "Water, please"})
+    assert text(await conversation.rest()) == "You answered: Water, please"
+
+
+async def test_permission_asks_first(open_demo: Open, worktree: Path) -> None:
+    conversation = await open_demo()
+    await conversation.agent.send(base.Prompt("/demo permission touch a.txt"))
+    asked = await conversation.until(base.PermissionAsked)
+    assert (asked.tool_name, asked.input) == ("bash", {"command": "touch a.txt"})
+    assert list(worktree.iterdir()) == []
+    await conversation.agent.permit(asked.request_id, "allow")
+    await conversation.rest()
+    assert (worktree / "a.txt").exists()
+
+
+async def test_a_denied_command_does_not_run(open_demo: Open, worktree: Path) -> None:
+    conversation = await open_demo()
+    await conversation.agent.send(base.Prompt("/demo permission touch a.txt"))
+    asked = await conversation.until(base.PermissionAsked)
+    await conversation.agent.permit(asked.request_id, "deny")
+    result = only(await conversation.rest(), base.ToolResult)
+    assert result.is_error
+    assert "denied" in result.content
+    assert list(worktree.iterdir()) == []
+
+
+async def test_what_is_allowed_for_the_session_is_not_asked_again(open_demo: Open) -> None:
+    conversation = await open_demo()
+    await conversation.agent.send(base.Prompt("/demo permission echo one"))
+    asked = await conversation.until(base.PermissionAsked)
+    await conversation.agent.permit(asked.request_id, "allow_session")
+    await conversation.rest()
+    told = await conversation.turn("/demo permission echo two")
+    assert only(told, base.ToolResult).content == "two\n"
+    await conversation.agent.send(base.Prompt("/demo permission printf three"))
+    await conversation.until(base.PermissionAsked)
+
+
+async def test_yolo_mode_asks_nothing(open_demo: Open) -> None:
+    told = await (await open_demo("yolo")).turn("/demo permission echo one")
+    assert only(told, base.ToolResult).content == "one\n"
+
+
+async def test_a_changed_mode_holds_from_the_next_turn_on(open_demo: Open, worktree: Path) -> None:
+    conversation = await open_demo("plan")
+    await conversation.agent.configure("build", "", "off")
+    await conversation.turn("/demo write a.txt: x")
+    assert (worktree / "a.txt").exists()
+
+
+async def test_stream_numbers_and_times_its_pieces_and_keeps_its_rate(open_demo: Open) -> None:
+    conversation = await open_demo()
+    told = await conversation.turn("/demo stream 4000 4000")
+    pieces = [event.text for event in told if isinstance(event, base.TextDelta)]
+    numbers, times = zip(*(piece.strip().split(":") for piece in pieces), strict=True)
+    assert [int(number) for number in numbers] == list(range(1, 4001))
+    took = float(times[-1]) - float(times[0])
+    assert 0.99 < took < 1.5  # a loaded machine may be late, but catches up
+    assert all(len(moment.partition(".")[2]) == 6 for moment in times)
+    assert abs(time.time() - float(times[-1])) < 10
+
+
+async def test_markdown_has_the_size_and_is_the_same_every_time(open_demo: Open) -> None:
+    conversation = await open_demo()
+    first = text(await conversation.turn("/demo markdown 20"))
+    assert text(await conversation.turn("/demo markdown 20")) == first
+    assert 19.5 * 1024 < len(first.encode()) <= 20 * 1024
+    assert all(part in first for part in ("```python", "```rust", "```sh", "```json", "| thread |"))
+
+
+async def test_wait_waits(open_demo: Open) -> None:
+    conversation = await open_demo()
+    before = time.monotonic()
+    await conversation.turn("/demo wait 0.3")
+    assert time.monotonic() - before >= 0.3
+
+
+@pytest.mark.parametrize("message", ["/demo", "/demo help", "/demo dance a jig"])
+async def test_an_unknown_directive_is_answered_with_the_list(
+    open_demo: Open, message: str
+) -> None:
+    assert text(await (await open_demo()).turn(message)) == demo_texts.DIRECTIVES
+
+
+@pytest.mark.parametrize(
+    "message", ["/demo stream x", "/demo wait long", "/demo write no colon", "/demo fail x"]
+)
+async def test_a_wrong_argument_is_explained(open_demo: Open, message: str) -> None:
+    told = await (await open_demo()).turn(message)
+    assert "does not work" in text(told)
+    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+
+
+# Failing ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "error_type", "retry_after"),
+    [
+        ("rate_limit", "rate_limit_error", 30.0),
+        ("overloaded", "backend_error", None),
+        ("auth", "authentication_error", None),
+    ],
+)
+async def test_a_provider_failure_fails_the_turn_and_the_next_one_works(
+    open_demo: Open, kind: str, error_type: str, retry_after: float | None
+) -> None:
+    conversation = await open_demo()
+    failed = only(await conversation.turn(f"/demo fail {kind}"), base.TurnFailed)
+    assert (failed.error_type, failed.retry_after) == (error_type, retry_after)
+    assert failed.error.endswith(".")
+    assert text(await conversation.turn("/demo say still here")) == "still here"
+
+
+@pytest.mark.parametrize("kind", ["crash", "garbage"])
+async def test_a_broken_program_fails_the_turn_and_ends(open_demo: Open, kind: str) -> None:
+    conversation = await open_demo()
+    async with asyncio.timeout(5):
+        failed = only(await conversation.turn(f"/demo fail {kind}"), base.TurnFailed)
+        await conversation.end()
+    assert failed.error_type == "backend_error"
+    assert ("SIGKILL" if kind == "crash" else "this is no JSON") in failed.error
+
+
+async def test_a_program_that_hears_no_stop_is_killed(open_demo: Open) -> None:
+    conversation = await open_demo()
+    await conversation.agent.send(base.Prompt("/demo run true\n/demo fail deaf"))
+    await conversation.until(base.ToolResult)
+    async with asyncio.timeout(5):
+        _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+        await conversation.end()
+    assert only(told, base.TurnFinished).stop_reason == "stopped"
+
+
+# Stopping --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mode", "message", "at"),
+    [
+        ("build", "/demo say " + "word " * 500, base.TextDelta),
+        ("build", "/demo stream 1000000 5000", base.TextDelta),
+        ("build", "/demo run sleep 60", base.ToolUse),
+        ("build", "/demo say x\n/demo wait 60", base.TextDelta),
+        ("build", "/demo say x\n/demo fail hang", base.TextDelta),
+        ("build", "/demo ask Well? | Yes", base.QuestionAsked),
+        ("build", "/demo permission true", base.PermissionAsked),
+        ("plan", "/demo plan say x", base.PlanProposed),
+        ("plan", "Hello", base.TextDelta),
+    ],
+)
+async def test_stop_works_at_every_stage(
+    open_demo: Open, mode: ExecutionMode, message: str, at: type[base.AgentEvent]
+) -> None:
+    conversation = await open_demo(mode)
+    await conversation.agent.send(base.Prompt(message))
+    reached = await conversation.until(at)
+    began = time.monotonic()
+    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert time.monotonic() - began < 1.0  # measured 0.01 s; a busy machine may take longer
+    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    if isinstance(reached, base.QuestionAsked | base.PermissionAsked | base.PlanProposed):
+        assert only(told, base.RequestWithdrawn).request_id == reached.request_id
+    assert text(await conversation.turn("/demo say still here")) == "still here"
+
+
+async def test_stop_ends_the_command_that_runs(open_demo: Open, worktree: Path) -> None:
+    conversation = await open_demo()
+    command = "sleep 60 & echo $! $$ > pids; mv pids ready; wait"
+    await conversation.agent.send(base.Prompt(f"/demo run {command}"))
+    await becomes((worktree / "ready").exists)
+    await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    pids = [int(pid) for pid in (worktree / "ready").read_text().split()]
+    await becomes(lambda: not any(map(lives, pids)))
+
+
+async def test_stopping_between_turns_does_nothing(open_demo: Open) -> None:
+    conversation = await open_demo()
+    await conversation.turn("/demo say x")
+    await conversation.agent.stop()
+    assert text(await conversation.turn("/demo say y")) == "y"
+
+
+async def test_closing_in_mid_turn_stops_it(open_demo: Open) -> None:
+    conversation = await open_demo()
+    await conversation.agent.send(base.Prompt("/demo say x\n/demo run sleep 60"))
+    await conversation.until(base.ToolUse)
+    async with asyncio.timeout(5):
+        await asyncio.gather(conversation.agent.close(), conversation.end())
+    assert only(conversation.told, base.TurnFinished).stop_reason == "stopped"
+
+
+def test_the_program_ends_by_itself_when_its_owner_is_gone(worktree: Path) -> None:
+    program = subprocess.Popen(
+        [sys.executable, "-I", str(PROGRAM)],
+        cwd=worktree,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert program.stdin is not None
+    assert program.stdout is not None
+    memory = worktree / "memory.jsonl"
+    program.stdin.write(b'{"type": "open", "mode": "build", "memory": "%b"}\n' % bytes(memory))
+    program.stdin.write(b'{"type": "prompt", "text": "/demo run sleep 60 & echo $! > pid; wait"}\n')
+    program.stdin.flush()
+    program.stdout.readline()
+    while not (worktree / "pid").exists() or not (worktree / "pid").read_text():
+        time.sleep(0.01)
+    program.stdin.close()
+    assert program.wait(5) == 0
+    program.stdout.close()
+    pid = int((worktree / "pid").read_text())
+    while lives(pid):
+        time.sleep(0.01)
+
+
+# The conversation ------------------------------------------------------------------------------
+
+
+async def test_a_resumed_conversation_knows_the_earlier_turns(
+    open_demo: Open, worktree: Path
+) -> None:
+    before = await open_demo()
+    await before.turn("/demo say hello")
+    token = only(before.told, base.ConversationIdentified).resume_token
+    await before.agent.close()
+    after = await open_demo(resume_token=token)
+    assert "- /demo say hello" in text(await after.turn("/demo recall"))
+    assert list(worktree.iterdir()) == []
+
+
+async def test_a_resumed_conversation_that_is_lost_begins_afresh(open_demo: Open) -> None:
+    conversation = await open_demo(resume_token="long-gone")
+    assert text(await conversation.turn("/demo recall")) == "You said nothing before."
+
+
+async def test_hostile_modules_in_the_worktree_are_not_imported(
+    open_demo: Open, worktree: Path
+) -> None:
+    (worktree / "json.py").write_text("raise SystemExit")
+    (worktree / "model").mkdir()
+    (worktree / "model" / "__init__.py").write_text("raise SystemExit")
+    assert text(await (await open_demo()).turn("/demo say fine")) == "fine"
+
+
+async def test_the_tour_proposes_edits_and_explains(open_demo: Open, worktree: Path) -> None:
+    conversation = await open_demo("plan")
+    before = time.monotonic()
+    await conversation.agent.send(base.Prompt("Hello?"))
+    plan = await conversation.until(base.PlanProposed)
+    assert list(worktree.iterdir()) == []
+    await conversation.agent.approve(plan.request_id, "build", None)
+    await conversation.rest()
+    assert time.monotonic() - before < 15
+    assert text(conversation.told, "thinking")
+    words = text(conversation.told).lower()
+    assert all(word in words for word in ("mode", "plan", "approve", "diff", "stop", "```"))
+    edit = only(conversation.told, base.ToolUse)
+    assert (worktree / "spinney-tour.md").read_text() == edit.input["new_content"]
+
+
+async def test_the_tour_outside_plan_mode_edits_at_once(open_demo: Open, worktree: Path) -> None:
+    (worktree / "spinney-tour.md").write_text("Visit 1, in plan mode.\n")
+    told = await (await open_demo("yolo")).turn("Hello again")
+    assert only(told, base.ToolUse).input["old_content"] == "Visit 1, in plan mode.\n"
+    assert (worktree / "spinney-tour.md").read_text().endswith("Visit 2, in yolo mode.\n")
+
+
+async def test_the_probe_finds_it() -> None:
+    assert (await DemoBackend().probe()).problem is None

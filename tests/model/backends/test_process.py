@@ -1,0 +1,229 @@
+"""Programs that misbehave: read, explained and ended, with nothing left of them."""
+
+import asyncio
+import sys
+import textwrap
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
+from model.errors import SpinneyError
+from tests.model.backends.agents import becomes, children, first, lives
+
+Start = Callable[[str], Awaitable[AgentProcess]]
+
+
+@pytest.fixture
+async def start(tmp_path: Path) -> AsyncIterator[Start]:
+    """Starts a Python program; everything is closed at the end."""
+    started: list[AgentProcess] = []
+
+    async def start(program: str) -> AgentProcess:
+        code = "import json, os, signal, subprocess, sys, time\n" + textwrap.dedent(program)
+        command = [sys.executable, "-c", code]
+        process = await AgentProcess.start(command, tmp_path, agent_environment({}))
+        started.append(process)
+        return process
+
+    yield start
+    await asyncio.gather(*(process.close() for process in started))
+    assert not children() & {process.pid for process in started}
+
+
+async def everything(process: AgentProcess) -> list[Said | Unreadable]:
+    async with asyncio.timeout(20):
+        return [line async for line in process.lines()]
+
+
+async def test_what_is_written_comes_back(start: Start) -> None:
+    process = await start("for line in sys.stdin: print(line, end='', flush=True)")
+    await process.write({"text": "ä\n\ud800"})
+    assert (await first(process.lines())) == Said({"text": "ä\n?"})
+
+
+async def test_a_program_that_dies_in_mid_stream_ends_the_lines_at_once(start: Start) -> None:
+    process = await start("""
+        print('{"n": 1}', flush=True)
+        print('no idea\\x1b[31m', file=sys.stderr)
+        sys.exit(1)
+    """)
+    assert await everything(process) == [Said({"n": 1})]
+    await process.settled()
+    assert process.ending("It") == "It ended unexpectedly (exit code 1). Its last words: no idea"
+
+
+async def test_a_program_that_kills_itself_is_explained(start: Start) -> None:
+    process = await start("os.kill(os.getpid(), signal.SIGKILL)")
+    assert await everything(process) == []
+    await process.settled()
+    assert process.ending("It") == "It was killed (SIGKILL)."
+
+
+async def test_only_the_last_lines_of_stderr_are_kept(start: Start) -> None:
+    process = await start("for n in range(100): print(n, file=sys.stderr)")
+    await everything(process)
+    await process.settled()
+    assert process.stderr_tail.splitlines() == [str(n) for n in range(80, 100)]
+
+
+async def test_a_line_of_five_megabytes_is_one_line(start: Start) -> None:
+    process = await start("print(json.dumps({'text': 'x' * 5_000_000}), flush=True)")
+    (line,) = await everything(process)
+    assert isinstance(line, Said)
+    assert len(line.value["text"]) == 5_000_000
+
+
+async def test_what_is_no_json_object_is_reported_and_the_rest_is_read(start: Start) -> None:
+    process = await start("""
+        sys.stdout.buffer.write(b'oh\\xff no\\n\\n[1]\\n' + b'[' * 100_000 + b'\\n')
+        sys.stdout.buffer.write(b'{"text": "\\xff"}\\n{"last": 1}')
+    """)
+    *strange, text, last = await everything(process)
+    assert [type(line) for line in strange] == [Unreadable] * 3
+    assert strange[0] == Unreadable("not JSON", "oh� no")
+    assert (text, last) == (Said({"text": "�"}), Said({"last": 1}))
+
+
+async def test_a_flood_waits_for_its_reader(start: Start, tmp_path: Path) -> None:
+    process = await start("""
+        for n in range(1_000_000):
+            print(json.dumps({'n': n, 'fill': 'x' * 1000}), flush=True)
+            if n % 100 == 0: open('written', 'w').write(str(n))
+    """)
+    lines = process.lines()
+    assert await first(lines) == Said({"n": 0, "fill": "x" * 1000})
+    written = tmp_path / "written"
+
+    async def stands_still() -> bool:
+        before = written.read_text()
+        await asyncio.sleep(0.3)
+        return before == written.read_text()
+
+    async with asyncio.timeout(10):
+        while not await stands_still():
+            pass
+    assert int(written.read_text()) < 5_000
+
+
+async def test_a_grandchild_that_holds_stdout_does_not_hide_the_end(start: Start) -> None:
+    process = await start("""
+        subprocess.Popen(['sleep', '60'])
+        print('{"n": 1}', flush=True)
+    """)
+    async with asyncio.timeout(3):
+        assert await everything(process) == [Said({"n": 1})]
+    assert process.returncode == 0
+
+
+async def test_a_program_that_closes_stdout_and_lives_counts_as_silent(start: Start) -> None:
+    process = await start("os.close(1); os.close(2); time.sleep(60)")
+    assert await everything(process) == []
+    await process.settled()
+    assert process.ending("It") == "It stopped talking."
+
+
+async def test_closing_ends_what_ignores_sigterm_within_the_promised_time(start: Start) -> None:
+    process = await start("""
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        print('{}', flush=True)
+        while True: time.sleep(1)
+    """)
+    await first(process.lines())
+    async with asyncio.timeout(5):
+        await process.close()
+    assert process.returncode == -9
+
+
+async def test_closing_leaves_no_descendant_however_it_hides(start: Start) -> None:
+    process = await start("""
+        sleep = ['sleep', '60']
+        same_group = subprocess.Popen(sleep).pid
+        own_session = subprocess.Popen(sleep, start_new_session=True).pid
+        orphan = int(subprocess.check_output(
+            ['sh', '-c', 'setsid sleep 60 >/dev/null 2>&1 & echo $!']))
+        unmarked = subprocess.Popen(sleep, env={}, start_new_session=True).pid
+        print(json.dumps({'pids': [same_group, own_session, orphan, unmarked]}), flush=True)
+        time.sleep(60)
+    """)
+    said = await first(process.lines())
+    assert isinstance(said, Said)
+    pids = said.value["pids"]
+    assert all(map(lives, pids))
+    await process.close()
+    await becomes(lambda: not any(map(lives, pids)))
+
+
+async def test_closing_an_obedient_program_is_quick_and_ends_its_leftovers(start: Start) -> None:
+    process = await start("""
+        child = subprocess.Popen(['sleep', '60'], start_new_session=True).pid
+        print(json.dumps({'pid': child}), flush=True)
+        sys.stdin.read()
+    """)
+    said = await first(process.lines())
+    assert isinstance(said, Said)
+    async with asyncio.timeout(1.4):
+        await process.close()
+    assert process.returncode == 0
+    await becomes(lambda: not lives(said.value["pid"]))
+
+
+async def test_killing_waits_for_nothing(start: Start) -> None:
+    process = await start("signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)")
+    async with asyncio.timeout(1):
+        await process.kill()
+    assert process.returncode == -9
+
+
+async def test_closing_twice_and_at_once_is_harmless(start: Start) -> None:
+    process = await start("sys.stdin.read()")
+    await asyncio.gather(process.close(), process.close(), process.kill())
+    await process.close()
+
+
+async def test_writing_to_a_dead_program_is_a_sentence(start: Start) -> None:
+    process = await start("")
+    await everything(process)
+    with pytest.raises(SpinneyError, match="does not listen any more"):
+        for _ in range(3):
+            await process.write({"text": "x" * 100_000})
+
+
+async def test_a_missing_program_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SpinneyError, match="could not be started") as raised:
+        await AgentProcess.start([str(tmp_path / "nothing")], tmp_path, {})
+    assert raised.value.error_type == "backend_unavailable"
+
+
+async def test_a_missing_directory_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SpinneyError, match="is gone"):
+        await AgentProcess.start([sys.executable], tmp_path / "gone", {})
+
+
+async def test_no_descriptor_is_lost(start: Start, tmp_path: Path) -> None:
+    def open_files() -> int:
+        return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+    process = await start("sys.stdin.read()")
+    await process.close()
+    await asyncio.sleep(0)
+    before = open_files()
+    for _ in range(5):
+        process = await start("sys.stdin.read()")
+        await process.close()
+        with pytest.raises(SpinneyError):
+            await AgentProcess.start(["/nothing"], tmp_path, {})
+    await becomes(lambda: open_files() <= before)
+
+
+def test_spinneys_own_settings_do_not_reach_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SPINNEY_TOKEN", "SPINNEY_OWNER", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("SPINNEY_DATA_DIR", "/data")
+    monkeypatch.setenv("OTHER_KEY", "kept")
+    environment = agent_environment({"SPINNEY_OWNER": "ours"})
+    assert environment["SPINNEY_OWNER"] == "ours"
+    assert environment["SPINNEY_DATA_DIR"] == "/data"  # `spinney call` finds its server by it
+    assert environment["OTHER_KEY"] == "kept"
+    assert not environment.keys() & {"SPINNEY_TOKEN", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"}
