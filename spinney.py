@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from model.backends.base import Backend
     from model.client.remote import RemoteClient
+    from model.doctor import Finding
     from model.paths import Directories
 
 
@@ -79,9 +80,8 @@ def _run_terminal(places: "Directories", path: Path | None, *, demo: bool = Fals
         raise SpinneyError("Spinney needs a terminal here. Without one, run: spinney serve")
     places.create()
     from tui.app import SpinneyApp
-    from tui.terminal import restored_terminal
 
-    with hold_lock(places.lock), restored_terminal():
+    with hold_lock(places.lock):
         engine = _Engine(places, demo=demo)
         try:
             SpinneyApp(engine.connect, offer_path=path, demo=demo).run()
@@ -266,13 +266,16 @@ def _events(_: argparse.Namespace) -> int:
 
     async def follow() -> None:
         client = _running_client()
-        async for update in client.updates():
-            match update:
-                case Happened():
-                    for event in update.events:
-                        print(event.frame(), flush=True)
-                case Lost():
-                    print(f"spinney: {update.reason}", file=sys.stderr)
+        try:
+            async for update in client.updates():
+                match update:
+                    case Happened():
+                        for event in update.events:
+                            print(event.frame(), flush=True)
+                    case Lost():
+                        print(f"spinney: {update.reason}", file=sys.stderr)
+        finally:
+            await client.close()
 
     asyncio.run(follow())
     return 0
@@ -295,13 +298,12 @@ def _doctor(options: argparse.Namespace) -> int:
     from model.catalog import load_overrides
     from model.doctor import Finding, examine
     from model.paths import directories
-    from tui.terminal import terminal_findings
 
     places = directories()
     catalog, problems = load_overrides(places.models)
     findings = asyncio.run(examine(places, {"backend_a": ClaudeBackend()}, catalog))
     findings += [Finding("models.toml", False, problem) for problem in problems]
-    findings += [Finding(name, None, found) for name, found in terminal_findings()]
+    findings.append(_terminal())
     if options.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -311,6 +313,24 @@ def _doctor(options: argparse.Namespace) -> int:
             if finding.remedy:
                 print(f"{'':<20}{finding.remedy}")
     return 1 if any(finding.ok is False for finding in findings) else 0
+
+
+def _terminal() -> "Finding":
+    import shutil
+
+    from model.doctor import Finding
+    from tui.terminal import Terminal, size_problem
+
+    if not sys.stdout.isatty():
+        return Finding("terminal", None, "not looked at: the output goes elsewhere")
+    size = shutil.get_terminal_size()
+    terminal = Terminal.of(os.environ)
+    facts = [f"{size.columns}×{size.lines}", "dark" if terminal.dark else "light"]
+    facts += ["colours" if terminal.colors else "no colours (NO_COLOR)"]
+    facts += ["over SSH"] if terminal.remote else []
+    facts += ["in tmux"] if terminal.tmux else []
+    problem = size_problem(size.columns, size.lines)
+    return Finding("terminal", problem is None, ", ".join(facts), problem or "")
 
 
 def _completion(options: argparse.Namespace) -> int:

@@ -1,0 +1,145 @@
+"""Spinney as a program: started the way a person starts it, in a home of its own."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+FROM_SOURCE = (sys.executable, str(ROOT / "spinney.py"))
+PATIENCE = 30
+"""Seconds within which the program answers on a machine that has other things to do."""
+
+
+@dataclass
+class Serving:
+    """A `spinney serve` that has said where it answers."""
+
+    process: "subprocess.Popen[str]"
+    base_url: str
+    port: int
+    token: str
+    pid: int
+
+    def end(self) -> tuple[int, str, str]:
+        """SIGTERM; exit code and what was written since."""
+        self.process.terminate()
+        out, errors = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, out, errors
+
+
+@dataclass
+class Program:
+    """One person's Spinney: command, home, directories, and where they stand."""
+
+    place: Path
+    command: tuple[str, ...] = FROM_SOURCE
+    environ: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for path in (self.home, self.cwd):
+            path.mkdir(parents=True, exist_ok=True)
+        self.environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "SPINNEY_CONFIG_DIR": str(self.config),
+            "SPINNEY_DATA_DIR": str(self.data),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            **self.environ,
+        }
+
+    @property
+    def home(self) -> Path:
+        return self.place / "home"
+
+    @property
+    def cwd(self) -> Path:
+        return self.place / "elsewhere"
+
+    @property
+    def config(self) -> Path:
+        return self.place / "config"
+
+    @property
+    def data(self) -> Path:
+        return self.place / "data"
+
+    def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """The program run to its end, without a terminal or input."""
+        return subprocess.run(
+            [*self.command, *arguments],
+            cwd=self.cwd,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+
+    def call(self, name: str, *arguments: str) -> Any:
+        """The result of a command that succeeds."""
+        ran = self.run("call", name, *arguments)
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout)
+
+    @contextmanager
+    def started(self, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+        """The program while it runs; ended if it did not end itself."""
+        process = subprocess.Popen(
+            [*self.command, *arguments],
+            cwd=self.cwd,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+        )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            try:
+                process.communicate(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+            except ValueError:
+                pass  # `communicate` was called before and has closed the pipes.
+
+    @contextmanager
+    def serving(self, *arguments: str) -> Iterator[Serving]:
+        """A server at a free port."""
+        with self.started("serve", "--port", "0", "--json", *arguments) as process:
+            line = next_line(process, PATIENCE)
+            assert line, "it did not answer: " + process.communicate(timeout=PATIENCE)[1]
+            yield Serving(process, **json.loads(line))
+
+
+def next_line(process: "subprocess.Popen[str]", seconds: float) -> str:
+    """The next line of its output; empty when it ended or none came in this time.
+
+    Only for programs that wait after each line: what the pipe's reader holds is not looked at.
+    """
+    assert process.stdout is not None
+    ready, _, _ = select.select([process.stdout], [], [], seconds)
+    return process.stdout.readline() if ready else ""
+
+
+def is_a_sentence(ran: "subprocess.CompletedProcess[str]") -> bool:
+    """Whether it failed with one plain sentence for a person, and nothing else."""
+    return (
+        ran.returncode == 1
+        and ran.stdout == ""
+        and ran.stderr.startswith("spinney: ")
+        and ran.stderr.count("\n") == 1
+        and "Traceback" not in ran.stderr
+    )

@@ -1,0 +1,423 @@
+"""The command line, as a person or a script meets it: a process of its own for every case."""
+
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.program import PATIENCE, ROOT, Program, is_a_sentence, next_line
+
+COMMANDS = ("open", "demo", "serve", "call", "events", "doctor", "completion")
+
+SLOW_TO_IMPORT = ("textual", "rich", "aiohttp", "git", "pydantic", "pygments", "asyncio")
+
+
+@pytest.fixture
+def spinney(tmp_path: Path) -> Program:
+    return Program(tmp_path)
+
+
+@pytest.fixture
+def repository(spinney: Program) -> Path:
+    path = spinney.place / "alpha"
+    path.mkdir()
+    words = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    for command in (["init", "-q"], [*words, "commit", "-q", "--allow-empty", "-m", "Begin"]):
+        subprocess.run(["git", *command], cwd=path, env=spinney.environ, check=True)
+    return path
+
+
+# Help and version --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("question", ["--help", "--version"])
+def test_a_question_about_the_program_imports_nothing_slow(question: str, tmp_path: Path) -> None:
+    script = (
+        "import sys\n"
+        f"sys.path.insert(0, {str(ROOT)!r})\n"
+        "import spinney\n"
+        "try:\n"
+        f"    spinney.main([{question!r}])\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "spinney" in ran.stdout
+    assert not set(ran.stderr.split()) & set(SLOW_TO_IMPORT)
+
+
+def test_the_version_is_that_of_the_package(spinney: Program) -> None:
+    from model import __version__
+
+    ran = spinney.run("--version")
+    assert (ran.returncode, ran.stdout) == (0, f"spinney {__version__}\n")
+
+
+def test_the_help_names_every_command_and_shows_examples(spinney: Program) -> None:
+    text = spinney.run("--help").stdout
+    assert all(f"\n    {name}" in text for name in COMMANDS)
+    assert "examples:" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(spinney: Program, command: str) -> None:
+    ran = spinney.run(command, "--help")
+    assert ran.returncode == 0
+    assert f"usage: spinney {command}" in ran.stdout
+
+
+@pytest.mark.parametrize("command", ["serve", "call", "events", "completion"])
+def test_help_of_what_is_not_obvious_shows_examples(spinney: Program, command: str) -> None:
+    assert f"  spinney {command}" in spinney.run(command, "--help").stdout.replace('eval "$(', "  ")
+
+
+@pytest.mark.parametrize("arguments", [["serve", "--port", "ten"], ["--nonsense"], ["call"]])
+def test_a_wrong_command_line_says_how_it_is_used(spinney: Program, arguments: list[str]) -> None:
+    ran = spinney.run(*arguments)
+    assert ran.returncode == 2
+    assert "usage: spinney" in ran.stderr
+
+
+# Without a terminal ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [[], ["."], ["demo"]])
+def test_without_a_terminal_it_says_what_to_run_instead(
+    spinney: Program, arguments: list[str]
+) -> None:
+    ran = spinney.run(*arguments)
+    assert is_a_sentence(ran), ran.stderr
+    assert "spinney serve" in ran.stderr
+    assert not spinney.data.exists()
+
+
+def test_a_folder_that_is_not_there_is_named(spinney: Program) -> None:
+    ran = spinney.run("serv")
+    assert is_a_sentence(ran), ran.stderr
+    assert "serv" in ran.stderr and "--help" in ran.stderr
+
+
+# The server --------------------------------------------------------------------------------------
+
+
+def test_serve_says_in_one_json_line_where_it_answers(spinney: Program) -> None:
+    with spinney.serving() as server:
+        assert server.base_url == f"http://127.0.0.1:{server.port}"
+        assert server.pid == server.process.pid
+        assert len(server.token) >= 40
+        code, rest, errors = server.end()
+    assert (code, rest, errors) == (0, "", "")
+
+
+def test_serve_without_json_says_it_for_people(spinney: Program) -> None:
+    with spinney.started("serve", "--port", "0") as process:
+        line = next_line(process, PATIENCE)
+    assert line.startswith("Spinney answers at http://127.0.0.1:")
+    assert "/#token=" in line
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_serve_and_takes_its_address_away(spinney: Program, number: int) -> None:
+    with spinney.serving() as server:
+        address = spinney.data / "server.json"
+        assert stat.S_IMODE(address.stat().st_mode) == 0o600
+        server.process.send_signal(number)
+        _, errors = server.process.communicate(timeout=PATIENCE)
+        assert (server.process.returncode, errors) == (0, "")
+        assert not address.exists()
+
+
+def test_a_port_in_use_is_said_in_a_sentence(spinney: Program, tmp_path: Path) -> None:
+    other = Program(tmp_path / "other")
+    with other.serving() as server:
+        ran = spinney.run("serve", "--port", str(server.port))
+    assert is_a_sentence(ran), ran.stderr
+    assert f"Port {server.port} is in use" in ran.stderr
+    assert not (spinney.data / "server.json").exists()
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "99999999999999999999"])
+def test_a_port_that_cannot_be_is_said_in_a_sentence(spinney: Program, port: str) -> None:
+    ran = spinney.run("serve", f"--port={port}")
+    assert is_a_sentence(ran), ran.stderr
+    assert "port" in ran.stderr.lower()
+
+
+def test_a_second_spinney_on_the_same_directory_is_told_of_the_first(spinney: Program) -> None:
+    with spinney.serving() as server:
+        ran = spinney.run("serve", "--port", "0")
+        assert is_a_sentence(ran), ran.stderr
+        assert str(server.pid) in ran.stderr
+        assert spinney.call("list_projects") == []
+
+
+def test_everybody_without_a_token_must_be_asked_for_twice(spinney: Program) -> None:
+    ran = spinney.run("serve", "--port", "0", "--all-interfaces", "--no-token")
+    assert is_a_sentence(ran), ran.stderr
+    assert "--unsafe-no-token" in ran.stderr
+
+
+def test_a_given_token_is_used_kept_and_never_written_to_the_log(spinney: Program) -> None:
+    token = "tulip-" * 6
+    spinney.environ["SPINNEY_LOG"] = "trace"
+    with spinney.serving("--token", token) as server:
+        assert server.token == token
+        assert spinney.call("list_projects") == []
+        _, _, errors = server.end()
+    assert token not in errors
+    assert token not in (spinney.data / "spinney.log").read_text()
+    with spinney.serving() as server:
+        assert server.token == token
+
+
+def test_the_files_with_secrets_are_for_their_owner_alone(spinney: Program) -> None:
+    with spinney.serving():
+        for path in (spinney.config / "preferences.json", *spinney.data.iterdir()):
+            assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+def test_a_killed_server_is_not_taken_for_a_running_one(spinney: Program) -> None:
+    with spinney.serving() as server:
+        server.process.kill()
+        server.process.wait(timeout=PATIENCE)
+    ran = spinney.run("call", "list_projects")
+    assert is_a_sentence(ran), ran.stderr
+    assert "spinney serve" in ran.stderr
+    with spinney.serving():
+        assert spinney.call("list_projects") == []
+
+
+# Commands from outside ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def served(spinney: Program) -> Iterator[Program]:
+    with spinney.serving():
+        yield spinney
+
+
+def test_call_prints_the_result_as_json(served: Program, repository: Path) -> None:
+    added = served.call("add_project", f"path={repository}")
+    assert added["path"] == str(repository)
+    assert served.call("list_projects") == [added]
+
+
+def test_call_takes_values_as_json_and_whole_objects(served: Program) -> None:
+    changed = served.call("update_preferences", 'changes={"theme": "dark"}')
+    assert changed["theme"] == "dark"
+    changed = served.call("update_preferences", '{"changes": {"theme": "light"}}')
+    assert changed["theme"] == "light"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["no_such_command"], "Unknown command: no_such_command"),
+        (["create_worktree"], "Missing field: projectId"),
+        (["get_session", "sessionId=[1]"], "Invalid field 'sessionId'"),
+        (["get_session", "sessionId=nobody"], "Session not found: nobody"),
+        (["list_projects", "word"], "Not name=value"),
+        (["list_projects", "{broken"], "Not a JSON object"),
+        (["add_project", "path=/"], "Path is not a git repository"),
+        (["stop_http_server"], "own terminal"),
+    ],
+)
+def test_what_call_cannot_do_is_said_on_stderr(
+    served: Program, words: list[str], said: str
+) -> None:
+    ran = served.run("call", *words)
+    assert is_a_sentence(ran), ran.stderr
+    assert said in ran.stderr
+
+
+@pytest.mark.parametrize("words", [["call", "list_projects"], ["events"]])
+def test_without_a_server_the_remedy_is_named(spinney: Program, words: list[str]) -> None:
+    ran = spinney.run(*words)
+    assert is_a_sentence(ran), ran.stderr
+    assert "spinney serve" in ran.stderr
+
+
+def test_an_address_where_nobody_answers_is_said_in_a_sentence(spinney: Program) -> None:
+    spinney.data.mkdir()
+    # Port 1 of this machine, with a process that lives: this one.
+    told = {"base_url": "http://127.0.0.1:1", "port": 1, "token": "t", "pid": os.getpid()}
+    (spinney.data / "server.json").write_text(json.dumps(told))
+    ran = spinney.run("call", "list_projects")
+    assert is_a_sentence(ran), ran.stderr
+    assert "127.0.0.1:1" in ran.stderr
+
+
+def test_events_prints_what_happens_line_by_line(served: Program) -> None:
+    with served.started("events") as following:
+        line = ""
+        for size in range(12, 24):  # It says nothing when it begins to listen.
+            served.call("update_preferences", f'changes={{"ui_font_size": {size}}}')
+            line = next_line(following, 0.5)
+            if line:
+                break
+        event = json.loads(line)
+        assert event["event"] == "preferences:updated"
+        assert event["payload"]["changes"].keys() == {"ui_font_size"}
+        following.send_signal(signal.SIGINT)
+        _, errors = following.communicate(timeout=PATIENCE)
+        assert (following.returncode, errors) == (130, "")
+
+
+# What a machine can lack -------------------------------------------------------------------------
+
+
+def test_doctor_reports_every_thing_with_its_remedy(spinney: Program) -> None:
+    ran = spinney.run("doctor", "--json")
+    found = {finding["name"]: finding for finding in json.loads(ran.stdout)}
+    assert found["git"]["ok"] is True
+    assert {"gh", "Claude Code", "configuration", "data", "worktrees"} <= found.keys()
+    assert found["data"]["found"] == str(spinney.data)
+    assert all(finding["remedy"] for finding in found.values() if finding["ok"] is False)
+    assert ran.returncode == (1 if any(f["ok"] is False for f in found.values()) else 0)
+
+
+def test_doctor_is_readable_too_and_changes_nothing(spinney: Program) -> None:
+    ran = spinney.run("doctor")
+    assert "git" in ran.stdout and str(spinney.config) in ran.stdout
+    assert not spinney.config.exists() and not spinney.data.exists()
+
+
+def test_a_missing_git_is_found_by_doctor_and_said_where_it_is_needed(
+    spinney: Program, repository: Path
+) -> None:
+    spinney.environ["PATH"] = str(spinney.cwd)
+    ran = spinney.run("doctor", "--json")
+    git = next(f for f in json.loads(ran.stdout) if f["name"] == "git")
+    assert git["ok"] is False and "git" in git["remedy"].lower()
+    assert ran.returncode == 1
+    with spinney.serving():
+        ran = spinney.run("call", "add_project", f"path={repository}")
+    assert is_a_sentence(ran), ran.stderr
+    assert "git" in ran.stderr.lower() and "install" in ran.stderr.lower()
+
+
+@pytest.mark.parametrize("which", ["config", "data"])
+def test_a_file_where_a_directory_should_be_is_named(spinney: Program, which: str) -> None:
+    path: Path = getattr(spinney, which)
+    path.write_text("")
+    ran = spinney.run("serve", "--port", "0")
+    assert is_a_sentence(ran), ran.stderr
+    assert str(path) in ran.stderr
+    found = json.loads(spinney.run("doctor", "--json").stdout)
+    assert [f["remedy"] for f in found if str(path) in f["remedy"]]
+
+
+@pytest.mark.parametrize("name", ["spinney.lock", "spinney.log", "spinney.db"])
+def test_a_directory_where_a_file_should_be_is_named(spinney: Program, name: str) -> None:
+    (spinney.data / name).mkdir(parents=True)
+    ran = spinney.run("serve", "--port", "0")
+    assert is_a_sentence(ran), ran.stderr
+    assert name in ran.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
+def test_a_directory_that_may_not_be_written_is_named(spinney: Program) -> None:
+    spinney.data.mkdir()
+    spinney.data.chmod(0o500)
+    ran = spinney.run("serve", "--port", "0")
+    assert is_a_sentence(ran), ran.stderr
+    assert str(spinney.data) in ran.stderr
+
+
+@pytest.fixture
+def small_disk(spinney: Program) -> Iterator[Path]:
+    """The data directory on a disk of one megabyte."""
+    if os.geteuid() != 0 or not shutil.which("mount"):
+        pytest.skip("only root may mount a small disk")
+    spinney.data.mkdir(mode=0o700)
+    disk = str(spinney.data)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", disk], capture_output=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip("a small disk cannot be mounted here")
+    yield spinney.data
+    subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Take every byte that is left; the file that holds them."""
+    path = disk / "ballast"
+    with path.open("wb", buffering=0) as file:
+        for size in (4096, 1):
+            try:
+                while True:
+                    file.write(b"\0" * size)
+            except OSError:
+                continue
+    return path
+
+
+def test_a_disk_that_is_full_at_the_start_is_said_in_a_sentence(
+    spinney: Program, small_disk: Path
+) -> None:
+    fill(small_disk)
+    ran = spinney.run("serve", "--port", "0")
+    assert is_a_sentence(ran), ran.stderr
+    assert "disk is full" in ran.stderr
+
+
+def test_a_disk_that_fills_up_refuses_changes_until_there_is_room(
+    spinney: Program, small_disk: Path, repository: Path
+) -> None:
+    with spinney.serving():
+        ballast = fill(small_disk)
+        ran = spinney.run("call", "add_project", f"path={repository}")
+        assert is_a_sentence(ran), ran.stderr
+        assert "disk is full" in ran.stderr
+        assert spinney.call("list_projects") == []
+        ballast.unlink()
+        added = spinney.call("add_project", f"path={repository}")
+        assert spinney.call("list_projects") == [added]
+
+
+# Completion --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_is_one_that_its_shell_reads(spinney: Program, shell: str) -> None:
+    script = spinney.run("completion", shell).stdout
+    assert all(name in script for name in COMMANDS)
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not here to read it")
+    subprocess.run([shell, "-n"], input=script, text=True, check=True, timeout=PATIENCE)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here to try it")
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("spinney ser", "serve"),
+        ("spinney serve --a", "--all-interfaces"),
+        ("spinney completion z", "zsh"),
+    ],
+)
+def test_bash_completes_commands_and_options(spinney: Program, typed: str, completed: str) -> None:
+    last = len(typed.split()) - 1
+    ask = f'COMP_WORDS=({typed}); COMP_CWORD={last}; _spinney; echo "$COMPREPLY"'
+    script = spinney.run("completion", "bash").stdout + ask
+    ran = subprocess.run(
+        ["bash", "--norc"],
+        input=script,
+        cwd=spinney.cwd,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+    )
+    assert ran.stdout.split() == [completed]
