@@ -1,0 +1,87 @@
+"""Plain foreign text to rows of cells: nothing in it is parsed, nothing of it is markup.
+
+Every row on its way to the terminal passes `strip_of`, which lets no control byte through.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from rich.cells import cell_len, chop_cells
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from themes.loader import Kind, chrome
+from tui.wrap import Line, wrap, wrap_code
+
+# Text is cleaned where it enters the store. This is the last gate, for text of a remote server.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def strip_of(line: Iterable[Segment], width: int, kind: Kind) -> Strip:
+    """The row on the chrome's ground, harmless and exactly `width` cells wide."""
+    ground = ground_style(kind)
+    return Strip(_harmless(part, ground) for part in line).adjust_cell_length(width, ground)
+
+
+@lru_cache
+def ground_style(kind: Kind) -> Style:
+    """What shows where nothing is drawn."""
+    ui = chrome(kind).ui
+    return Style(color=ui["text"], bgcolor=ui["background"])
+
+
+def _harmless(segment: Segment, ground: Style) -> Segment:
+    text, style, _ = segment
+    if _CONTROL.search(text):
+        text = _CONTROL.sub("\ufffd", text)
+    return Segment(text, ground + style)
+
+
+def indented(lines: Iterable[Line], by: int) -> list[Line]:
+    """The rows moved to the right."""
+    return [[Segment(" " * by), *line] for line in lines]
+
+
+def output_rows(text: str, width: int, style: Style) -> list[Line]:
+    """Output as programs write it: cut where the row is full, not between words."""
+    width = max(width, 2)
+    return [
+        row or [Segment("", style)]
+        for line in text.rstrip("\n").split("\n")
+        for row in wrap_code([(line, style)], width, width)
+    ]
+
+
+def prose_rows(text: str, width: int, style: Style) -> list[Line]:
+    """Sentences, broken between words."""
+    return wrap([(text.strip(), style)], max(width, 2))
+
+
+def one_line(text: str, width: int) -> str:
+    """The first line of a text, cut to `width` cells with an ellipsis where there is more."""
+    first, _, rest = text.strip().partition("\n")
+    first = first.expandtabs(4)
+    if cell_len(first) <= width:
+        return f"{first} …" if rest.strip() and cell_len(first) + 2 <= width else first
+    return (chop_cells(first, max(width - 1, 2)) or [""])[0] + "…"
+
+
+def end_of_line(text: str, width: int) -> str:
+    """The end of a path, cut to `width` cells with an ellipsis before it."""
+    if cell_len(text) <= width:
+        return text
+    kept = text[-max(width - 1, 1) :]
+    while cell_len(kept) > width - 1 and len(kept) > 1:
+        kept = kept[1:]
+    return "…" + kept
+
+
+def cut(lines: Sequence[Line], limit: int, more: Style) -> tuple[list[Line], bool]:
+    """At most `limit` rows and, where there are more, a row that says how many; whether so."""
+    # One row too many is shown rather than replaced by a row that announces it.
+    if len(lines) <= limit + 1:
+        return list(lines), False
+    hidden = f"… {len(lines) - limit} more lines (enter shows all)"
+    return [*lines[:limit], [Segment(hidden, more)]], True
