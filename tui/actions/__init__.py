@@ -1,0 +1,1 @@
+"""What each action of the key map does, one file per area."""

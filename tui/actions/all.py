@@ -1,0 +1,42 @@
+"""Every action by its id. Imported after the first frame: it brings in the model's commands."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+from tui.actions import projects, server, sessions, view, worktrees
+
+if TYPE_CHECKING:
+    from tui.screens.main import MainScreen
+
+DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
+    function.__name__: function
+    for function in (
+        view.next_waiting,
+        view.theme_dark,
+        view.theme_light,
+        view.theme_system,
+        projects.add_project,
+        projects.add_offered,
+        projects.remove_project,
+        projects.check_agents,
+        worktrees.new_worktree,
+        worktrees.archive_worktree,
+        worktrees.remove_worktree,
+        worktrees.refresh_git,
+        worktrees.copy_path,
+        sessions.new_session,
+        sessions.cycle_mode,
+        sessions.stop,
+        sessions.rename_session,
+        sessions.previous_session,
+        sessions.next_session,
+        sessions.archive_session,
+        sessions.delete_session,
+        sessions.choose_model,
+        sessions.choose_agent,
+        sessions.choose_thinking,
+        sessions.take_back,
+        server.start_server,
+        server.stop_server,
+    )
+}

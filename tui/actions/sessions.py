@@ -1,0 +1,183 @@
+"""Actions about sessions."""
+
+from typing import TYPE_CHECKING, get_args
+
+from model.catalog import BUILT_IN
+from model.commands import sessions as commands
+from model.resources import ExecutionMode, ThinkingLevel
+from tui.screens.choose import Choice, Choose
+from tui.screens.dialog import AskText, Confirm
+
+if TYPE_CHECKING:
+    from model.resources import Session
+    from tui.screens.main import MainScreen
+
+MODES: tuple[ExecutionMode, ...] = get_args(ExecutionMode)
+_THINKING = {
+    "off": "answers at once",
+    "think": "thinks a little",
+    "megathink": "thinks longer",
+    "ultrathink": "thinks as long as it needs",
+}
+
+
+async def new_session(screen: "MainScreen") -> None:
+    """Another conversation in this worktree."""
+    worktree = screen.worktree
+    if worktree is None:
+        screen.say("Open a worktree first; ctrl+n makes one.")
+        return
+    session = await screen.client.call(commands.create_session, worktree_id=worktree.id)
+    await screen.mirror.until(lambda state: session.id in state.sessions)
+    screen.action_open_session(session.id)
+
+
+async def cycle_mode(screen: "MainScreen") -> None:
+    """From plan to build to yolo, and round again."""
+    session = _opened(screen)
+    if session is None:
+        return
+    # Presses may be quicker than their events.
+    present = screen.wanted_modes.get(session.id, session.execution_mode)
+    mode = MODES[(MODES.index(present) + 1) % len(MODES)]
+    screen.wanted_modes[session.id] = mode
+    try:
+        await screen.client.call(
+            commands.update_session, session_id=session.id, execution_mode=mode
+        )
+        await screen.mirror.until(
+            lambda state: (
+                session.id not in state.sessions
+                or state.sessions[session.id].execution_mode == mode
+                or screen.wanted_modes.get(session.id) != mode
+            )
+        )
+    finally:
+        if screen.wanted_modes.get(session.id) == mode:
+            del screen.wanted_modes[session.id]
+
+
+async def stop(screen: "MainScreen") -> None:
+    """Stop what runs here; without a run, escape closes what covers the chat."""
+    if screen.step_back():
+        return
+    session = screen.session
+    if session is not None and session.status in ("running", "waiting"):
+        await screen.client.call(commands.stop_generation, session_id=session.id)
+        screen.say("Stopped.")
+
+
+async def rename_session(screen: "MainScreen") -> None:
+    """Give the session a name."""
+    session = _opened(screen)
+    if session is None:
+        return
+    name = await screen.app.push_screen_wait(AskText("Rename the session", session.name))
+    if name:
+        await screen.client.call(commands.update_session, session_id=session.id, name=name)
+
+
+async def previous_session(screen: "MainScreen") -> None:
+    """The session before this one in its worktree."""
+    _step(screen, -1)
+
+
+async def next_session(screen: "MainScreen") -> None:
+    """The session after this one in its worktree."""
+    _step(screen, +1)
+
+
+def _step(screen: "MainScreen", step: int) -> None:
+    if screen.session is None:
+        return
+    ids = [session.id for session in screen.state.sessions_of(screen.session.worktree_id)]
+    if screen.session.id in ids:
+        position = ids.index(screen.session.id) + step
+        screen.action_open_session(ids[position % len(ids)])
+
+
+async def archive_session(screen: "MainScreen") -> None:
+    """Put the session away."""
+    session = _opened(screen)
+    if session is None:
+        return
+    if session.status in ("running", "waiting") and not await screen.app.push_screen_wait(
+        Confirm("Archive the session", "It is at work. Stop it and put it away?", "archive")
+    ):
+        return
+    await screen.client.call(commands.archive_session, session_id=session.id)
+    screen.say(f"“{session.name}” is archived.")
+
+
+async def delete_session(screen: "MainScreen") -> None:
+    """Delete the session and its messages."""
+    session = _opened(screen)
+    if session is None:
+        return
+    sentence = f"Delete “{session.name}” and its {session.message_count} messages for good?"
+    dialog = Confirm("Delete the session", sentence, "delete", enter=False)
+    if await screen.app.push_screen_wait(dialog):
+        await screen.client.call(commands.delete_session, session_id=session.id)
+
+
+async def choose_model(screen: "MainScreen") -> None:
+    """One of the agent's models."""
+    session = _opened(screen)
+    if session is None:
+        return
+    row = BUILT_IN.backend(session.backend)
+    choices = [Choice(m.name, m.label, m.passed) for m in row.models] if row else []
+    if session.model and session.model not in {choice.value for choice in choices}:
+        choices.append(Choice(session.model, session.model))
+    model = await screen.app.push_screen_wait(Choose("Model", choices, session.model))
+    if model:
+        await screen.client.call(commands.update_session, session_id=session.id, model=model)
+
+
+async def choose_agent(screen: "MainScreen") -> None:
+    """One of the agents."""
+    session = _opened(screen)
+    if session is None:
+        return
+    rows = BUILT_IN.backend_rows(demo=screen.demo or session.backend == "demo")
+    choices = [Choice(row.name, row.label, row.program) for row in rows]
+    backend = await screen.app.push_screen_wait(Choose("Agent", choices, session.backend))
+    if backend:
+        await screen.client.call(commands.update_session, session_id=session.id, backend=backend)
+
+
+async def choose_thinking(screen: "MainScreen") -> None:
+    """How much it thinks."""
+    session = _opened(screen)
+    if session is None:
+        return
+    levels: tuple[ThinkingLevel, ...] = get_args(ThinkingLevel)
+    choices = [Choice(level, level, _THINKING[level]) for level in levels]
+    chosen = await screen.app.push_screen_wait(Choose("Thinking", choices, session.thinking_level))
+    level = next((level for level in levels if level == chosen), None)
+    if level is not None:
+        await screen.client.call(
+            commands.update_session, session_id=session.id, thinking_level=level
+        )
+
+
+async def take_back(screen: "MainScreen") -> None:
+    """Take the newest waiting message out of the queue, back into the message box."""
+    session = _opened(screen)
+    if session is None:
+        return
+    waiting = screen.state.queued.get(session.id, ())
+    if not waiting:
+        screen.say("No message waits here.")
+        return
+    message = waiting[-1]
+    await screen.client.call(
+        commands.remove_queued_message, session_id=session.id, message_id=message.id
+    )
+    screen.chat.give_back(session.id, message.text)
+
+
+def _opened(screen: "MainScreen") -> "Session | None":
+    if screen.session is None:
+        screen.say("Open a session first.")
+    return screen.session

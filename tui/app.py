@@ -1,0 +1,167 @@
+"""The terminal program: paints its first frame, then fetches the client and follows it."""
+
+import asyncio
+import inspect
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
+
+from textual.app import App
+from textual.binding import BindingType
+from textual.theme import Theme
+
+from model.errors import SpinneyError
+from themes.loader import Kind, chrome
+from themes.terminal import theme_colors
+from tui.clipboard import copied, copy_sequence, too_long
+from tui.keymap import clashes
+from tui.marks import counts
+from tui.screens.main import MainScreen
+from tui.terminal import Terminal, exit_on_hang_up
+
+if TYPE_CHECKING:
+    from model.client.base import Client
+    from model.preferences import Preferences
+    from tui.link import Link
+
+Connect = Callable[[], "Client | Awaitable[Client]"]
+
+
+class SpinneyApp(App[None]):
+    """Spinney in a terminal.
+
+    `connect` gives the client. It is called in a thread once the first frame stands (or awaited,
+    if it is a coroutine function); a `SpinneyError` of it becomes a full screen with its sentence.
+    `offer_path` is where Spinney was started; `demo` lets people choose the demo agent.
+    """
+
+    CSS_PATH = "style.tcss"
+    TITLE = "Spinney"
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[
+        list[BindingType]
+    ] = []  # All keys are those of the key map, on the main screen.
+
+    def __init__(
+        self,
+        connect: Connect,
+        *,
+        offer_path: Path | None = None,
+        demo: bool = False,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__()
+        self.terminal = Terminal.of(os.environ if environ is None else environ)
+        self.animation_level = "none"
+        self.main = MainScreen(self.terminal, started_in=offer_path, demo=demo)
+        self._connect = connect
+        for kind in ("dark", "light"):
+            self.register_theme(_theme(kind))
+        self._use_theme("system")
+
+    def on_mount(self) -> None:
+        """Show the frame; the rest follows once it is painted."""
+        exit_on_hang_up(self.exit)
+        self.push_screen(self.main)
+        self.call_after_refresh(self._start)
+
+    def _start(self) -> None:
+        self.run_worker(self._run(), exit_on_error=True)
+
+    async def _run(self) -> None:
+        """Fetch the client, then follow it until the end."""
+        try:
+            client = await self._client()
+            link_class = await asyncio.to_thread(_import_link)
+        except SpinneyError as error:
+            self._show_problem(error.message)
+            return
+        link = self.main.link = link_class(self.main, client)
+        link.start(link.first_look())
+        try:
+            await link.mirror.run()
+        finally:
+            await client.close()
+
+    async def _client(self) -> "Client":
+        if inspect.iscoroutinefunction(self._connect):
+            return cast("Client", await self._connect())
+        return await asyncio.to_thread(cast("Callable[[], Client]", self._connect))
+
+    def _show_problem(self, sentence: str) -> None:
+        from tui.screens.problem import Problem
+
+        self.push_screen(Problem(sentence))
+
+    # What the main screen asks for --------------------------------------------------------------
+
+    def follow_preferences(
+        self, preferences: "Preferences", key_overrides: Mapping[str, str]
+    ) -> None:
+        """Take up colours, keys and what is shown."""
+        self._use_theme(preferences.theme)
+        self.main.set_class(not preferences.show_keybinding_hints, "no-hints")
+        if dict(key_overrides) != self._keymap:
+            self.set_keymap(key_overrides)
+            for sentence in clashes(key_overrides):
+                self.notify(sentence, severity="warning", markup=False)
+
+    def _use_theme(self, wanted: Literal["system", "light", "dark"]) -> None:
+        is_dark = self.terminal.dark if wanted == "system" else wanted == "dark"
+        name = chrome("dark" if is_dark else "light").name
+        if self.theme != name:
+            self.theme = name
+
+    @property
+    def is_dark(self) -> bool:
+        """Whether the dark colours are on."""
+        return self.current_theme.dark
+
+    def copy(self, text: str) -> None:
+        """Copy through the terminal, and say what was copied."""
+        sequence = copy_sequence(text, self.terminal)
+        if sequence is None:
+            self.notify(too_long(text), severity="warning", markup=False)
+            return
+        if self._driver is not None:
+            self._driver.write(sequence)
+        self.notify(copied(text), markup=False, timeout=2)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """What Textual's own widgets copy goes the same way."""
+        self._clipboard = text
+        self.copy(text)
+
+    def leave(self) -> None:
+        """Quit; asks first if something runs, because it would be interrupted."""
+        link = self.main.link
+        running = counts(link.mirror.state)[1] if link is not None else 0
+        if not running:
+            self.exit()
+            return
+        self.run_worker(self._leave_running(running))
+
+    async def _leave_running(self, running: int) -> None:
+        from tui.screens.dialog import Confirm
+
+        what = "A run goes on" if running == 1 else f"{running} runs go on"
+        sentence = f"{what} and would be interrupted. What has arrived is kept."
+        if await self.push_screen_wait(Confirm("Quit Spinney", sentence, "quit")):
+            self.exit()
+
+    async def action_quit(self) -> None:
+        """Quit, by Textual's own ways, too."""
+        self.leave()
+
+
+def _import_link() -> "type[Link]":
+    from tui.link import Link
+
+    return Link
+
+
+def _theme(kind: Kind) -> Theme:
+    return Theme(**asdict(theme_colors(chrome(kind))))

@@ -1,0 +1,185 @@
+"""One table of everything that a person can do by key or by name.
+
+Bindings, the footer, the help, the command palette and the `keybindings` preference are all made
+from it. Keys that many terminals cannot tell apart (`ctrl+m`, `ctrl+i`, `ctrl+[`, `ctrl+h`) or take
+for themselves (`ctrl+s`, `ctrl+z`) are not in it; `ctrl+b`, which tmux takes, is a second key only.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from textual.binding import Binding
+
+Where = Literal["everywhere", "projects", "chat"]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that a person can do."""
+
+    id: str
+    """Its name in the `keybindings` preference, and of the function that does it."""
+    keys: str
+    """Keys that it has by default, parted by commas; empty: only by name."""
+    title: str
+    """What the help and the command palette call it."""
+    where: Where = "everywhere"
+    hint: str = ""
+    """The word in the footer; empty: not there."""
+    help: str = ""
+    """One more sentence, where the title does not say it all."""
+    in_palette: bool = True
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("commands", "ctrl+p", "All commands", hint="commands", in_palette=False),
+    Action(
+        "new_worktree",
+        "ctrl+n",
+        "New worktree",
+        hint="new worktree",
+        help="A branch and a directory of its own, with an agent at work in it.",
+    ),
+    Action(
+        "new_session",
+        "ctrl+t",
+        "New session",
+        hint="new session",
+        help="Another conversation in the same worktree.",
+    ),
+    Action("next_pane", "tab", "Go to the next pane", hint="next", in_palette=False),
+    Action(
+        "cycle_mode",
+        "shift+tab",
+        "Change the mode: plan, build, yolo",
+        hint="mode",
+        help="Plan proposes and changes nothing; build edits and asks before commands; "
+        "yolo does everything without asking.",
+    ),
+    Action(
+        "next_waiting",
+        "ctrl+space,ctrl+@",
+        "Go to the next session that needs you",
+        hint="who needs me",
+    ),
+    Action("stop", "escape", "Stop the run of this session", hint="stop"),
+    Action("help", "f1", "Help: keys and marks", hint="help"),
+    Action("toggle_tree", "f2,ctrl+b", "Show or hide the projects", hint="projects"),
+    Action("quit", "ctrl+q", "Quit", hint="quit"),
+    Action(
+        "add_project",
+        "",
+        "Add a project",
+        help="A git repository on this machine, by its path.",
+    ),
+    Action("remove_project", "", "Remove the project from the list", help="No file is deleted."),
+    Action("rename_session", "f4", "Rename the session"),
+    Action("previous_session", "alt+left", "Go to the session before", in_palette=False),
+    Action("next_session", "alt+right", "Go to the session after", in_palette=False),
+    Action("archive_session", "", "Archive the session", help="What runs in it is stopped."),
+    Action("delete_session", "", "Delete the session for good"),
+    Action("choose_model", "", "Choose the session's model"),
+    Action("choose_agent", "", "Choose the session's agent"),
+    Action("choose_thinking", "", "Choose how much the session thinks"),
+    Action("take_back", "", "Take back the newest queued message"),
+    Action("archive_worktree", "", "Archive the worktree", help="Its files stay."),
+    Action(
+        "remove_worktree",
+        "",
+        "Remove the worktree",
+        help="Archives or deletes it, as the preference `removal_behavior` says; "
+        "work that would be lost is named first.",
+    ),
+    Action("refresh_git", "f5", "Ask git anew about this project's worktrees"),
+    Action("copy_path", "", "Copy the worktree's path"),
+    Action("theme_dark", "", "Theme: dark"),
+    Action("theme_light", "", "Theme: light"),
+    Action("theme_system", "", "Theme: as the terminal says"),
+    Action(
+        "start_server",
+        "",
+        "Server: start, and show its address",
+        help="A browser or another Spinney can then join.",
+    ),
+    Action("stop_server", "", "Server: stop"),
+    Action("check_agents", "", "Check which agents are installed"),
+)
+
+BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+
+TREE_KEYS = (
+    ("↑ ↓", "Move"),
+    ("enter", "Open"),
+    ("space", "Fold or unfold"),
+    ("n", "Go to the next session that needs you"),
+    ("a", "Add a project"),
+    ("x", "Remove what the cursor is on"),
+)
+COMPOSER_KEYS = (
+    ("enter", "Send; behind a run: queue"),
+    ("ctrl+j", "New line (also alt+enter, a trailing \\, and shift+enter where it exists)"),
+    ("↑ ↓", "At the edges: earlier messages of this project"),
+)
+TRANSCRIPT_KEYS = (
+    ("letters", "Go to the message box"),
+    ("pgup pgdn", "Scroll; older messages load by themselves"),
+    ("end", "Back to the newest, and follow it"),
+)
+
+
+def bindings() -> list[Binding]:
+    """The bindings of the main screen, each under its action's id."""
+    return [
+        Binding(action.keys, f"do('{action.id}')", action.title, show=False, id=action.id)
+        for action in ACTIONS
+        if action.keys
+    ]
+
+
+def keys_of(action_id: str, overrides: Mapping[str, str]) -> str:
+    """The keys that an action has here, parted by commas."""
+    return overrides.get(action_id) or BY_ID[action_id].keys
+
+
+def normalised(preference: Mapping[str, str]) -> dict[str, str]:
+    """Own keys by action; unknown actions (those of other screens) and empty keys left out.
+
+    `mod+k`, as a browser page would write it, is `ctrl+k` here.
+    """
+    return {
+        action: keys.strip().lower().replace("mod+", "ctrl+").replace(" ", "")
+        for action, keys in preference.items()
+        if action in BY_ID and keys.strip()
+    }
+
+
+def clashes(overrides: Mapping[str, str]) -> list[str]:
+    """A sentence for each key that two actions would share."""
+    owners: dict[str, str] = {}
+    found = []
+    for action in ACTIONS:
+        for key in filter(None, keys_of(action.id, overrides).split(",")):
+            other = owners.setdefault(key, action.id)
+            if other != action.id:
+                found.append(
+                    f"The key {key} is given to both {other} and {action.id}; "
+                    "change one of them in the preference keybindings."
+                )
+    return found
+
+
+_SHOWN = {"ctrl+@": "", "escape": "esc", "ctrl+space": "^space"}
+
+
+def shown(keys: str) -> str:
+    """The first key as people read it: `ctrl+n` is `^n`, `shift+tab` is `⇧tab`."""
+    names = [_SHOWN.get(key, key) for key in keys.split(",")]
+    first = next(filter(None, names), "")
+    return first.replace("ctrl+", "^").replace("shift+", "⇧")
+
+
+def all_shown(keys: str) -> str:
+    """Every key, spelled out, for the help."""
+    names: Iterable[str] = (_SHOWN.get(key, key) for key in keys.split(","))
+    return " or ".join(name.replace("^", "ctrl+") for name in names if name)

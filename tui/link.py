@@ -1,0 +1,197 @@
+"""What joins the main screen to its client: conversations read, words sent, events told.
+
+Imported after the first frame, in a thread: it brings in the model's commands.
+"""
+
+from collections.abc import Awaitable, Coroutine, Iterable
+from typing import TYPE_CHECKING, Any
+
+from model import events as e
+from model.catalog import BUILT_IN
+from model.client.base import Client
+from model.commands import sessions as commands
+from model.commands.doctor import check_backends, get_problems
+from model.commands.server import get_http_server_status
+from model.errors import SpinneyError
+from tui.actions.all import DO
+from tui.colours import palette
+from tui.histories import Histories
+from tui.mirror import Change, Mirror
+from tui.screens.edit_plan import EditPlan
+from tui.widgets.project_tree import Place
+
+if TYPE_CHECKING:
+    from model.resources import Request, Session
+    from tui.colours import Palette
+    from tui.screens.main import MainScreen
+    from tui.widgets.request_panel import Choice
+
+
+class Link:
+    """The main screen's end of the client."""
+
+    def __init__(self, screen: "MainScreen", client: Client) -> None:
+        self.client = client
+        self.mirror = Mirror(client, screen.terminal.frame, screen.follow)
+        self._screen = screen
+        self._histories = Histories(client)
+        self._reading: set[str] = set()
+        """Sessions that are being marked as read."""
+
+    # Work that people started -------------------------------------------------------------------
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run it; what goes wrong is told in its own words."""
+        self._screen.run_worker(self._guarded(work), exit_on_error=False)
+
+    async def _guarded(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except SpinneyError as error:
+            self._screen.say(error.message, bad=True)
+        except TimeoutError:
+            self._screen.say("That took too long; look again in a moment.", bad=True)
+
+    async def do(self, action_id: str) -> None:
+        """An action of the key map."""
+        await DO[action_id](self._screen)
+
+    async def said(self, key: str, text: str) -> None:
+        """Send what was written; in a worktree without a session, begin one."""
+        try:
+            if key in self.mirror.state.worktrees:
+                await self._ready(key)
+                session = await self.client.call(commands.create_session, worktree_id=key)
+                await self.mirror.until(lambda state: session.id in state.sessions)
+                if self._screen.place == Place("worktree", key):
+                    self._screen.action_open_session(session.id)
+                key = session.id
+            await self.send(key, text)
+        except (SpinneyError, TimeoutError):
+            self._screen.chat.give_back(key, text)
+            raise
+
+    async def _ready(self, worktree_id: str) -> None:
+        await self.mirror.until(
+            lambda state: (
+                worktree_id not in state.worktrees
+                or state.worktrees[worktree_id].status != "creating"
+            ),
+            within=600,
+        )
+
+    async def send(self, session_id: str, text: str) -> None:
+        """Send a message; say so where it waits."""
+        sent = await self.client.call(
+            commands.send_chat_message, session_id=session_id, message=text
+        )
+        if sent.status == "sent":
+            self._screen.say("Queued: it is sent when this run ends.")
+
+    async def decide(self, session: "Session", request: "Request", choice: "Choice") -> None:
+        """Carry a plan out, or decide on a permission."""
+        match choice:
+            case "allow" | "allow_session" | "deny":
+                await self.client.call(
+                    commands.answer_permission,
+                    session_id=session.id,
+                    request_id=request.id,
+                    decision=choice,
+                )
+            case "build" | "yolo":
+                await self.client.call(commands.approve_plan, session_id=session.id, mode=choice)
+            case "edit":
+                edited = await self._screen.app.push_screen_wait(EditPlan(request.plan))
+                if edited is not None:
+                    await self.client.call(
+                        commands.approve_plan,
+                        session_id=session.id,
+                        mode=edited.mode,
+                        plan=edited.text,
+                    )
+
+    async def answer(self, session_id: str, answers: dict[str, str]) -> None:
+        """Answer the questions of a session."""
+        await self.client.call(commands.answer_question, session_id=session_id, answer=answers)
+
+    def mark_read(self, session_id: str) -> None:
+        """Note that somebody saw the session's end."""
+        if session_id not in self._reading:
+            self._reading.add(session_id)
+            self.start(self._mark_read(session_id))
+
+    async def _mark_read(self, session_id: str) -> None:
+        try:
+            await self.client.call(commands.mark_session_read, session_id=session_id)
+        finally:
+            self._reading.discard(session_id)
+
+    # Conversations ------------------------------------------------------------------------------
+
+    async def show(self, session: "Session") -> None:
+        """Show a conversation, read from the model unless it is still live."""
+        try:
+            history = self._histories.get(session.id)
+            if history is None:
+                history = await self._histories.open(session.id, self.mirror.state)
+        except SpinneyError as error:
+            self._screen.say(error.message, bad=True)
+            return
+        if self._screen.chat.session_id == session.id:
+            worktree = self.mirror.state.worktrees.get(session.worktree_id)
+            root = worktree.path if worktree is not None else ""
+            self._screen.chat.show(history, self.palette, session, root)
+
+    async def older(self) -> None:
+        """Read the page before what is shown."""
+        chat = self._screen.chat
+        history = self._histories.get(chat.session_id or "")
+        if history is None or chat.transcript is None:
+            return
+        await self._histories.older(history)
+        if chat.session_id == history.session_id:
+            chat.transcript.changed(0)
+
+    def fold(self, change: Change, opened: str | None) -> int | None:
+        """Fold events into the live conversations; the first index that changed in the open one."""
+        if change.loaded:
+            self._histories.forget()
+        firsts = []
+        for event in change.events:
+            changed = self._histories.apply(event)
+            if changed is not None and event.concerns == opened:
+                firsts.append(changed)
+        return min(firsts, default=None)
+
+    @property
+    def palette(self) -> "Palette":
+        """The colours of conversations, as the preferences say."""
+        preferences = self.mirror.state.preferences
+        if self._screen.spinney.is_dark:
+            return palette("dark", preferences.syntax_theme_dark)
+        return palette("light", preferences.syntax_theme_light)
+
+    def labels(self, session: "Session") -> tuple[str, str]:
+        """What people call the session's agent and model."""
+        model = BUILT_IN.label(session.backend, session.model) if session.model else ""
+        return BUILT_IN.label(session.backend), model
+
+    # What happened ------------------------------------------------------------------------------
+
+    def tell_events(self, events: Iterable[e.Event]) -> None:
+        """Say what a person should hear of, wherever they are."""
+        for event in events:
+            match event:
+                case e.TaskCompleted(ok=False):
+                    self._screen.say(f"{event.task}: {event.detail}", bad=True)
+                case e.WorktreeCreateFailed():
+                    self._screen.say(event.error, bad=True)
+
+    async def first_look(self) -> None:
+        """What is asked once, at start: problems, the server, and (at first use) the agents."""
+        for problem in await self.client.call(get_problems):
+            self._screen.say(problem, bad=True)
+        self._screen.show_server(await self.client.call(get_http_server_status))
+        state = await self.mirror.until(lambda state: True)
+        if not state.sessions and not self._screen.demo:
+            self._screen.agents_found(await self.client.call(check_backends))

@@ -1,0 +1,106 @@
+"""The one mark that a session, worktree or project has, and the order of their needs.
+
+Marks differ by shape as well as by colour.
+"""
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from model.resources import Session, Worktree
+    from model.state import State
+
+
+class Mark(IntEnum):
+    """How much a thing needs a person; the greatest below a row is the row's own."""
+
+    IDLE = 0
+    CREATING = 1
+    RUNNING = 2
+    UNREAD = 3
+    FAILED = 4
+    NEEDS_YOU = 5
+
+    @property
+    def sign(self) -> str:
+        """One cell wide everywhere."""
+        return "·…◐●✗?"[self]
+
+    @property
+    def role(self) -> str:
+        """Names its colour in the style sheet."""
+        return self.name.lower().replace("_", "-")
+
+
+MEANINGS = (
+    (Mark.NEEDS_YOU, "needs you: a plan, a question or a permission"),
+    (Mark.FAILED, "failed"),
+    (Mark.UNREAD, "finished, not read yet"),
+    (Mark.RUNNING, "running"),
+    (Mark.IDLE, "idle"),
+)
+
+_REASONS = {"plan": "plan", "question": "question", "permission": "permission"}
+
+
+def mark_of(session: "Session") -> Mark:
+    """The session's mark."""
+    match session.status:
+        case "waiting":
+            return Mark.NEEDS_YOU
+        case "running":
+            return Mark.RUNNING
+        case "failed":
+            return Mark.FAILED
+        case _:
+            return Mark.UNREAD if session.unread else Mark.IDLE
+
+
+def mark_of_worktree(worktree: "Worktree", sessions: Iterable["Session"]) -> Mark:
+    """The strongest mark in a worktree."""
+    if worktree.status == "creating":
+        return Mark.CREATING
+    if worktree.status == "missing":
+        return Mark.FAILED
+    return max(map(mark_of, sessions), default=Mark.IDLE)
+
+
+def reason(session: "Session") -> str:
+    """What a waiting session waits for, in a word."""
+    return _REASONS.get(session.waiting_for or "", "")
+
+
+def in_need(state: "State") -> list["Session"]:
+    """Sessions that need a person, the longest waiting first, then those finished unread."""
+    shown = [
+        session
+        for session in state.sessions.values()
+        if session.archived_at is None
+        and (worktree := state.worktrees.get(session.worktree_id)) is not None
+        and worktree.archived_at is None
+        and mark_of(session) >= Mark.UNREAD
+    ]
+    return sorted(shown, key=lambda session: (-mark_of(session), session.updated_at))
+
+
+def counts(state: "State") -> tuple[int, int]:
+    """How many sessions need a person, and how many run."""
+    marks = [mark_of(s) for s in state.sessions.values() if s.archived_at is None]
+    return marks.count(Mark.NEEDS_YOU), marks.count(Mark.RUNNING)
+
+
+def git_counts(worktree: "Worktree") -> str:
+    """`+12 −3 ↑2 ↓1 PR 12 ✓`: what is not committed, not pushed, not pulled; the pull request."""
+    parts = []
+    if worktree.cached_uncommitted_added or worktree.cached_uncommitted_removed:
+        parts.append(f"+{worktree.cached_uncommitted_added or 0}")
+        parts.append(f"−{worktree.cached_uncommitted_removed or 0}")
+    if worktree.cached_ahead_count:
+        parts.append(f"↑{worktree.cached_ahead_count}")
+    if worktree.cached_behind_count:
+        parts.append(f"↓{worktree.cached_behind_count}")
+    if worktree.pr_number:
+        checks = {"success": " ✓", "failure": " ✗", "error": " ✗", "pending": " …"}
+        parts.append(f"PR {worktree.pr_number}{checks.get(worktree.cached_check_status or '', '')}")
+    return " ".join(parts)

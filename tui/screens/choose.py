@@ -1,0 +1,57 @@
+"""A list to choose one of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import on
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from tui.screens.dialog import Dialog, keys_line
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An entry: what is given back, and what is shown."""
+
+    value: str
+    label: str
+    description: str = ""
+
+
+class Choose(Dialog[str]):
+    """Choose one; the present one is marked."""
+
+    def __init__(self, title: str, choices: Sequence[Choice], present: str = "") -> None:
+        super().__init__(title)
+        self.choices = tuple(choices)
+        self.present = present
+
+    def body(self) -> list[Widget]:
+        """The list and its keys."""
+        options = [Option(self._shown(choice), id=choice.value) for choice in self.choices]
+        return [
+            OptionList(*options, markup=False, compact=True),
+            Static(keys_line(("↑ ↓", "move"), ("enter", "choose"), ("esc", "cancel"))),
+        ]
+
+    def _shown(self, choice: Choice) -> Content:
+        mark = "● " if choice.value == self.present else "  "
+        parts = [(mark, "$accent"), (choice.label, "")]
+        if choice.description:
+            parts.append((f"  {choice.description}", "$text-muted"))
+        return Content.assemble(*parts)
+
+    def on_mount(self) -> None:
+        """Begin at the present one."""
+        values = [choice.value for choice in self.choices]
+        options = self.query_one(OptionList)
+        options.highlighted = values.index(self.present) if self.present in values else 0
+        options.focus()
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(event.option.id)

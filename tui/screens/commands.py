@@ -1,0 +1,51 @@
+"""The command palette's entries, made from the table of actions."""
+
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+from tui.keymap import ACTIONS, Action, keys_of, shown
+
+if TYPE_CHECKING:
+    from tui.screens.main import MainScreen
+
+
+class ActionCommands(Provider):
+    """Every action by its title, with its key."""
+
+    async def discover(self) -> Hits:
+        """All of them, before anything is typed."""
+        for action in self._actions():
+            yield DiscoveryHit(
+                self._title(action), partial(self._main.action_do, action.id), help=action.help
+            )
+
+    async def search(self, query: str) -> Hits:
+        """Those that the query finds in their titles."""
+        matcher = self.matcher(query)
+        for action in self._actions():
+            score = matcher.match(action.title)
+            if score > 0:
+                yield Hit(
+                    score,
+                    Content.assemble(matcher.highlight(action.title), self._key(action)),
+                    partial(self._main.action_do, action.id),
+                    text=action.title,
+                    help=action.help,
+                )
+
+    @property
+    def _main(self) -> "MainScreen":
+        return cast("MainScreen", self.screen)
+
+    def _actions(self) -> list[Action]:
+        return [a for a in ACTIONS if a.in_palette and self._main.is_useful(a.id)]
+
+    def _title(self, action: Action) -> Content:
+        return Content.assemble(action.title, self._key(action))
+
+    def _key(self, action: Action) -> tuple[str, str]:
+        key = shown(keys_of(action.id, self._main.key_overrides))
+        return (f"  {key}" if key else "", "$text-muted")

@@ -1,0 +1,49 @@
+"""The help: every key and mark, made from the tables that also bind and draw them."""
+
+from collections.abc import Iterable, Mapping
+
+from textual.content import Content
+
+from tui.keymap import ACTIONS, COMPOSER_KEYS, TRANSCRIPT_KEYS, TREE_KEYS, all_shown, keys_of
+from tui.marks import MEANINGS
+from tui.screens.dialog import Report
+from tui.widgets.session_tabs import ROLE_COLORS
+
+Part = str | tuple[str, str]
+
+
+def help_page(overrides: Mapping[str, str]) -> Report:
+    """The page with the keys as they are here."""
+    everywhere = [
+        (all_shown(keys_of(a.id, overrides)), f"{a.title}{'. ' + a.help if a.help else ''}")
+        for a in ACTIONS
+        if keys_of(a.id, overrides)
+    ]
+    parts: list[Part] = [
+        *_table("Everywhere", everywhere),
+        *_table("Message box", COMPOSER_KEYS),
+        *_table("Conversation", TRANSCRIPT_KEYS),
+        *_table("Projects", TREE_KEYS),
+        ("Marks\n", "bold $accent"),
+    ]
+    for mark, meaning in MEANINGS:
+        parts += [(f"{mark.sign:>18}  ", ROLE_COLORS[mark]), f"{meaning}\n"]
+    parts += [
+        ("\nEverything else", "bold $accent"),
+        " is in the command palette (ctrl+p). Hold shift to select text with the mouse.\n"
+        "Keys of your own: the preference ",
+        ("keybindings", "bold"),
+        ", for example ",
+        ('{"new_worktree": "f3"}', "bold"),
+        "; the names: ",
+        (", ".join(action.id for action in ACTIONS), "$text-muted"),
+        ".",
+    ]
+    return Report("Help", Content.assemble(*parts))
+
+
+def _table(title: str, rows: Iterable[tuple[str, str]]) -> list[Part]:
+    parts: list[Part] = [(f"{title}\n", "bold $accent")]
+    for keys, words in rows:
+        parts += [(f"{keys:>18}  ", "bold"), f"{words}\n"]
+    return [*parts, "\n"]

@@ -1,0 +1,485 @@
+"""The one screen where work is done: projects on the left, a conversation on the right.
+
+It follows the mirror, knows what is open, and hands actions to `tui.actions`. Before the client is
+there it shows its empty frame; everything that costs time to import comes after that.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.command import Provider
+from textual.containers import Horizontal
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from tui import keymap
+from tui.steps import is_project, next_step, repository_at
+from tui.terminal import WIDE, Terminal, size_problem
+from tui.widgets.chat import Chat
+from tui.widgets.composer import Composer
+from tui.widgets.key_hints import KeyHints
+from tui.widgets.project_tree import Place, ProjectTree
+from tui.widgets.request_panel import RequestPanel
+from tui.widgets.top_bar import TopBar
+from tui.widgets.welcome import Step, Welcome
+
+if TYPE_CHECKING:
+    from model.client.base import Client
+    from model.commands.doctor import BackendReport
+    from model.resources import Project, Session, Worktree
+    from model.state import State
+    from tui.app import SpinneyApp
+    from tui.link import Link
+    from tui.mirror import Change, Mirror
+    from tui.transcript import Transcript
+
+_log = logging.getLogger(__name__)
+
+_BEFORE_THE_CLIENT = frozenset({"commands", "next_pane", "help", "toggle_tree", "quit"})
+
+
+def _action_commands() -> type[Provider]:
+    from tui.screens.commands import ActionCommands
+
+    return ActionCommands
+
+
+class MainScreen(Screen[None]):
+    """Projects, a conversation, and the bars around them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keymap.bindings()]
+    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_action_commands}  # type: ignore[assignment]
+
+    def __init__(self, terminal: Terminal, *, started_in: Path | None, demo: bool) -> None:
+        super().__init__()
+        self.terminal = terminal
+        self.demo = demo
+        self.started_in = started_in
+        self.offered = repository_at(started_in)
+        """The repository that Spinney was started in."""
+        self.place: Place | None = None
+        """What is open, or was pointed at last."""
+        self.key_overrides: Mapping[str, str] = {}
+        self.wanted_modes: dict[str, Any] = {}
+        """Modes that were asked for and are not confirmed yet, by session."""
+        self.kept_message = ""
+        self.link: Link | None = None
+        self._server = ""
+        self._agent_missing = False
+
+    def compose(self) -> ComposeResult:
+        """The whole frame."""
+        yield TopBar(id="top")
+        with Horizontal(id="body"):
+            yield ProjectTree(id="tree")
+            yield Chat(id="chat")
+        yield KeyHints(id="keys")
+        yield Static(id="too-small", markup=False)
+
+    def on_mount(self) -> None:
+        """Frame the tree, and wait for the client."""
+        self.projects.border_title = "Projects"
+        self.chat.welcome.focus()
+        self.refresh_keys()
+
+    # What is here -------------------------------------------------------------------------------
+
+    @property
+    def projects(self) -> ProjectTree:
+        """The projects."""
+        return self.query_one("#tree", ProjectTree)
+
+    @property
+    def chat(self) -> Chat:
+        """The conversation."""
+        return self.query_one("#chat", Chat)
+
+    @property
+    def client(self) -> "Client":
+        """The way to the model; only for what runs after `connected`."""
+        assert self.link is not None
+        return self.link.client
+
+    @property
+    def mirror(self) -> "Mirror":
+        """What is known of the model."""
+        assert self.link is not None
+        return self.link.mirror
+
+    @property
+    def state(self) -> "State":
+        """All that is known."""
+        return self.mirror.state
+
+    @property
+    def session(self) -> "Session | None":
+        """The session that is open."""
+        if self.link is None or self.place is None or self.place.kind != "session":
+            return None
+        return self.state.sessions.get(self.place.id)
+
+    @property
+    def worktree(self) -> "Worktree | None":
+        """The worktree of what is open, or of where the tree's cursor is."""
+        return self._worktree_of(self.place) or self._worktree_of(self.projects.place)
+
+    @property
+    def project(self) -> "Project | None":
+        """The project of what is open, or of where the tree's cursor is."""
+        for place in (self.place, self.projects.place):
+            if self.link is None or place is None:
+                continue
+            worktree = self._worktree_of(place)
+            key = worktree.project_id if worktree is not None else place.id
+            if (project := self.state.projects.get(key)) is not None:
+                return project
+        return None
+
+    def _worktree_of(self, place: Place | None) -> "Worktree | None":
+        if self.link is None or place is None:
+            return None
+        if place.kind == "session":
+            session = self.state.sessions.get(place.id)
+            return self.state.worktrees.get(session.worktree_id) if session is not None else None
+        return self.state.worktrees.get(place.id)
+
+    def is_added(self, path: Path) -> bool:
+        """Whether the repository at this path is a project."""
+        return is_project(self.state, path) is not None
+
+    # Following the mirror -----------------------------------------------------------------------
+
+    def follow(self, change: "Change") -> None:
+        """Show a change; called at most once a frame."""
+        assert self.link is not None
+        if change.loaded or change.preferences:
+            preferences = change.state.preferences
+            self.key_overrides = keymap.normalised(preferences.keybindings)
+            self.spinney.follow_preferences(preferences, self.key_overrides)
+        self.projects.follow(change)
+        first_changed = self.link.fold(change, self.chat.session_id)
+        self.chat.tell(change, first_changed)
+        if change.lost is None:
+            self._follow_place(change)
+        self._follow_bars()
+        self.link.tell_events(change.events)
+
+    def _follow_place(self, change: "Change") -> None:
+        place = self.place
+        if place is not None and place.kind != "root" and not _exists(place, change.state):
+            parent = _parent(place, change)
+            self.open_place(parent) if parent is not None else self._show_step()
+        elif self.session is not None:
+            if change.loaded:
+                self.action_open_session(self.session.id)
+            self._follow_session()
+        else:
+            self._show_step()
+
+    def _follow_session(self) -> None:
+        session = self.session
+        assert session is not None and self.link is not None
+        self.chat.follow(self.state, self.link.labels(session))
+        if session.unread and self.app.app_focus:
+            self.link.mark_read(session.id)
+
+    def _follow_bars(self) -> None:
+        if self.link is None:
+            return
+        path = [item.name for item in (self.project, self.worktree, self.session) if item]
+        self.query_one("#top", TopBar).follow(
+            self.state, tuple(path), self.mirror.lost, self._server
+        )
+        self.refresh_keys()
+
+    def refresh_keys(self) -> None:
+        """Name the keys of where the focus is."""
+        without = {"stop"} if self.session is None or self.session.status == "idle" else set()
+        first: tuple[tuple[str, str], ...] = ()
+        match self.focused:
+            case Composer():
+                first = (("enter", "send"), ("^j", "line"))
+            case ProjectTree():
+                first = (("enter", "open"), ("space", "fold"), ("x", "remove"))
+        if self.session is None:
+            without |= {"cycle_mode"}
+        self.query_one("#keys", KeyHints).follow(
+            self.key_overrides, first=first, without=frozenset(without)
+        )
+
+    def on_descendant_focus(self) -> None:
+        """Other keys matter in another pane."""
+        self.refresh_keys()
+
+    # Opening ------------------------------------------------------------------------------------
+
+    def open_place(self, place: Place) -> None:
+        """Open a session; a worktree with its newest session; or the step that comes next."""
+        if place.kind == "worktree":
+            sessions = self.state.sessions_of(place.id)
+            if sessions:
+                newest = max(sessions, key=lambda session: session.updated_at)
+                place = Place("session", newest.id)
+        if place.kind == "session":
+            self.action_open_session(place.id)
+            return
+        self.place = place
+        self.remove_class("tree-open")
+        self.projects.point_at(place)
+        self._show_step()
+        self._follow_bars()
+        self._focus_chat()
+
+    def action_open_session(self, session_id: str) -> None:
+        """Open a session and read its newest messages."""
+        if self.link is None or (session := self.state.sessions.get(session_id)) is None:
+            return
+        self.place = Place("session", session_id)
+        self.remove_class("tree-open")
+        worktree = self.worktree
+        self.chat.open_session(session, worktree.project_id if worktree is not None else "")
+        self.projects.point_at(self.place)
+        self.run_worker(self.link.show(session), group="opening", exclusive=True)
+        self._follow_session()
+        self._follow_bars()
+        self._focus_chat()
+
+    def _show_step(self) -> None:
+        """What comes next, where no conversation is open."""
+        place = self.place
+        step = self._step()
+        is_worktree = place is not None and place.kind == "worktree"
+        key = place.id if is_worktree and place is not None else ""
+        project = self.project
+        if (
+            self.chat.session_id is not None
+            or step != self.chat.welcome.step
+            or key != self.chat.key
+        ):
+            self.chat.open_step(step, key=key, project_id=project.id if project else "")
+        self.chat.follow(self.state, ("", ""))
+        if self.kept_message and key:
+            self.chat.give_back(key, self.kept_message)
+            self.kept_message = ""
+
+    def _step(self) -> Step:
+        return next_step(
+            self.state,
+            self.place,
+            offered=self.offered,
+            started_in=self.started_in,
+            agent_missing=self._agent_missing,
+            new_worktree_key=keymap.shown(keymap.keys_of("new_worktree", self.key_overrides)),
+            new_session_key=keymap.shown(keymap.keys_of("new_session", self.key_overrides)),
+        )
+
+    def _focus_chat(self) -> None:
+        if self.app.screen is self:
+            (self.chat.composer if self.chat.key else self.chat.welcome).focus()
+
+    def keep_for_next_time(self, message: str) -> None:
+        """Keep a first message whose worktree could not be made."""
+        self.kept_message = message
+
+    # What widgets tell --------------------------------------------------------------------------
+
+    @on(ProjectTree.Opened)
+    def _row_opened(self, event: ProjectTree.Opened) -> None:
+        self.open_place(event.place)
+
+    @on(ProjectTree.RemovalWanted)
+    def _removal_wanted(self, event: ProjectTree.RemovalWanted) -> None:
+        self.place = event.place
+        self._follow_place_opened()
+        removals = {"session": "archive_session", "worktree": "remove_worktree"}
+        self.action_do(removals.get(event.place.kind, "remove_project"))
+
+    def _follow_place_opened(self) -> None:
+        if self.session is not None:
+            self.action_open_session(self.session.id)
+        else:
+            self._show_step()
+            self._follow_bars()
+
+    @on(Welcome.Accepted)
+    def _step_accepted(self, event: Welcome.Accepted) -> None:
+        self.action_do(event.action)
+
+    @on(Chat.Said)
+    def _said(self, event: Chat.Said) -> None:
+        if self.link is not None:
+            self.link.start(self.link.said(event.key, event.text))
+
+    def on_transcript_older_wanted(self) -> None:
+        """Read on into the past."""
+        if self.link is not None:
+            self.link.start(self.link.older())
+
+    def on_transcript_typed(self, event: "Transcript.Typed") -> None:
+        """Letters belong to the message box."""
+        self.chat.type(event.character)
+
+    def on_transcript_copy_wanted(self, event: "Transcript.CopyWanted") -> None:
+        """Copy a part of a message."""
+        self.copy(event.text)
+
+    def on_transcript_file_wanted(self, event: "Transcript.FileWanted") -> None:
+        """Hand the path of a file on."""
+        self.copy(event.path)
+
+    def on_transcript_link_wanted(self, event: "Transcript.LinkWanted") -> None:
+        """Copy a link: what a stranger wrote is not opened by one click."""
+        self.copy(event.href)
+
+    @on(RequestPanel.Chosen)
+    def _chosen(self, event: RequestPanel.Chosen) -> None:
+        if self.link is not None and self.session is not None:
+            self.link.start(self.link.decide(self.session, event.request, event.choice))
+
+    @on(RequestPanel.Answered)
+    def _answered(self, event: RequestPanel.Answered) -> None:
+        if self.link is not None and self.session is not None:
+            self.link.start(self.link.answer(self.session.id, event.answers))
+
+    # Actions ------------------------------------------------------------------------------------
+
+    def action_do(self, action_id: str) -> None:
+        """Do an action of the key map."""
+        if action_id in _BEFORE_THE_CLIENT:
+            getattr(self, f"_{action_id}")()
+        elif self.link is None:
+            self.say("Spinney is still starting; try again in a moment.")
+        else:
+            self.link.start(self.link.do(action_id))
+
+    def is_useful(self, action_id: str) -> bool:
+        """Whether the command palette should offer the action now."""
+        if action_id.startswith(("choose_", "rename_", "archive_session", "delete_", "take_back")):
+            return self.session is not None
+        if "worktree" in action_id and action_id != "new_worktree":
+            return self.worktree is not None
+        return True
+
+    def _commands(self) -> None:
+        self.app.action_command_palette()
+
+    def _help(self) -> None:
+        from tui.screens.help import help_page
+
+        self.app.push_screen(help_page(self.key_overrides))
+
+    def _quit(self) -> None:
+        self.spinney.leave()
+
+    def _toggle_tree(self) -> None:
+        if self.has_class("narrow"):
+            self.toggle_class("tree-open")
+            (self.projects if self.has_class("tree-open") else self.chat.composer).focus()
+        else:
+            self.toggle_class("tree-hidden")
+            if self.focused is None or self.focused is self.projects:
+                self._focus_chat()
+
+    def _next_pane(self) -> None:
+        tree_shows = self.projects.display and (
+            not self.has_class("narrow") or self.has_class("tree-open")
+        )
+        chat = self.chat
+        first = self.projects if tree_shows and not self.has_class("tree-hidden") else None
+        every = (first, chat.welcome, chat.transcript, chat.request, chat.composer)
+        panes: list[Widget] = [pane for pane in every if pane is not None and pane.display]
+        position = panes.index(self.focused) + 1 if self.focused in panes else 0
+        panes[position % len(panes)].focus()
+
+    def step_back(self) -> bool:
+        """What escape does before it stops a run; whether there was anything to do."""
+        if self.has_class("narrow") and self.has_class("tree-open"):
+            self.remove_class("tree-open")
+            self._focus_chat()
+            return True
+        return self.chat.request.rearm()
+
+    def action_scroll_chat(self, pages: int) -> None:
+        """Scroll the conversation while the message box has the focus."""
+        transcript = self.chat.transcript
+        if transcript is not None:
+            transcript.action_page_up() if pages < 0 else transcript.action_page_down()
+
+    # Small things -------------------------------------------------------------------------------
+
+    @property
+    def spinney(self) -> "SpinneyApp":
+        """The application."""
+        return cast("SpinneyApp", self.app)
+
+    def say(self, sentence: str, *, bad: bool = False) -> None:
+        """A passing word; never markup."""
+        self.app.notify(
+            sentence,
+            severity="error" if bad else "information",
+            markup=False,
+            timeout=8 if bad else 4,
+        )
+
+    def copy(self, text: str) -> None:
+        """Copy through the terminal, and say so."""
+        self.spinney.copy(text)
+
+    async def send(self, session_id: str, text: str) -> None:
+        """Send a message to a session."""
+        assert self.link is not None
+        await self.link.send(session_id, text)
+
+    def show_server(self, status: dict[str, Any]) -> None:
+        """Name the server's address while it runs."""
+        address = str(status.get("base_url") or "").removeprefix("http://").rstrip("/")
+        self._server = address if status.get("running") else ""
+        self._follow_bars()
+
+    def agents_found(self, reports: "list[BackendReport]") -> None:
+        """Teach the first step when no agent is installed."""
+        self._agent_missing = bool(reports) and all(report.program is None for report in reports)
+        if self.session is None:
+            self._show_step()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fold the projects away where there is no room; say so where there is none at all."""
+        width, height = event.size
+        problem = size_problem(width, height)
+        self.set_class(problem is not None, "too-small")
+        self.query_one("#too-small", Static).update(problem or "")
+        self.set_class(width < WIDE, "narrow")
+        self.set_class(width >= 180, "roomy")
+
+
+def _exists(place: Place, state: "State") -> bool:
+    match place.kind:
+        case "session":
+            session = state.sessions.get(place.id)
+            return session is not None and session.archived_at is None
+        case "worktree":
+            worktree = state.worktrees.get(place.id)
+            return worktree is not None and worktree.archived_at is None
+        case _:
+            return place.id in state.projects
+
+
+def _parent(place: Place, change: "Change") -> Place | None:
+    """Where one is when this is gone."""
+    if place.kind == "session":
+        session = change.before.sessions.get(place.id) or change.state.sessions.get(place.id)
+        parent = Place("worktree", session.worktree_id) if session is not None else None
+    elif place.kind == "worktree":
+        found = change.before.worktrees.get(place.id) or change.state.worktrees.get(place.id)
+        parent = Place("project", found.project_id) if found is not None else None
+    else:
+        return None
+    if parent is None or _exists(parent, change.state):
+        return parent
+    return _parent(parent, change)

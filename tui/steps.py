@@ -1,0 +1,116 @@
+"""Which sentence and which key a person sees while no conversation is open."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from model.text import clean_line
+from tui.widgets.welcome import Step
+
+if TYPE_CHECKING:
+    from model.state import State
+    from tui.widgets.project_tree import Place
+
+
+def repository_at(path: Path | None) -> Path | None:
+    """The repository that holds this path, found by its `.git` alone."""
+    if path is None:
+        return None
+    path = path.resolve()
+    return next((folder for folder in (path, *path.parents) if (folder / ".git").exists()), None)
+
+
+def is_project(state: "State", path: Path | None) -> str | None:
+    """The id of the project at this path."""
+    if path is None:
+        return None
+    return next((p.id for p in state.projects.values() if p.path == str(path)), None)
+
+
+def next_step(
+    state: "State",
+    place: "Place | None",
+    *,
+    offered: Path | None = None,
+    started_in: Path | None = None,
+    agent_missing: bool = False,
+    new_worktree_key: str = "^n",
+    new_session_key: str = "^t",
+) -> Step:
+    """The step for this place. `offered`: the repository that Spinney was started in."""
+    if agent_missing:
+        return Step(
+            "No agent is installed",
+            "Spinney runs Claude Code, Codex or OpenCode, and found none of them. "
+            "Install one, sign in to it, and look again. To try Spinney without an agent, "
+            "leave and run: spinney demo",
+            offer="Look again",
+            action="check_agents",
+        )
+    if offered is not None and is_project(state, offered) is None and not _is_deeper(place):
+        return Step(
+            "Welcome to Spinney",
+            "Agents work here side by side, each in a worktree of its own: a directory with a "
+            "branch, so that none is in another's way.",
+            offer=f"Add {clean_line(str(offered))} as a project?",
+            action="add_offered",
+            more=(("f1", "help"), ("^p", "all commands")),
+        )
+    if not state.projects:
+        where = f"{clean_line(str(started_in))} is no git repository. " if started_in else ""
+        return Step(
+            "Welcome to Spinney",
+            f"{where}Spinney needs a git repository to make worktrees of.",
+            offer="Add a project by its path",
+            action="add_project",
+            more=(("f1", "help"), ("^q", "quit")),
+        )
+    if place is not None and place.kind == "worktree" and place.id in state.worktrees:
+        return _worktree_step(state, place.id, new_session_key)
+    return _project_step(state, place, new_worktree_key)
+
+
+def _is_deeper(place: "Place | None") -> bool:
+    return place is not None and place.kind in ("worktree", "session", "project")
+
+
+def _worktree_step(state: "State", worktree_id: str, key: str) -> Step:
+    worktree = state.worktrees[worktree_id]
+    name = clean_line(worktree.name)
+    if worktree.status == "missing":
+        return Step(
+            name,
+            f"Its directory is gone: {clean_line(worktree.path)}. Restore it, or remove the "
+            "worktree.",
+            offer="Remove the worktree",
+            action="remove_worktree",
+        )
+    if worktree.status == "creating":
+        return Step(name, "The worktree is being made. Write the first message meanwhile.")
+    return Step(
+        name,
+        f"No session yet on branch {clean_line(worktree.branch)}. "
+        "Write below what the agent should do; enter starts it.",
+        more=((key, "an empty session"),),
+    )
+
+
+def _project_step(state: "State", place: "Place | None", key: str) -> Step:
+    chosen = state.projects.get(place.id) if place is not None else None
+    project = chosen or next(iter(state.projects.values()))
+    name = clean_line(project.name)
+    if not state.worktrees_of(project.id):
+        return Step(
+            name,
+            "No worktree yet. A worktree is a branch with a directory of its own; "
+            "tell an agent there what to do.",
+            offer="New worktree",
+            action="new_worktree",
+            more=((key, "new worktree, from anywhere"), ("f1", "help")),
+        )
+    return Step(
+        name,
+        "Choose a session on the left, or begin a new one.",
+        offer="New worktree",
+        action="new_worktree",
+        more=((key, "new worktree"), ("f2", "show or hide the projects"), ("f1", "help")),
+    )

@@ -1,0 +1,72 @@
+"""What this terminal can do, and how it is given back whole.
+
+Read from the environment once, at start: probing a terminal costs a round trip over SSH.
+"""
+
+import asyncio
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+LEAST_WIDTH = 60
+LEAST_HEIGHT = 15
+WIDE = 100
+"""Columns from which the projects stand beside the chat instead of over it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """The facts that change how Spinney draws."""
+
+    remote: bool = False
+    """Reached over SSH: fewer frames a second."""
+    tmux: bool = False
+    colors: bool = True
+    dark: bool = True
+    """What `COLORFGBG` says of the background; dark where it says nothing."""
+
+    @property
+    def frame(self) -> float:
+        """Seconds between two changes of the screen."""
+        return 1 / 12 if self.remote else 1 / 30
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> "Terminal":
+        """The terminal that this environment describes."""
+        return cls(
+            remote=bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")),
+            tmux=bool(environ.get("TMUX")),
+            colors=not environ.get("NO_COLOR"),
+            dark=_is_dark(environ.get("COLORFGBG", "")),
+        )
+
+
+def _is_dark(colorfgbg: str) -> bool:
+    """`COLORFGBG` is `foreground;background` in the numbers of the sixteen colours."""
+    background = colorfgbg.rpartition(";")[2]
+    # 7 is light grey and 9 to 15 are the bright colours; 8 is a dark grey.
+    return not (background.isdigit() and (int(background) == 7 or int(background) > 8))
+
+
+def size_problem(width: int, height: int) -> str | None:
+    """A sentence where the terminal is too small to be of use."""
+    if width >= LEAST_WIDTH and height >= LEAST_HEIGHT:
+        return None
+    return (
+        f"Spinney needs {LEAST_WIDTH}×{LEAST_HEIGHT}.\n"
+        f"This terminal is {width}×{height}: make it larger."
+    )
+
+
+def exit_on_hang_up(leave: Callable[[], object]) -> None:
+    """Leave in good order on SIGTERM and SIGHUP.
+
+    Their default action ends the process at once and leaves the terminal with mouse reports, the
+    alternate screen and the keyboard protocol switched on.
+    """
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        try:
+            loop.add_signal_handler(number, leave)
+        except (NotImplementedError, RuntimeError, ValueError):
+            return  # Not the main thread, or a system without signals.

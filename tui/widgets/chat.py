@@ -1,0 +1,191 @@
+"""The right side: a conversation with its title, request, message box and status.
+
+The transcript is made when the first conversation opens: what draws it is not needed, and not
+imported, before the first frame.
+"""
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+
+from tui.widgets.composer import Composer, Draft
+from tui.widgets.request_panel import RequestPanel
+from tui.widgets.session_tabs import SessionTabs
+from tui.widgets.status_line import StatusLine
+from tui.widgets.welcome import Step, Welcome
+
+if TYPE_CHECKING:
+    from model.resources import Session
+    from model.state import State
+    from tui.colours import Palette
+    from tui.history import History
+    from tui.mirror import Change
+    from tui.transcript import Transcript
+
+
+class Chat(Vertical):
+    """One conversation, or the next step towards one."""
+
+    class Said(Message):
+        """A message was written; `key` is the draft it came from."""
+
+        def __init__(self, key: str, text: str) -> None:
+            super().__init__()
+            self.key = key
+            self.text = text
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.key = ""
+        """What the message box writes to: a session's or a worktree's id, or nothing."""
+        self.session_id: str | None = None
+        self.transcript: Transcript | None = None
+        self._drafts: dict[str, Draft] = {}
+        self._earlier: dict[str, list[str]] = {}
+
+    def compose(self) -> ComposeResult:
+        """Everything but the transcript."""
+        yield SessionTabs(id="tabs")
+        yield Welcome(id="welcome")
+        panel = RequestPanel(id="request")
+        panel.add_class("hidden")
+        yield panel
+        yield Composer(id="composer")
+        yield StatusLine(id="status")
+
+    @property
+    def composer(self) -> Composer:
+        """The message box."""
+        return self.query_one("#composer", Composer)
+
+    @property
+    def request(self) -> RequestPanel:
+        """The panel that asks."""
+        return self.query_one("#request", RequestPanel)
+
+    @property
+    def welcome(self) -> Welcome:
+        """What stands there while there is no conversation."""
+        return self.query_one("#welcome", Welcome)
+
+    @property
+    def status(self) -> StatusLine:
+        """The line at the bottom."""
+        return self.query_one("#status", StatusLine)
+
+    def on_mount(self) -> None:
+        """Keys go to a request first, while the message box is empty."""
+        self.composer.first_refusal = self.request.press
+        self.add_class("no-session", "no-draft")
+
+    # Opening ------------------------------------------------------------------------------------
+
+    def open_step(self, step: Step, *, key: str = "", project_id: str = "") -> None:
+        """Show a step instead of a conversation; `key`: what the message box would begin."""
+        self.session_id = None
+        self.add_class("no-session")
+        self.request.ask(None)
+        self.status.follow(None)
+        self.welcome.show(step)
+        self._write_to(key, project_id)
+
+    def open_session(self, session: "Session", project_id: str) -> None:
+        """Make room for a conversation; `show` fills it."""
+        self.session_id = session.id
+        self.remove_class("no-session")
+        self._write_to(session.id, project_id)
+
+    def _write_to(self, key: str, project_id: str) -> None:
+        if key == self.key:
+            return
+        if self.key:
+            self._drafts[self.key] = self.composer.draft
+        self.key = key
+        self.set_class(not key, "no-draft")
+        earlier = self._earlier.setdefault(project_id, [])
+        self.composer.begin(self._drafts.pop(key, Draft()), earlier)
+
+    def show(self, history: "History", palette: "Palette", session: "Session", root: str) -> None:
+        """Show a conversation's messages."""
+        if self.transcript is None:
+            from tui.transcript import Transcript
+
+            self.transcript = Transcript(id="transcript")
+            self.mount(self.transcript, after=self.welcome)
+        self.transcript.show(history, palette, session, root=root)
+
+    # Following ----------------------------------------------------------------------------------
+
+    def follow(self, state: "State", labels: tuple[str, str]) -> None:
+        """Show the open session's request, status and tabs as they are."""
+        session = state.sessions.get(self.session_id or "")
+        worktree_id = session.worktree_id if session is not None else self.key
+        self.query_one("#tabs", SessionTabs).follow(state.sessions_of(worktree_id), self.session_id)
+        if session is None:
+            return
+        streaming = state.streaming_in(session.id)
+        self.request.ask(session.request if session.status == "waiting" else None)
+        self.status.follow(
+            session,
+            labels=labels,
+            queued=len(state.queued.get(session.id, ())),
+            started=streaming.timestamp if streaming is not None else None,
+        )
+        self._prompt(session, labels[0])
+
+    def _prompt(self, session: "Session", agent: str) -> None:
+        match session.status, session.waiting_for:
+            case "running", _:
+                text = "Write on: enter queues it behind this run"
+            case "waiting", "plan":
+                text = "Say what should change about the plan"
+            case "waiting", "question":
+                text = "Answer in your own words"
+            case "waiting", "permission":
+                text = "Queued until you have decided"
+            case _:
+                text = f"Message {agent or 'the agent'}"
+        if self.composer.placeholder != text:
+            self.composer.placeholder = text
+
+    def tell(self, change: "Change", first_changed: int | None) -> None:
+        """Pass on what happened in the open conversation."""
+        from model.events import RunNoticed
+
+        if self.session_id is None:
+            return
+        events = change.events_of(self.session_id)
+        if events:
+            last = events[-1]
+            self.status.heard(last.text if isinstance(last, RunNoticed) else "")
+        if self.transcript is None:
+            return
+        if first_changed is not None:
+            self.transcript.changed(first_changed)
+        session = change.state.sessions.get(self.session_id)
+        if session is not None and self.session_id in change.sessions:
+            self.transcript.set_session(session)
+
+    # Writing ------------------------------------------------------------------------------------
+
+    def on_message_area_submitted(self, event: Composer.Submitted) -> None:
+        """Hand the message on, unless it answers a question."""
+        event.stop()
+        text = event.text
+        self.composer.sent(text)
+        if not self.request.say(text):
+            self.post_message(self.Said(self.key, text))
+
+    def give_back(self, key: str, text: str) -> None:
+        """Put a text that could not be sent back into its draft."""
+        if key != self.key:
+            self._drafts[key] = Draft(text)
+        elif not self.composer.text:
+            self.composer.draft = Draft(text)
+
+    def type(self, character: str) -> None:
+        """Write a character that was typed elsewhere."""
+        self.composer.focus()
+        self.composer.insert(character)

@@ -1,0 +1,389 @@
+"""The tree on the left: projects, worktrees and sessions, each with one mark.
+
+Rows are found by key and changed in place; the tree is never cleared. Labels are composed while
+they are drawn, from plain text and roles, so that no name can ever be read as markup.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import Tree
+from textual.widgets.tree import TreeNode
+
+from model.text import clean_line
+from tui.marks import Mark, git_counts, mark_of, mark_of_worktree, reason
+
+if TYPE_CHECKING:
+    from model.resources import Project, Session, Worktree
+    from model.state import State
+    from tui.mirror import Change
+
+Kind = Literal["root", "project", "worktree", "session"]
+Part = tuple[str, str]
+"""Text, and the role that colours it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a row stands for."""
+
+    kind: Kind
+    id: str
+
+
+@dataclass(slots=True)
+class Row:
+    """A row: its place, and what is drawn of it."""
+
+    place: Place
+    parts: tuple[Part, ...] = ()
+    mark: Mark = Mark.IDLE
+
+
+Node = TreeNode[Row]
+ROOT = Place("root", "")
+
+
+class ProjectTree(Tree[Row]):
+    """Projects, worktrees, sessions."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"project-tree--{role}"
+        for role in ("text", "muted", "strong", "added", "removed", *(m.role for m in Mark))
+    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "screen.do('next_waiting')", "Next that needs you", show=False),
+        Binding("a", "screen.do('add_project')", "Add a project", show=False),
+        Binding("x,delete", "remove_here", "Remove", show=False),
+        Binding("j", "cursor_down", show=False),
+        Binding("k", "cursor_up", show=False),
+        Binding("right", "unfold", show=False),
+        Binding("left", "fold", show=False),
+    ]
+
+    class Opened(Message):
+        """A row was chosen."""
+
+        def __init__(self, place: Place) -> None:
+            super().__init__()
+            self.place = place
+
+    class RemovalWanted(Message):
+        """What the row stands for should go."""
+
+        def __init__(self, place: Place) -> None:
+            super().__init__()
+            self.place = place
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__("", Row(ROOT), id=id)
+        self.show_root = False
+        self.guide_depth = 2
+        self.show_guides = False
+        self.auto_expand = False
+        self._rows: dict[Place, Node] = {ROOT: self.root}
+        self._state: State | None = None
+
+    # What the mirror tells ----------------------------------------------------------------------
+
+    def follow(self, change: "Change") -> None:
+        """Change the rows that are concerned."""
+        self._state = state = change.state
+        before = change.before
+        if change.loaded:
+            self._reconcile_all(state)
+            return
+        if change.projects:
+            self._reconcile_all(state)
+        parents = {_project_of(key, state, before) for key in change.worktrees}
+        for project_id in parents - {None}:
+            self._reconcile(Place("project", str(project_id)), state)
+        dirty = set(change.worktrees)
+        for key in change.sessions:
+            session = state.sessions.get(key) or before.sessions.get(key)
+            if session is None:
+                continue
+            dirty.add(session.worktree_id)
+            if _moved(before.sessions.get(key), state.sessions.get(key)):
+                self._reconcile(Place("worktree", session.worktree_id), state)
+            elif (node := self._rows.get(Place("session", key))) is not None:
+                self._draw(node, state)
+        self._redraw_worktrees(dirty, state)
+
+    def _redraw_worktrees(self, worktree_ids: Iterable[str], state: "State") -> None:
+        projects = set()
+        for key in worktree_ids:
+            if (node := self._rows.get(Place("worktree", key))) is not None:
+                self._draw(node, state)
+                projects.add(node.parent)
+        for project in projects:
+            while project is not None and project is not self.root:
+                self._draw(project, state)
+                project = project.parent
+
+    def _reconcile_all(self, state: "State") -> None:
+        children = _children(state)
+        self._put_children(self.root, children, state)
+
+    def _put_children(self, node: Node, children: dict[Place, list[Place]], state: "State") -> None:
+        assert node.data is not None
+        self._order(node, children.get(node.data.place, []))
+        for child in node.children:
+            self._put_children(child, children, state)
+        if node is not self.root:
+            self._draw(node, state)
+
+    def _reconcile(self, parent: Place, state: "State") -> None:
+        """Bring the children of one row into order, and draw what is new."""
+        node = self._rows.get(parent)
+        if node is None:
+            return
+        if parent.kind == "project":
+            wanted = [Place("worktree", w.id) for w in state.worktrees_of(parent.id)]
+            wanted = [*(p for p in _folder_places(parent.id, state)), *wanted]
+        else:
+            wanted = [Place("session", s.id) for s in state.sessions_of(parent.id)]
+        for new in self._order(node, wanted):
+            assert new.data is not None
+            if new.data.place.kind == "worktree":
+                self._reconcile(new.data.place, state)
+            self._draw(new, state)
+        self._draw(node, state)
+
+    def _order(self, node: Node, wanted: list[Place]) -> list[Node]:
+        """Make the node's children exactly `wanted`, touching only what differs."""
+        present = [child.data.place for child in node.children if child.data is not None]
+        if present == wanted:
+            return []
+        kept = set(wanted)
+        for child in list(node.children):
+            if child.data is not None and child.data.place not in kept:
+                self._forget(child)
+        new = []
+        for position, place in enumerate(wanted):
+            known = self._rows.get(place)
+            if known is not None and known.parent is node:
+                if node.children[position] is known:
+                    continue
+                self._forget(known)
+            elif known is not None:
+                self._forget(known)
+            new.append(self._add(node, place, position))
+        return new
+
+    def _add(self, parent: Node, place: Place, position: int) -> Node:
+        node = parent.add(
+            Text(" "),
+            Row(place),
+            before=position if position < len(parent.children) else None,
+            expand=place.kind != "session",
+            allow_expand=place.kind != "session",
+        )
+        self._rows[place] = node
+        return node
+
+    def _forget(self, node: Node) -> None:
+        for child in list(node.children):
+            self._forget(child)
+        if node.data is not None:
+            self._rows.pop(node.data.place, None)
+        node.remove()
+
+    # What is drawn ------------------------------------------------------------------------------
+
+    def _draw(self, node: Node, state: "State") -> None:
+        row = node.data
+        assert row is not None
+        parts = tuple(self._parts(node, row, state))
+        if parts == row.parts:
+            return
+        row.parts = parts
+        # The label is what the tree measures; what is drawn comes from the parts.
+        node.set_label(Text("".join(text for text, _ in parts) or " "))
+
+    def _parts(self, node: Node, row: Row, state: "State") -> Iterator[Part]:
+        match row.place.kind:
+            case "session":
+                if (session := state.sessions.get(row.place.id)) is not None:
+                    row.mark = mark_of(session)
+                    yield from _session_parts(session, row.mark)
+            case "worktree":
+                if (worktree := state.worktrees.get(row.place.id)) is not None:
+                    sessions = [
+                        state.sessions[p.id] for p in _places(node) if p.id in state.sessions
+                    ]
+                    row.mark = mark_of_worktree(worktree, sessions)
+                    yield from _worktree_parts(worktree, row.mark, folded=not node.is_expanded)
+            case "project":
+                if (project := state.projects.get(row.place.id)) is not None:
+                    marks = (child.data.mark for child in node.children if child.data)
+                    row.mark = max(marks, default=Mark.IDLE)
+                    yield from _project_parts(project, row.mark, folded=not node.is_expanded)
+
+    def get_label_width(self, node: Node) -> int:
+        """Cells of the row; counted without drawing it, for there may be thousands."""
+        return cell_len(str(node.label)) + 2
+
+    def render_label(self, node: Node, base_style: Style, style: Style) -> Text:
+        """The row's parts in the colours of their roles."""
+        row = node.data
+        folding = "  "
+        if node.allow_expand and node.children:
+            folding = "▾ " if node.is_expanded else "▸ "
+        on_cursor = node is self.cursor_node
+        text = Text(folding, style=base_style + self._role("muted", on_cursor))
+        if node.allow_expand:
+            text.stylize(Style(meta={"toggle": True}))
+        for part, role in row.parts if row else ():
+            text.append(part, style + self._role(role, on_cursor))
+        return text
+
+    def _role(self, role: str, on_cursor: bool) -> Style:
+        found = self.get_component_rich_style(f"project-tree--{role}", partial=True)
+        # A cursor's background is made for text; marks keep their colour on it.
+        return found.without_color if on_cursor and role in ("text", "muted", "strong") else found
+
+    # What people do -----------------------------------------------------------------------------
+
+    def point_at(self, place: Place) -> None:
+        """Put the cursor on this row, and unfold what hides it."""
+        node = self._rows.get(place)
+        if node is None or node is self.cursor_node:
+            return
+        above = node.parent
+        while above is not None:
+            above.expand()
+            above = above.parent
+        self.call_after_refresh(self.move_cursor, node)
+
+    @property
+    def place(self) -> Place | None:
+        """Where the cursor is."""
+        node = self.cursor_node
+        return node.data.place if node is not None and node.data is not None else None
+
+    @property
+    def labels(self) -> list[str]:
+        """Every row's text from top to bottom, folded ones too."""
+        return [
+            "".join(text for text, _ in node.data.parts)
+            for node in _walk(self.root)
+            if node.data is not None and node is not self.root
+        ]
+
+    def action_unfold(self) -> None:
+        """Unfold the row."""
+        if self.cursor_node is not None:
+            self.cursor_node.expand()
+
+    def action_fold(self) -> None:
+        """Fold the row, or go to the one above it."""
+        node = self.cursor_node
+        if node is None:
+            return
+        if node.allow_expand and node.is_expanded and node.children:
+            node.collapse()
+        elif node.parent is not None and node.parent is not self.root:
+            self.move_cursor(node.parent)
+
+    def action_remove_here(self) -> None:
+        """Ask for the removal of what the cursor is on."""
+        if self.place is not None:
+            self.post_message(self.RemovalWanted(self.place))
+
+    @on(Tree.NodeSelected)
+    def _chosen(self, event: "Tree.NodeSelected[Row]") -> None:
+        event.stop()
+        if event.node.data is not None:
+            self.post_message(self.Opened(event.node.data.place))
+
+    @on(Tree.NodeExpanded)
+    @on(Tree.NodeCollapsed)
+    def _folded(self, event: "Tree.NodeExpanded[Row] | Tree.NodeCollapsed[Row]") -> None:
+        event.stop()
+        if self._state is not None and event.node is not self.root:
+            self._draw(event.node, self._state)
+
+
+def _session_parts(session: "Session", mark: Mark) -> Iterator[Part]:
+    yield f"{mark.sign} ", mark.role
+    yield clean_line(session.name) or "(no name)", "strong" if mark >= Mark.UNREAD else "text"
+    if word := reason(session):
+        yield f"  {word}", mark.role
+
+
+def _worktree_parts(worktree: "Worktree", mark: Mark, *, folded: bool) -> Iterator[Part]:
+    name = clean_line(worktree.name) or "(no name)"
+    yield (f"(base) {name}" if worktree.session_type == "base" else name), "text"
+    if worktree.status == "creating":
+        yield "  being made …", "muted"
+        return
+    if worktree.status == "missing":
+        yield "  directory is gone", Mark.FAILED.role
+        return
+    if folded and mark is not Mark.IDLE:
+        yield f" {mark.sign}", mark.role
+    for word in git_counts(worktree).split():
+        role = {"+": "added", "−": "removed"}.get(word[0], "muted")
+        yield f" {word}", role
+
+
+def _project_parts(project: "Project", mark: Mark, *, folded: bool) -> Iterator[Part]:
+    yield clean_line(project.name) or "(no name)", "strong"
+    if folded and mark is not Mark.IDLE:
+        yield f" {mark.sign}", mark.role
+    if project.default_branch:
+        yield f"  {clean_line(project.default_branch)}", "muted"
+
+
+def _children(state: "State") -> dict[Place, list[Place]]:
+    """The places below each place, in their order, in one pass over everything."""
+    found: dict[Place, list[Place]] = {}
+    projects = sorted(state.projects.values(), key=lambda p: (-p.order, p.added_at))
+    for project in projects:
+        known = project.parent_id in state.projects
+        parent = Place("project", str(project.parent_id)) if known else ROOT
+        found.setdefault(parent, []).append(Place("project", project.id))
+    worktrees = (w for w in state.worktrees.values() if w.archived_at is None)
+    for worktree in sorted(worktrees, key=lambda w: (-w.order, w.created_at)):
+        parent = Place("project", worktree.project_id)
+        found.setdefault(parent, []).append(Place("worktree", worktree.id))
+    sessions = (s for s in state.sessions.values() if s.archived_at is None)
+    for session in sorted(sessions, key=lambda s: (-s.order, s.created_at)):
+        parent = Place("worktree", session.worktree_id)
+        found.setdefault(parent, []).append(Place("session", session.id))
+    return found
+
+
+def _folder_places(folder_id: str, state: "State") -> list[Place]:
+    inside = (p for p in state.projects.values() if p.parent_id == folder_id)
+    return [Place("project", p.id) for p in sorted(inside, key=lambda p: (-p.order, p.added_at))]
+
+
+def _project_of(worktree_id: str, state: "State", before: "State") -> str | None:
+    worktree = state.worktrees.get(worktree_id) or before.worktrees.get(worktree_id)
+    return worktree.project_id if worktree is not None else None
+
+
+def _moved(before: "Session | None", now: "Session | None") -> bool:
+    """Whether a session's place in the tree is another."""
+    if before is None or now is None:
+        return True
+    return (before.archived_at, before.order) != (now.archived_at, now.order)
+
+
+def _places(node: Node) -> list[Place]:
+    return [child.data.place for child in node.children if child.data is not None]
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    yield node
+    for child in node.children:
+        yield from _walk(child)

@@ -1,0 +1,231 @@
+"""What a waiting session asks, and the keys that answer: a plan, questions, a permission."""
+
+import json
+import time
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+if TYPE_CHECKING:
+    from model.resources import Question, Request
+
+Choice = Literal["build", "yolo", "edit", "allow", "allow_session", "deny"]
+Part = str | tuple[str, str] | Content
+
+KEYS: dict[str, dict[str, tuple[Choice, str]]] = {
+    "plan": {"b": ("build", "build"), "y": ("yolo", "yolo"), "e": ("edit", "edit")},
+    "permission": {
+        "a": ("allow", "allow"),
+        "s": ("allow_session", "allow for this session"),
+        "d": ("deny", "deny"),
+    },
+}
+
+
+class RequestPanel(VerticalScroll, can_focus=True):
+    """The box over the composer while the session waits for a person.
+
+    Its keys also work from the composer while that is empty. Enter there hands all keys back to
+    the composer (talk on), so that a message may begin with any letter.
+    """
+
+    GRACE: ClassVar[float] = 0.4
+    """Seconds in which a new request takes no key: it may appear under a typing hand."""
+
+    class Chosen(Message):
+        """A plan or a permission was decided on."""
+
+        def __init__(self, request: "Request", choice: Choice) -> None:
+            super().__init__()
+            self.request = request
+            self.choice = choice
+
+    class Answered(Message):
+        """Every question has its answer."""
+
+        def __init__(self, request: "Request", answers: dict[str, str]) -> None:
+            super().__init__()
+            self.request = request
+            self.answers = answers
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.request: Request | None = None
+        self.is_armed = False
+        """Whether keys are taken as answers."""
+        self._answers: dict[str, str] = {}
+        self._ticked: set[int] = set()
+        self._since = 0.0
+
+    def compose(self) -> ComposeResult:
+        """One text."""
+        yield Static(id="request-text", markup=False)
+
+    def ask(self, request: "Request | None") -> None:
+        """Show this request; `None` hides the panel."""
+        if request == self.request:
+            return
+        known = self.request is not None and request is not None and self.request.id == request.id
+        self.request = request
+        self.set_class(request is None, "hidden")
+        if request is None:
+            return
+        if not known:
+            self._answers, self._ticked = {}, set()
+            self.is_armed = True
+            self._since = time.monotonic()
+            self.scroll_home(animate=False)
+        self._draw()
+
+    @property
+    def question(self) -> "Question | None":
+        """The question that is being asked."""
+        if self.request is None or self.request.kind != "question":
+            return None
+        position = len(self._answers)
+        return self.request.questions[position] if position < len(self.request.questions) else None
+
+    # Keys ---------------------------------------------------------------------------------------
+
+    def press(self, key: str) -> bool:
+        """Whether the key answers; it then has."""
+        if self.request is None or not self.is_armed:
+            return False
+        if time.monotonic() - self._since < self.GRACE:
+            return False
+        if self.question is not None:
+            return self._press_option(key, self.question)
+        if key == "enter":
+            self._talk_on()
+            return True
+        entry = KEYS.get(self.request.kind, {}).get(key)
+        if entry is None:
+            return False
+        self.post_message(self.Chosen(self.request, entry[0]))
+        return True
+
+    def on_key(self, event: events.Key) -> None:
+        """The same keys while the panel has the focus."""
+        if self.press(event.character or event.key) or self.press(event.key):
+            event.stop()
+            event.prevent_default()
+
+    def rearm(self) -> bool:
+        """Take keys again, after talking on; whether that changes anything."""
+        if self.request is None or self.is_armed:
+            return False
+        self.is_armed = True
+        self._draw()
+        return True
+
+    def say(self, text: str) -> bool:
+        """A free text as the answer to the question being asked; whether there is one."""
+        if self.question is None:
+            return False
+        self._answer(self.question, text)
+        return True
+
+    def _talk_on(self) -> None:
+        self.is_armed = False
+        self._draw()
+
+    def _press_option(self, key: str, question: "Question") -> bool:
+        if key == "enter" and question.multi_select and self._ticked:
+            labels = [question.options[number].label for number in sorted(self._ticked)]
+            self._answer(question, ", ".join(labels))
+            return True
+        if not (key.isascii() and key.isdigit() and 0 < int(key) <= len(question.options)):
+            return False
+        number = int(key) - 1
+        if question.multi_select:
+            self._ticked ^= {number}
+            self._draw()
+        else:
+            self._answer(question, question.options[number].label)
+        return True
+
+    def _answer(self, question: "Question", text: str) -> None:
+        assert self.request is not None
+        self._answers[question.question] = text
+        self._ticked = set()
+        self._since = 0.0
+        if len(self._answers) < len({q.question for q in self.request.questions}):
+            self._draw()
+            return
+        self.is_armed = False
+        self.post_message(self.Answered(self.request, dict(self._answers)))
+
+    # What is drawn ------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        assert self.request is not None
+        match self.request.kind:
+            case "plan":
+                title, parts = "Plan", ["The plan above is ready.\n", *self._keys("talk on")]
+            case "permission":
+                title, parts = "Permission", self._permission(self.request)
+            case "question":
+                title, parts = "Question", self._question(self.request)
+        self.border_title = Content(title)
+        self.query_one("#request-text", Static).update(Content.assemble(*parts))
+
+    def _keys(self, enter: str) -> list[Part]:
+        assert self.request is not None
+        if not self.is_armed:
+            return [
+                ("Write below what should change;  ", "$text-muted"),
+                *_key("esc", "the choices"),
+            ]
+        parts: list[Part] = []
+        for key, (_, words) in KEYS[self.request.kind].items():
+            parts += _key(key, words)
+        return [*parts, *_key("enter", enter)]
+
+    def _permission(self, request: "Request") -> list[Part]:
+        parts: list[Part] = [("May I use ", ""), (request.tool_name or "a tool", "bold"), "?"]
+        if request.description:
+            parts += ["  ", (request.description, "$text-muted")]
+        return [*parts, "\n", (_shown_input(request), "$warning"), "\n", *self._keys("talk on")]
+
+    def _question(self, request: "Request") -> list[Part]:
+        question = self.question
+        if question is None:
+            return [("Answered.", "$text-muted")]
+        parts: list[Part] = []
+        if len(request.questions) > 1:
+            place = f"{len(self._answers) + 1} of {len(request.questions)}  "
+            parts.append((place, "$text-muted"))
+        if question.header:
+            parts += [(question.header, "bold $accent"), "  "]
+        parts += [(question.question, "bold"), "\n"]
+        for number, option in enumerate(question.options):
+            tick = ("[x] " if number in self._ticked else "[ ] ") if question.multi_select else ""
+            parts += [(f" {number + 1} ", "$on-accent on $accent"), f" {tick}{option.label}"]
+            if option.description:
+                parts += [("  " + option.description, "$text-muted")]
+            parts.append("\n")
+        if question.multi_select:
+            parts += [*_key("enter", "done")]
+        return [*parts, ("or write your own answer below", "$text-muted")]
+
+
+def _key(key: str, words: str) -> list[Part]:
+    return [(f"[{key}]", "bold $accent"), f" {words}   "]
+
+
+def _shown_input(request: "Request") -> str:
+    """What would be run or touched, whole: nobody should allow what they cannot see."""
+    given = request.tool_input
+    if isinstance(command := given.get("command"), str):
+        rest = {key: value for key, value in given.items() if key not in ("command", "description")}
+        return command if not rest else f"{command}\n{_json(rest)}"
+    return _json(given) if given else ""
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1, default=str)

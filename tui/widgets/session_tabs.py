@@ -1,0 +1,52 @@
+"""The title line of the chat: the sessions of the worktree, the open one in bold."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.style import Style
+
+from model.text import clean_line
+from tui.marks import Mark, mark_of
+from tui.widgets.line import Line
+
+if TYPE_CHECKING:
+    from model.resources import Session
+
+ROLE_COLORS = {
+    Mark.IDLE: "$text-muted",
+    Mark.CREATING: "$text-muted",
+    Mark.RUNNING: "$accent",
+    Mark.UNREAD: "$info",
+    Mark.FAILED: "$error",
+    Mark.NEEDS_YOU: "bold $warning",
+}
+LONGEST = 28
+
+
+class SessionTabs(Line):
+    """One word for each session; a click opens it."""
+
+    def follow(self, sessions: "Sequence[Session]", opened: str | None) -> None:
+        """Show these, the open one in sight."""
+        position = next((n for n, s in enumerate(sessions) if s.id == opened), 0)
+        # The open one stands first if what comes before it would push it out of sight.
+        fitting = max(1, self.content_size.width // (LONGEST + 5))
+        first = 0 if position < fitting else position
+        parts: list[Content | str | tuple[str, str]] = []
+        if first:
+            parts.append((f"‹ {first}  ", "$text-muted"))
+        for session in sessions[first:]:
+            parts += [_tab(session, session.id == opened), "   "]
+        self.show(Content.assemble(*parts))
+
+
+def _tab(session: "Session", is_open: bool) -> Content:
+    mark = mark_of(session)
+    name = clean_line(session.name) or "(no name)"
+    name = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+    tab = Content.assemble(
+        (f"{mark.sign} ", ROLE_COLORS[mark]), (name, "bold" if is_open else "$text-muted")
+    )
+    click = Style.from_meta({"@click": f"screen.open_session({session.id!r})"})
+    return tab.stylize(click)

@@ -1,0 +1,38 @@
+"""The bar at the top: where one is, how many sessions need somebody, and the server."""
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from model.text import clean_line
+from tui.marks import counts
+from tui.widgets.line import Line
+
+if TYPE_CHECKING:
+    from model.client.base import Lost
+    from model.state import State
+
+
+class TopBar(Line):
+    """Path on the left, counts on the right."""
+
+    def follow(
+        self, state: "State", path: tuple[str, ...], lost: "Lost | None", server: str
+    ) -> None:
+        """Show where `path` leads (project, worktree, session names)."""
+        left: list[Content | str | tuple[str, str]] = [("Spinney", "bold $accent")]
+        for number, name in enumerate(path):
+            left.append(("   " if number == 0 else " ▸ ", "$text-muted"))
+            left.append((clean_line(name), "bold" if number == len(path) - 1 else ""))
+        waiting, running = counts(state)
+        right: list[Content | str | tuple[str, str]] = []
+        if lost is not None:
+            right.append((" connection lost, trying again ", "$background on $error"))
+        if waiting:
+            verb = "needs" if waiting == 1 else "need"
+            right += [" " if right else "", (f"{waiting} {verb} you", "bold $warning")]
+        if running:
+            right += [" · " if right else "", (f"{running} running", "$accent")]
+        if server:
+            right += [" · " if right else "", ("●", "$success"), (f" {server}", "$text-muted")]
+        self.show(Content.assemble(*left), Content.assemble(*right))
