@@ -6,7 +6,16 @@ newer version wrote are kept, so that an older program never loses them.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    model_serializer,
+)
 
 ExecutionMode = Literal["plan", "build", "yolo"]
 ThinkingLevel = Literal["off", "think", "megathink", "ultrathink"]
@@ -172,6 +181,14 @@ class Session(Resource):
     named_by_user: bool = False
     resume_token: str | None = None
     """The agent program's own name for this conversation."""
+
+    @model_serializer(mode="wrap")
+    def _without_empty_archived_at(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # The interface has this field present only when the session is archived.
+        fields: dict[str, Any] = write(self)
+        if fields.get("archived_at") is None:
+            fields.pop("archived_at", None)
+        return fields
 
 
 class TextBlock(Resource):

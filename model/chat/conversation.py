@@ -335,20 +335,19 @@ class Conversation:
         self._end_turn(run, usage or Usage(), None)
 
     def _end_turn(self, run: LastRun, usage: Usage, proposed: Request | None) -> None:
-        had_request = self.session.waiting_for is not None
         self._requests.forget_all()
         status: SessionStatus = "waiting" if proposed else "idle"
         if run.status == "failed":
             status = "failed"
-        self._update(
+        show_request(
+            self._store,
+            self._session_id,
+            proposed,
+            status,
             last_run=run.model_dump(mode="json"),
             usage=(self.session.usage + usage).model_dump(mode="json"),
             unread=True,
         )
-        if had_request or proposed:
-            show_request(self._store, self._session_id, proposed, status)
-        else:
-            self._update(status=status)
         self._over.set()
         if run.status == "completed" and proposed is None:
             self._start_next()

@@ -63,10 +63,16 @@ class Requests:
 
 
 def show_request(
-    store: Store, session_id: str, request: Request | None, status: SessionStatus
+    store: Store,
+    session_id: str,
+    request: Request | None,
+    status: SessionStatus,
+    **fields: Any,
 ) -> None:
-    """Record what a session waits for (or nothing) and tell so."""
+    """Record what a session waits for (or nothing), with further fields, and tell so."""
     kind = request.kind if request else None
     shown = request.model_dump(mode="json") if request else None
-    record_session(store, session_id, status=status, waiting_for=kind, request=shown)
-    store.record(SessionWaiting(session_id=session_id, waiting_for=kind, request=request))
+    waited = store.state.sessions[session_id].waiting_for
+    record_session(store, session_id, status=status, waiting_for=kind, request=shown, **fields)
+    if kind or waited:
+        store.record(SessionWaiting(session_id=session_id, waiting_for=kind, request=request))

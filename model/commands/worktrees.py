@@ -1,14 +1,13 @@
 """Commands about worktrees: making, putting away, looking at what changed in them."""
 
 import asyncio
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from model import worktrees
+from model import worktree_status, worktrees
 from model.commands.registry import command
-from model.errors import SpinneyError, worktree_not_found
-from model.events import GitStatusUpdated, WorktreeUpdated
+from model.errors import worktree_not_found
+from model.events import WorktreeUpdated
 from model.git import commit, diff, status
 from model.resources import Label, Resource, Worktree
 from model.worktrees import project_in, worktree_in
@@ -107,12 +106,12 @@ async def update_worktree_label(
 @command
 async def fetch_worktrees_status(workspace: "Workspace", project_id: str) -> None:
     """Ask git anew about all worktrees of a project."""
-    project = project_in(workspace.store.state, project_id)
+    project_in(workspace.store.state, project_id)
     limit = asyncio.Semaphore(2)
 
     async def refresh(worktree: Worktree) -> None:
         async with limit:
-            await _refresh(workspace, worktree, worktree.base_branch or project.default_branch)
+            await worktree_status.refresh(workspace.store, worktree.id)
 
     found = workspace.store.state.worktrees_of(project_id)
     await asyncio.gather(*(refresh(worktree) for worktree in found if worktree.status == "ready"))
@@ -144,6 +143,7 @@ async def commit_changes(
     """Commit what is staged, or (`stageAll`) everything."""
     worktree = worktree_in(workspace.store.state, worktree_id)
     sha = await commit.commit(Path(worktree.path), message, stage_all)
+    workspace.run_in_background(worktree_status.refresh(workspace.store, worktree_id))
     return CommitResult(success=True, commit_sha=sha)
 
 
@@ -159,29 +159,3 @@ async def _known_root(workspace: "Workspace", given: str) -> tuple[Path, str]:
         if project.path and Path(project.path) == real:
             return real, project.default_branch
     raise worktree_not_found(given)
-
-
-async def _refresh(workspace: "Workspace", worktree: Worktree, base: str) -> None:
-    path = Path(worktree.path)
-    if not await asyncio.to_thread(path.is_dir):
-        missing = worktree.model_copy(update={"status": "missing"})
-        workspace.store.record(WorktreeUpdated(worktree=missing))
-        return
-    try:
-        found = await status.worktree_status(path, base)
-    except SpinneyError as error:
-        workspace.problems.append(f"{worktree.name}: {error.message}")
-        return
-    workspace.store.record(
-        GitStatusUpdated(
-            worktree_id=worktree.id,
-            ahead=found.ahead,
-            behind=found.behind,
-            uncommitted_added=found.uncommitted_added,
-            uncommitted_removed=found.uncommitted_removed,
-            branch_diff_added=found.branch_diff_added,
-            branch_diff_removed=found.branch_diff_removed,
-            unpushed=found.unpushed,
-            checked_at=time.time(),
-        )
-    )
