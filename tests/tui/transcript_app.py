@@ -1,0 +1,113 @@
+"""A program with nothing but a transcript, and words for making its messages."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from textual.app import App, ComposeResult
+from textual.geometry import Region
+from textual.message import Message as TextualMessage
+
+from model import events as e
+from model.resources import Block, Message, MessagePage, Session, TextBlock
+from tui.colours import palette
+from tui.history import History
+from tui.transcript import Transcript
+
+SESSION = Session(id="s", worktree_id="w", name="A session", created_at=0)
+DARK = palette("dark", "vitesse-black")
+LIGHT = palette("light", "hosting-light")
+
+
+def user(message_id: str, text: str, **fields: Any) -> Message:
+    return Message(
+        id=message_id, role="user", content=[TextBlock(text=text)], timestamp=0, **fields
+    )
+
+
+def agent(message_id: str, *blocks: Block, **fields: Any) -> Message:
+    known: dict[str, Any] = {"backend": "backend_a", "model": "model_1", "execution_mode": "plan"}
+    return Message(
+        id=message_id, role="assistant", content=list(blocks), timestamp=0, **{**known, **fields}
+    )
+
+
+def running(message_id: str, *blocks: Block) -> Message:
+    return agent(message_id, *blocks, status="processing")
+
+
+def history_of(*messages: Message, total: int = 0, queued: Iterable[Message] = ()) -> History:
+    history = History("s")
+    page = MessagePage(messages=list(messages), total=max(total, len(messages)))
+    history.load(page, queued=queued)
+    return history
+
+
+def delta(message_id: str, text: str, index: int = 0) -> e.ContentDelta:
+    return e.ContentDelta(message_id=message_id, content=text, content_index=index, session_id="s")
+
+
+def started(message: Message) -> e.MessageStarted:
+    return e.MessageStarted(message_id=message.id, session_id="s", message=message)
+
+
+class TranscriptApp(App[None]):
+    def __init__(self, history: History, session: Session = SESSION) -> None:
+        super().__init__()
+        self.history, self.session = history, session
+        self.posted: list[TextualMessage] = []
+        self.refreshed: list[tuple[tuple[Region, ...], bool]] = []
+
+    def compose(self) -> ComposeResult:
+        yield Transcript()
+
+    def on_mount(self) -> None:
+        self.transcript.show(self.history, DARK, self.session, root="/w/alpha")
+        self.transcript.focus()
+
+    @property
+    def transcript(self) -> Transcript:
+        return self.query_one(Transcript)
+
+    @property
+    def rows(self) -> list[str]:
+        """What is on screen, without the scroll bar."""
+        height = self.transcript.size.height
+        return [self.transcript.render_line(y).text.rstrip() for y in range(height)]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.rows)
+
+    def apply(self, *events: e.Event) -> None:
+        for event in events:
+            changed = self.history.apply(event)
+            assert changed is not None
+            self.transcript.changed(changed.start)
+
+    def row_of(self, text: str) -> int:
+        return next(y for y, row in enumerate(self.rows) if text in row)
+
+    def watch_refreshes(self) -> None:
+        """Note from now on which regions the transcript asks to be drawn."""
+        original = self.transcript.refresh
+
+        def refresh(*regions: Region, layout: bool = False, **options: Any) -> Transcript:
+            self.refreshed.append((regions, layout))
+            return original(*regions, layout=layout, **options)
+
+        self.transcript.refresh = refresh  # type: ignore[method-assign]
+
+    def on_transcript_older_wanted(self, message: Transcript.OlderWanted) -> None:
+        self.posted.append(message)
+
+    def on_transcript_typed(self, message: Transcript.Typed) -> None:
+        self.posted.append(message)
+
+    def on_transcript_copy_wanted(self, message: Transcript.CopyWanted) -> None:
+        self.posted.append(message)
+
+    def on_transcript_file_wanted(self, message: Transcript.FileWanted) -> None:
+        self.posted.append(message)
+
+    def on_transcript_link_wanted(self, message: Transcript.LinkWanted) -> None:
+        self.posted.append(message)
