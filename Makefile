@@ -1,19 +1,20 @@
-# `make run` and `make test` need Python 3.11 or newer, git and make; everything else they install
+# `make run` and `make test` need Python 3.11 or newer, git and make. Everything else they install
 # into .venv, at the versions that constraints.txt names.
 PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?= tests
 JOBS ?= auto
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt
 
-.PHONY: run test check lint types imports bench docs clean
+.PHONY: run test check lint types imports bench pictures clean
 
-run: .venv/installed
+run: .venv/installed                ## the demo: a throw-away repository, an agent that needs nothing
 	@$(BIN)/spinney demo
 
-test: .venv/developing
+test: .venv/developing              ## all tests, or `make test TESTS=tests/model`
 	$(BIN)/pytest $(TESTS) -n $(JOBS) --dist worksteal
 
-check: lint types imports
+check: lint types imports           ## what the code must hold besides its tests
 
 lint: .venv/developing
 	$(BIN)/ruff check .
@@ -25,19 +26,24 @@ types: .venv/developing
 imports: .venv/developing
 	$(BIN)/lint-imports
 
-bench: .venv/developing
+bench: .venv/developing             ## the figures of docs/performance.md
 	$(BIN)/python -m tests.bench
 
+pictures: .venv/developing          ## docs/pictures, drawn by the running program
+	$(BIN)/python docs/pictures/make.py
+
 .venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo 'Spinney needs Python 3.11 or newer; name one with: make PYTHON=python3.11 …' >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	$(PIP) --editable .
 	@touch $@
 
-.venv/developing: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
-	@touch $@
+.venv/developing: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[dev]'
+	@touch $@ .venv/installed
 
 clean:
 	rm -rf .venv .tools build dist

@@ -1,4 +1,4 @@
-"""What many tests need: a whole workspace in temporary folders, with agents that need no program."""
+"""What many tests need: a workspace in temporary folders, with agents that need no program."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -16,6 +16,7 @@ from model.paths import Directories
 from model.resources import Project, Session, Worktree
 from model.workspace import Workspace
 from tests.fakes import FakeBackend
+from tests.needs import pytest_runtest_makereport  # noqa: F401 - a hook, found by its name
 
 
 @pytest.fixture

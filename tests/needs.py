@@ -1,0 +1,23 @@
+"""Where every program is installed, no test may be skipped for want of one.
+
+A test that cannot run without a program skips with a reason that begins with "needs ". With
+SPINNEY_TESTS_NEED_PROGRAMS=1, as in `.ci/run`, such a skip is a failure.
+"""
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+_SKIPPED_FOR_A_PROGRAM = "Skipped: needs "
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.skipped and os.environ.get("SPINNEY_TESTS_NEED_PROGRAMS") == "1":
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+        if reason.startswith(_SKIPPED_FOR_A_PROGRAM):
+            report.outcome = "failed"
+            report.longrepr = f"{reason}; all programs must be there (SPINNEY_TESTS_NEED_PROGRAMS)"
+    return report
