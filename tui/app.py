@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from textual.app import App
 from textual.binding import BindingType
+from textual.command import Provider
 from textual.theme import Theme
 
 from model.errors import SpinneyError
@@ -40,7 +41,7 @@ class SpinneyApp(App[None]):
     CSS_PATH = "style.tcss"
     TITLE = "Spinney"
     COMMAND_PALETTE_BINDING = "ctrl+p"
-    ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = set()  # type: ignore[assignment]
     BINDINGS: ClassVar[
         list[BindingType]
     ] = []  # All keys are those of the key map, on the main screen.

@@ -48,7 +48,7 @@ ACTIONS: tuple[Action, ...] = (
         hint="new session",
         help="Another conversation in the same worktree.",
     ),
-    Action("next_pane", "tab", "Go to the next pane", hint="next", in_palette=False),
+    Action("next_pane", "tab", "Go to the next pane", hint="next pane", in_palette=False),
     Action(
         "cycle_mode",
         "shift+tab",
@@ -105,6 +105,12 @@ ACTIONS: tuple[Action, ...] = (
     Action("stop_server", "", "Server: stop"),
     Action("check_agents", "", "Check which agents are installed"),
 )
+
+FOOTER = (
+    "stop", "next_waiting", "commands", "new_worktree", "new_session", "cycle_mode",
+    "toggle_tree", "next_pane", "quit",
+)  # fmt: skip
+"""The actions in the footer, those that are wanted most first."""
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 

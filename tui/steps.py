@@ -105,12 +105,12 @@ def _project_step(state: "State", place: "Place | None", key: str) -> Step:
             "tell an agent there what to do.",
             offer="New worktree",
             action="new_worktree",
-            more=((key, "new worktree, from anywhere"), ("f1", "help")),
+            more=((key, "the same, from anywhere"), ("f1", "help")),
         )
     return Step(
         name,
         "Choose a session on the left, or begin a new one.",
         offer="New worktree",
         action="new_worktree",
-        more=((key, "new worktree"), ("f2", "show or hide the projects"), ("f1", "help")),
+        more=(("f2", "show or hide the projects"), ("f1", "help")),
     )

@@ -1,6 +1,7 @@
 """The help: every key and mark, made from the tables that also bind and draw them."""
 
 from collections.abc import Iterable, Mapping
+from textwrap import wrap
 
 from textual.content import Content
 
@@ -10,6 +11,8 @@ from tui.screens.dialog import Report
 from tui.widgets.session_tabs import ROLE_COLORS
 
 Part = str | tuple[str, str]
+KEYS_WIDTH = 16
+WORDS_WIDTH = 50
 
 
 def help_page(overrides: Mapping[str, str]) -> Report:
@@ -27,7 +30,7 @@ def help_page(overrides: Mapping[str, str]) -> Report:
         ("Marks\n", "bold $accent"),
     ]
     for mark, meaning in MEANINGS:
-        parts += [(f"{mark.sign:>18}  ", ROLE_COLORS[mark]), f"{meaning}\n"]
+        parts += [(f"{mark.sign:>{KEYS_WIDTH}}  ", ROLE_COLORS[mark]), f"{meaning}\n"]
     parts += [
         ("\nEverything else", "bold $accent"),
         " is in the command palette (ctrl+p). Hold shift to select text with the mouse.\n"
@@ -45,5 +48,7 @@ def help_page(overrides: Mapping[str, str]) -> Report:
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> list[Part]:
     parts: list[Part] = [(f"{title}\n", "bold $accent")]
     for keys, words in rows:
-        parts += [(f"{keys:>18}  ", "bold"), f"{words}\n"]
+        first, *rest = wrap(words, WORDS_WIDTH)
+        parts += [(f"{keys:>{KEYS_WIDTH}}  ", "bold"), f"{first}\n"]
+        parts += [f"{'':{KEYS_WIDTH}}  {line}\n" for line in rest]
     return [*parts, "\n"]

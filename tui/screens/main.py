@@ -19,6 +19,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tui import keymap
+from tui.marks import counts
 from tui.steps import is_project, next_step, repository_at
 from tui.terminal import WIDE, Terminal, size_problem
 from tui.widgets.chat import Chat
@@ -181,6 +182,13 @@ class MainScreen(Screen[None]):
             self._follow_session()
         else:
             self._show_step()
+            if change.loaded and change.state.sessions and place is None:
+                self._offer_projects()
+
+    def _offer_projects(self) -> None:
+        """At the start there is something to choose from: the keys should choose."""
+        self.add_class("tree-open")
+        self.call_after_refresh(self.projects.focus)
 
     def _follow_session(self) -> None:
         session = self.session
@@ -200,7 +208,10 @@ class MainScreen(Screen[None]):
 
     def refresh_keys(self) -> None:
         """Name the keys of where the focus is."""
-        without = {"stop"} if self.session is None or self.session.status == "idle" else set()
+        busy = self.session is not None and self.session.status in ("running", "waiting")
+        without = set() if busy else {"stop"}
+        if self.link is None or not counts(self.state)[0]:
+            without |= {"next_waiting"}
         first: tuple[tuple[str, str], ...] = ()
         match self.focused:
             case Composer():

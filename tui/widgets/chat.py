@@ -144,7 +144,7 @@ class Chat(Vertical):
             case "waiting", "question":
                 text = "Answer in your own words"
             case "waiting", "permission":
-                text = "Queued until you have decided"
+                text = "Decide above, or write what should happen afterwards"
             case _:
                 text = f"Message {agent or 'the agent'}"
         if self.composer.placeholder != text:

@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Mapping
 
 from textual.content import Content
-from textual.style import Style
 
-from tui.keymap import ACTIONS, keys_of, shown
-from tui.widgets.line import Line
+from tui.keymap import BY_ID, FOOTER, keys_of, shown
+from tui.widgets.line import Line, clickable
 
 
 class KeyHints(Line):
-    """Keys and a word each; a click does the same."""
+    """Keys and a word each, as many as fit; a click does the same. Help stays at the right."""
 
     def follow(
         self,
@@ -20,14 +19,23 @@ class KeyHints(Line):
         without: frozenset[str] = frozenset(),
     ) -> None:
         """`first`: keys of the focused pane, and their words. `without`: actions of no use now."""
-        parts: list[Content | str | tuple[str, str]] = []
-        for key, words in first:
-            parts += [(key, "bold $accent"), (f" {words}  ", "$text-muted")]
-        for action in ACTIONS:
-            if not action.hint or action.id in without:
-                continue
-            key = shown(keys_of(action.id, overrides))
-            hint = Content.assemble((key, "bold $accent"), (f" {action.hint}", "$text-muted"))
-            click = Style.from_meta({"@click": f"screen.do('{action.id}')"})
-            parts += [hint.stylize(click), "  "]
-        self.show(Content.assemble(*parts))
+        hints = [_hint(key, words) for key, words in first]
+        hints += [_of_action(id, overrides) for id in FOOTER if id not in without]
+        right = _of_action("help", overrides)
+        room = self.content_size.width - right.cell_length - 2
+        shown_hints: list[Content] = []
+        for hint in hints:
+            room -= hint.cell_length + 2
+            if room < 0:
+                break
+            shown_hints.append(hint)
+        self.show(Content("  ").join(shown_hints), right)
+
+
+def _of_action(action_id: str, overrides: Mapping[str, str]) -> Content:
+    hint = _hint(shown(keys_of(action_id, overrides)), BY_ID[action_id].hint)
+    return clickable(hint, f"screen.do('{action_id}')")
+
+
+def _hint(key: str, words: str) -> Content:
+    return Content.assemble((key, "bold $accent"), (f" {words}", "$text-muted"))

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual import on
@@ -47,6 +46,9 @@ class Row:
     mark: Mark = Mark.IDLE
 
 
+TAIL_ROLES = frozenset({"added", "removed", "count", "reason"})
+"""Parts at the right edge; a long name is cut before they are."""
+
 Node = TreeNode[Row]
 ROOT = Place("root", "")
 
@@ -56,7 +58,7 @@ class ProjectTree(Tree[Row]):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"project-tree--{role}"
-        for role in ("text", "muted", "strong", "added", "removed", *(m.role for m in Mark))
+        for role in ("text", "muted", "strong", *TAIL_ROLES, *(m.role for m in Mark))
     }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "screen.do('next_waiting')", "Next that needs you", show=False),
@@ -228,8 +230,8 @@ class ProjectTree(Tree[Row]):
                     yield from _project_parts(project, row.mark, folded=not node.is_expanded)
 
     def get_label_width(self, node: Node) -> int:
-        """Cells of the row; counted without drawing it, for there may be thousands."""
-        return cell_len(str(node.label)) + 2
+        """Nothing: rows are as wide as the tree, so that it never scrolls sideways."""
+        return 0
 
     def render_label(self, node: Node, base_style: Style, style: Style) -> Text:
         """The row's parts in the colours of their roles."""
@@ -238,12 +240,23 @@ class ProjectTree(Tree[Row]):
         if node.allow_expand and node.children:
             folding = "▾ " if node.is_expanded else "▸ "
         on_cursor = node is self.cursor_node
-        text = Text(folding, style=base_style + self._role("muted", on_cursor))
+        text = Text(folding, style=style + self._role("muted", on_cursor))
         if node.allow_expand:
             text.stylize(Style(meta={"toggle": True}))
+        tail = Text()
         for part, role in row.parts if row else ():
-            text.append(part, style + self._role(role, on_cursor))
-        return text
+            side = tail if role in TAIL_ROLES else text
+            side.append(part, style + self._role(role, on_cursor))
+        room = self.size.width - self._depth(node) * self.guide_depth - tail.cell_len
+        text.truncate(max(4, room), overflow="ellipsis")
+        text.append(" " * max(0, room - text.cell_len), style)
+        return text.append_text(tail)
+
+    def _depth(self, node: Node) -> int:
+        depth = 0
+        while (parent := node.parent) is not None and parent is not self.root:
+            node, depth = parent, depth + 1
+        return depth
 
     def _role(self, role: str, on_cursor: bool) -> Style:
         found = self.get_component_rich_style(f"project-tree--{role}", partial=True)
@@ -316,7 +329,7 @@ def _session_parts(session: "Session", mark: Mark) -> Iterator[Part]:
     yield f"{mark.sign} ", mark.role
     yield clean_line(session.name) or "(no name)", "strong" if mark >= Mark.UNREAD else "text"
     if word := reason(session):
-        yield f"  {word}", mark.role
+        yield f" {word}", "reason"
 
 
 def _worktree_parts(worktree: "Worktree", mark: Mark, *, folded: bool) -> Iterator[Part]:
@@ -331,7 +344,7 @@ def _worktree_parts(worktree: "Worktree", mark: Mark, *, folded: bool) -> Iterat
     if folded and mark is not Mark.IDLE:
         yield f" {mark.sign}", mark.role
     for word in git_counts(worktree).split():
-        role = {"+": "added", "−": "removed"}.get(word[0], "muted")
+        role = {"+": "added", "−": "removed"}.get(word[0], "count")
         yield f" {word}", role
 
 

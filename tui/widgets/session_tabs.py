@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.content import Content
-from textual.style import Style
 
 from model.text import clean_line
 from tui.marks import Mark, mark_of
-from tui.widgets.line import Line
+from tui.widgets.line import Line, clickable
 
 if TYPE_CHECKING:
     from model.resources import Session
@@ -48,5 +47,4 @@ def _tab(session: "Session", is_open: bool) -> Content:
     tab = Content.assemble(
         (f"{mark.sign} ", ROLE_COLORS[mark]), (name, "bold" if is_open else "$text-muted")
     )
-    click = Style.from_meta({"@click": f"screen.open_session({session.id!r})"})
-    return tab.stylize(click)
+    return clickable(tab, f"screen.open_session({session.id!r})")

@@ -72,12 +72,12 @@ class StatusLine(Line):
         parts: list[str | tuple[str, str] | Content] = [(mode, f"bold {_MODE_COLORS[mode]}")]
         tokens = session.usage.input_tokens + session.usage.output_tokens
         words = [*map(clean_line, self._labels)]
-        if session.thinking_level != "off":
+        if session.thinking_level != "off" and self.content_size.width >= 78:
             words.append(session.thinking_level)
         if tokens:
             words.append(f"{short(tokens)} tokens")
         if session.context_tokens and session.context_window:
-            words.append(f"{100 * session.context_tokens // session.context_window} % of context")
+            words.append(f"context {100 * session.context_tokens // session.context_window} %")
         for word in filter(None, words):
             parts += [(" · ", "$text-disabled"), (word, "$text-muted")]
         self.show(Content.assemble(*parts), self._state(session))
@@ -95,7 +95,7 @@ class StatusLine(Line):
                 text = f"{waiting}running {duration(int(now - self._since)):>6}"
                 return Content.styled(text, "$accent")
             case "waiting":
-                return Content.styled(f"{waiting}waits for your {reason(session)}", "bold $warning")
+                return Content.styled(f"{waiting}{reason(session)} waits for you", "bold $warning")
             case "failed":
                 return Content.styled(f"{waiting}failed", "bold $error")
             case _:
