@@ -5,12 +5,14 @@ import errno
 import json
 import logging
 import os
+import secrets
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import WSCloseCode, web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from model.errors import SpinneyError
 from model.paths import write_atomically
@@ -54,6 +56,8 @@ class Server:
         self._limits = limits or Limits()
         self._door = Door(self._token)
         self._known_token: str | None = None
+        self._run = secrets.token_hex(8)
+        """Names this run of the program: event numbers of another one mean nothing here."""
         self._running: _Running | None = None
         self._changing = asyncio.Lock()
         self._end_listening: Callable[[], None] | None = None
@@ -123,17 +127,19 @@ class Server:
         door.localhost_only, door.token_required = localhost_only, token_required
         self._known_token = self._token()
         limits, static = self._limits, await asyncio.to_thread(StaticFiles.read)
-        sockets, doorman = WebSockets(self._workspace, limits), Doorman(limits)
+        sockets, doorman = WebSockets(self._workspace, limits, self._run), Doorman(limits)
         entrance = Entrance(door, doorman)
         app = web.Application(middlewares=[entrance.admit], client_max_size=limits.body_size)
         app.on_response_prepare.append(add_headers)
-        app.add_routes(HttpApi(self._workspace, door, sockets.run, limits).routes())
+        app.add_routes(HttpApi(self._workspace, door, self._run, limits).routes())
         app.add_routes([web.get("/ws", sockets.serve), web.get("/{path:.*}", static.serve)])
         runner = web.AppRunner(
             app,
             access_log=None,
+            logger=_http_log(),
             handle_signals=False,
             keepalive_timeout=limits.keep_alive,
+            lingering_time=limits.lingering,
             shutdown_timeout=limits.shutdown / 2,
         )
         await runner.setup()
@@ -173,6 +179,17 @@ class Server:
         }
         path = self._workspace.directories.server
         await asyncio.to_thread(write_atomically, path, json.dumps(told).encode())
+
+
+def _http_log() -> logging.Logger:
+    """The log of the HTTP layer, without requests that are no HTTP: it would quote their tokens."""
+    log = logging.getLogger("server.http")
+    log.addFilter(_is_own_fault)
+    return log
+
+
+def _is_own_fault(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -11,6 +11,8 @@ class Limits:
     """An idle HTTP connection; also bounds an unfinished request head."""
     body_time: float = 20
     """For a whole request body to arrive."""
+    lingering: float = 2
+    """For the rest of a body that is not wanted any more."""
     handshake: float = 10
     """From a connection to its first whole request head."""
     body_size: int = 1024 * 1024

@@ -7,7 +7,6 @@ watch over clients that say nothing any more.
 import asyncio
 import json
 import logging
-import secrets
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
@@ -38,9 +37,8 @@ _log = logging.getLogger(__name__)
 class WebSockets:
     """Every open WebSocket of the server."""
 
-    def __init__(self, workspace: "Workspace", limits: Limits) -> None:
-        self.run = secrets.token_hex(8)
-        """Names this run of the program: event numbers of another one mean nothing here."""
+    def __init__(self, workspace: "Workspace", limits: Limits, run: str) -> None:
+        self._run = run
         self._workspace = workspace
         self._limits = limits
         self._fanout = Fanout(workspace.bus)
@@ -88,7 +86,7 @@ class WebSockets:
         reader = bus.reader(None if unknown else since or None)
         connection = Connection(transport, reader, numbered=since is not None, limits=self._limits)
         if since is not None:
-            payload = {"seq": bus.seq, "version": model.__version__, "run": self.run}
+            payload = {"seq": bus.seq, "version": model.__version__, "run": self._run}
             hello = {"type": "event", "event": "hello", "payload": payload}
             transport.write(text_frame(json.dumps(hello).encode()))
         if unknown:

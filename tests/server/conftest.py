@@ -108,7 +108,9 @@ async def server(start_server: StartServer) -> Server:
 @pytest.fixture
 async def http() -> AsyncIterator[aiohttp.ClientSession]:
     """An HTTP client."""
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=20)) as made:
+    async with aiohttp.ClientSession(
+        timeout=aiohttp.ClientTimeout(total=20), connector=aiohttp.TCPConnector(limit=0)
+    ) as made:
         yield made
 
 

@@ -1,0 +1,260 @@
+"""Who may come in: tokens, Host and Origin, preflight, and what must never leak."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from model.workspace import Workspace
+from server.app import Server
+from tests.server.conftest import (
+    TOKEN,
+    StartServer,
+    base_url,
+    bearer,
+    connect,
+    raw_request,
+)
+
+EVIL = {"Origin": "http://evil.test"}
+
+
+async def get(
+    server: Server, http: aiohttp.ClientSession, path: str = "/api/init", **headers: str
+) -> aiohttp.ClientResponse:
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    response = await http.get(base_url(server) + path, headers=names)
+    await response.read()
+    return response
+
+
+async def test_a_foreign_page_without_the_token_is_told_so_readably(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    response = await get(server, http, Origin="http://evil.test")
+    assert response.status == 401
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert (await response.json())["error_type"] == "authentication_error"
+
+
+async def test_a_valid_token_is_enough_from_any_origin_and_host(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    response = await get(server, http, Origin="http://evil.test", Host="evil.test", **bearer())
+    assert response.status == 200
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+
+
+async def test_every_preflight_passes_without_a_token_and_echoes_what_was_asked(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    asked = {
+        **EVIL,
+        "Access-Control-Request-Method": "PATCH",
+        "Access-Control-Request-Headers": "authorization,x-a",
+    }
+    for path in ("/api/init", "/api/sessions/x/messages", "/ws", "/nowhere.js"):
+        response = await http.options(base_url(server) + path, headers=asked)
+        assert response.status == 204
+        assert response.headers["Access-Control-Allow-Methods"] == "PATCH"
+        assert response.headers["Access-Control-Allow-Headers"] == "authorization,x-a"
+        assert response.headers["Access-Control-Allow-Origin"] == "*"
+        assert "Access-Control-Allow-Credentials" not in response.headers
+
+
+async def test_without_a_required_token_only_own_pages_and_programs_come_in(
+    start_server: StartServer, http: aiohttp.ClientSession
+) -> None:
+    server = await start_server(token_required=False)
+    port = server.status()["port"]
+    assert (await get(server, http)).status == 200
+    assert (await get(server, http, Origin=f"http://127.0.0.1:{port}")).status == 200
+    assert (await get(server, http, Origin=f"http://localhost:{port}")).status == 200
+    for origin in ("http://evil.test", "null", f"http://127.0.0.1:{port + 1}", "http://127.0.0.1"):
+        assert (await get(server, http, Origin=origin)).status == 401, origin
+    for site in ("cross-site", "same-site"):
+        assert (await get(server, http, Sec_Fetch_Site=site)).status == 401, site
+    assert (await get(server, http, Sec_Fetch_Site="same-origin")).status == 200
+
+
+@pytest.mark.parametrize("token_required", [True, False])
+async def test_a_foreign_page_cannot_open_a_websocket(
+    start_server: StartServer, http: aiohttp.ClientSession, token_required: bool
+) -> None:
+    server = await start_server(token_required=token_required)
+    for origin in ("http://evil.test", "null"):
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await http.ws_connect(f"{base_url(server)}/ws", headers={"Origin": origin})
+        assert refused.value.status == 401
+    assert (await connect(server, http, headers=EVIL)).socket.closed is False
+    if not token_required:
+        assert (await http.ws_connect(f"{base_url(server)}/ws")).closed is False
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.test:{}",
+        "localhost.evil.test",
+        "127.0.0.1.evil.test",
+        "0.0.0.0:{}",
+        "[::]:{}",
+        "192.168.1.1",
+        "2130706433",
+        "127.1",
+    ],
+)
+async def test_a_name_that_others_can_point_here_needs_the_token(
+    start_server: StartServer, http: aiohttp.ClientSession, host: str
+) -> None:
+    server = await start_server(token_required=False)
+    host = host.format(server.status()["port"])
+    assert (await get(server, http, Host=host)).status == 401
+    assert (await get(server, http, Host=host, Origin=f"http://{host}")).status == 401
+
+
+@pytest.mark.parametrize(
+    "host", ["LOCALHOST:{}", "localhost.:{}", "a.localhost:{}", "[::1]:{}", "127.0.0.2"]
+)
+async def test_a_loopback_name_needs_no_token(
+    start_server: StartServer, http: aiohttp.ClientSession, host: str
+) -> None:
+    server = await start_server(token_required=False)
+    host = host.format(server.status()["port"])
+    assert (await get(server, http, Host=host)).status == 200
+
+
+@pytest.mark.parametrize("token_required", [True, False])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [b"Host: [::1"],
+        [b"Host: a b"],
+        [b"Host: http://x/"],
+        [b"Host: 127.0.0.1:99999"],
+        [b"Host: \xff"],
+        [b"Host: localhost", b"Host: evil.test"],
+        [],
+        [b"Host: localhost", b"Origin: ://"],
+        [b"Host: localhost", b"Origin: \xff"],
+        [b"Host: localhost", b"Origin: http://" + b"a" * 8000],
+        [b"Host: localhost", b"Authorization: Bearer \xff\xfe"],
+    ],
+)
+async def test_malformed_headers_are_refused_and_harm_nobody(
+    start_server: StartServer,
+    http: aiohttp.ClientSession,
+    lines: list[bytes],
+    token_required: bool,
+) -> None:
+    server = await start_server(token_required=token_required)
+    status, _ = await raw_request(server, b"GET /api/init HTTP/1.1", *lines)
+    harmless = not token_required and any(line.startswith(b"Authorization") for line in lines)
+    assert status == 200 if harmless else status in (400, 401)
+    assert (await get(server, http, **bearer())).status == 200
+
+
+async def test_a_simple_form_post_from_a_page_does_nothing(
+    start_server: StartServer, http: aiohttp.ClientSession, session: Any, workspace: Workspace
+) -> None:
+    server = await start_server(token_required=False)
+    url = f"{base_url(server)}/api/sessions/{session.id}/messages"
+    text = {"Content-Type": "text/plain"}
+    body = json.dumps({"message": "delete everything"})
+    assert (await http.post(url, data=body, headers={**text, **EVIL})).status == 401
+    assert (await http.post(url, data=body, headers=text)).status == 400
+    assert workspace.store.state.sessions[session.id].message_count == 0
+    with_token = await http.post(url, data=body, headers={**text, **EVIL, **bearer()})
+    assert with_token.status == 200
+
+
+@pytest.mark.parametrize("given", ["é", "", " ", TOKEN + "x", TOKEN[:-1], TOKEN.upper(), "\x80"])
+async def test_a_wrong_token_of_any_kind_is_a_401(server: Server, given: str) -> None:
+    status, _ = await raw_request(
+        server,
+        b"GET /api/init HTTP/1.1",
+        b"Host: localhost",
+        b"Authorization: Bearer " + given.encode(),
+    )
+    assert status == 401
+
+
+async def test_an_empty_token_never_matches(
+    start_server: StartServer, http: aiohttp.ClientSession
+) -> None:
+    server = await start_server(token="")
+    for headers in ({"Authorization": "Bearer "}, {"Authorization": "Bearer"}, {}):
+        assert (await http.get(f"{base_url(server)}/api/init", headers=headers)).status == 401
+    assert (await http.get(f"{base_url(server)}/api/auth?token=")).status == 401
+
+
+async def test_many_wrong_tokens_lock_nobody_out_and_fill_no_log(
+    server: Server, http: aiohttp.ClientSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    for _ in range(300):
+        response = await get(server, http, Authorization="Bearer wrong")
+        assert response.status == 401
+    assert (await get(server, http, **bearer())).status == 200
+    assert len([line for line in caplog.messages if "refused" in line]) == 1
+
+
+async def test_the_token_can_be_checked_in_header_and_address(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    good = await get(server, http, "/api/auth", **bearer())
+    assert (good.status, await good.json()) == (200, {"ok": True, "token_required": True})
+    assert (await get(server, http, f"/api/auth?token={TOKEN}")).status == 200
+    bad = await get(server, http, "/api/auth?token=x")
+    body = await bad.json()
+    assert bad.status == 401
+    assert (body["ok"], body["error_type"]) == (False, "authentication_error")
+
+
+async def test_a_token_in_the_address_opens_nothing_but_the_websocket(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    assert (await get(server, http, f"/api/init?token={TOKEN}")).status == 401
+
+
+async def test_the_token_is_in_no_log_and_no_answer(
+    server: Server, http: aiohttp.ClientSession, caplog: pytest.LogCaptureFixture, session: Any
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    seen = ""
+    referer = {"Referer": f"http://x/?token={TOKEN}", **bearer()}
+    for path in (
+        "/",
+        "/healthz",
+        "/api/auth",
+        "/api/init",
+        f"/api/sessions/{session.id}",
+        "/api/nothing",
+        "/x.js",
+    ):
+        response = await http.get(f"{base_url(server)}{path}?token={TOKEN}", headers=referer)
+        seen += await response.text() + str(response.headers)
+    socket = await connect(server, http, since=0)
+    await socket.call("get_preferences")
+    await socket.call("get_http_server_status")
+    await socket.call("update_preferences", changes={"theme": "dark"})
+    # The refusal quotes the bad line, but only to the one who sent it.
+    await raw_request(server, b"GET /?token=" + TOKEN.encode() + b" HTTP/9.9", b"a b")
+    seen += json.dumps(socket.frames) + caplog.text
+    assert "GET /api/init 200" in caplog.text
+    assert TOKEN not in seen
+
+
+async def test_the_address_file_is_private_and_goes_with_the_server(
+    server: Server, workspace: Workspace
+) -> None:
+    path: Path = workspace.directories.server
+    told = json.loads(path.read_text())
+    assert told["token"] == TOKEN
+    assert told["base_url"] == f"http://127.0.0.1:{told['port']}"
+    assert path.stat().st_mode & 0o777 == 0o600
+    await server.stop()
+    assert not path.exists()

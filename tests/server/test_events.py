@@ -1,0 +1,364 @@
+"""Events on the wire: both envelopes, both forms, resuming, falling behind, subscriptions."""
+
+import asyncio
+import json
+import socket as sockets
+from typing import Any
+
+import aiohttp
+import pytest
+
+import model
+from model import events as e
+from model.resources import Message, Project, Session, TextBlock, Usage, Worktree
+from model.workspace import Workspace
+from server.app import Server
+from server.limits import Limits
+from tests.server.conftest import Socket, StartServer, bearer, connect
+
+PROJECT = Project(
+    id="p", name="p", path="/p", default_branch="main", added_at=1, tracker_api_key="k"
+)
+WORKTREE = Worktree(id="w", project_id="p", name="w", path="/w", branch="w", created_at=1)
+SESSION = Session(id="s", worktree_id="w", name="s", created_at=1)
+MESSAGE = Message(id="m", role="assistant", timestamp=1, session_id="s")
+
+INTERFACE: list[tuple[e.Event, str, set[str]]] = [
+    (
+        e.MessageStarted(message_id="m", session_id="s", message=MESSAGE),
+        "data",
+        {"message_id", "session_id"},
+    ),
+    (
+        e.ContentDelta(message_id="m", content="x", content_index=0, session_id="s"),
+        "data",
+        {"message_id", "content", "content_index"},
+    ),
+    (
+        e.ToolUsed(
+            message_id="m",
+            tool_name="edit",
+            tool_input={},
+            session_id="s",
+            content_index=1,
+            tool_use_id="t",
+        ),
+        "data",
+        {"message_id", "tool_name", "tool_input"},
+    ),
+    (
+        e.MessageCompleted(message_id="m", session_id="s", stop_reason="end", usage=Usage()),
+        "data",
+        {"message_id", "session_id", "stop_reason", "usage"},
+    ),
+    (
+        e.MessageFailed(message_id="m", error="x", error_type="timeout", session_id="s"),
+        "data",
+        {"message_id", "error", "error_type"},
+    ),
+    (e.SessionCreated(session=SESSION), "data", {"session"}),
+    (e.SessionUpdated(session_id="s", updates={"name": "x"}), "data", {"session_id", "updates"}),
+    (e.SessionArchived(session_id="s", archived_at=1), "data", {"session_id"}),
+    (e.SessionDeleted(session_id="s"), "data", {"session_id"}),
+    (
+        e.WorktreeCreating(worktree=WORKTREE),
+        "payload",
+        {"id", "project_id", "name", "path", "branch"},
+    ),
+    (e.WorktreeCreated(worktree=WORKTREE), "payload", {"worktree"}),
+    (
+        e.WorktreeCreateFailed(id="w", project_id="p", error="x"),
+        "payload",
+        {"id", "project_id", "error"},
+    ),
+    (
+        e.WorktreeStatusUpdated(worktree_id="w", cached_pr_status="open", cached_check_status=None),
+        "payload",
+        {"worktree_id", "cached_pr_status", "cached_check_status"},
+    ),
+    (e.ProjectAdded(project=PROJECT), "payload", set(Project.model_fields)),
+    (e.ProjectUpdated(project=PROJECT), "payload", set(Project.model_fields)),
+    (e.ProjectRemoved(project_id="p"), "payload", {"project_id"}),
+]
+
+
+def text(number: int, session_id: str = "s", size: int = 1) -> e.Event:
+    """An event that never merges with its neighbours."""
+    return e.TaskCompleted(task=f"{session_id}:{number}", ok=True, detail="x" * size)
+
+
+def delta(session_id: str, number: int) -> e.Event:
+    return e.ContentDelta(
+        message_id=session_id, content=f"{number}", content_index=number, session_id=session_id
+    )
+
+
+async def until_silent(socket: Socket) -> list[dict[str, Any]]:
+    """All events up to now: what comes before the answer to a question asked now."""
+    socket.frames.clear()
+    await socket.call("list_projects")
+    return [frame for frame in socket.frames if "event" in frame]
+
+
+async def test_a_plain_client_gets_exactly_the_fields_of_the_interface(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    socket = await connect(server, http)
+    subscribed = await connect(server, http)
+    subscribed_to = await _session(workspace)
+    await subscribed.send({"type": "subscribe", "session_id": subscribed_to, "id": "1"})
+    await subscribed.answer("1")
+    await until_silent(socket)
+    await until_silent(subscribed)
+    for event, _, _ in INTERFACE:
+        workspace.bus.publish(event)
+    for one in (socket, subscribed):
+        frames = await until_silent(one)
+        assert [frame["event"] for frame in frames] == [event.name for event, _, _ in INTERFACE]
+        for frame, (_, envelope, fields) in zip(frames, INTERFACE, strict=True):
+            head = {"event", "data"} if envelope == "data" else {"type", "event", "payload"}
+            assert set(frame) == head
+            assert set(frame[envelope]) == fields
+            assert frame.get("type", "event") == "event"
+
+
+async def _session(workspace: Workspace) -> str:
+    await workspace.store.accept(
+        e.ProjectAdded(project=PROJECT),
+        e.WorktreeCreated(worktree=WORKTREE),
+        e.SessionCreated(session=SESSION),
+    )
+    return SESSION.id
+
+
+async def test_events_for_mirrors_and_their_fields_reach_numbered_clients_only(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    plain, numbered = await connect(server, http), await connect(server, http, since=0)
+    workspace.bus.publish(e.RunNoticed(session_id="s", text="retrying"))
+    workspace.bus.publish(delta("s", 1))
+    assert [f["event"] for f in await until_silent(plain)] == ["content-delta"]
+    notice, told = (await until_silent(numbered))[-2:]
+    assert (notice["event"], notice["seq"]) == ("session-notice", workspace.bus.seq - 1)
+    assert (told["data"]["session_id"], told["seq"]) == ("s", workspace.bus.seq)
+
+
+async def test_secrets_stand_in_no_frame(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    socket = await connect(server, http)
+    workspace.bus.publish(e.ProjectAdded(project=PROJECT))
+    workspace.bus.publish(e.PreferencesUpdated(changes={"tracker_api_key": "k", "theme": "dark"}))
+    project, preferences = await until_silent(socket)
+    assert project["payload"]["tracker_api_key"] is None
+    assert preferences["payload"] == {"changes": {"theme": "dark"}}
+
+
+async def test_a_numbered_client_is_greeted_with_the_newest_number(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    workspace.bus.publish(text(1))
+    socket = await connect(server, http, since=0)
+    hello = await socket.receive()
+    assert hello["event"] == "hello"
+    assert hello["payload"]["seq"] == workspace.bus.seq
+    assert hello["payload"]["version"] == model.__version__
+    workspace.bus.publish(text(2))
+    assert [frame["payload"]["task"] for frame in await until_silent(socket)] == ["s:2"]
+
+
+async def test_a_client_resumes_where_it_was(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    for number in range(10):
+        workspace.bus.publish(text(number))
+    seq = workspace.bus.seq
+    socket = await connect(server, http, since=seq - 3)
+    frames = await until_silent(socket)
+    assert [frame["seq"] for frame in frames[1:]] == [seq - 2, seq - 1, seq]
+
+
+async def test_a_client_that_comes_back_too_late_is_told_what_it_missed(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    for number in range(1500):
+        workspace.bus.publish(text(number))
+    seq = workspace.bus.seq
+    hello, missed, *rest = await until_silent(await connect(server, http, since=5))
+    assert hello["payload"]["seq"] == seq
+    assert missed["event"] == "events-missed"
+    assert missed["payload"] == {"from": 6, "to": seq - 1000}
+    assert [frame["seq"] for frame in rest] == list(range(seq - 999, seq + 1))
+
+
+async def test_a_number_of_another_run_counts_as_missed(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    frames = await until_silent(await connect(server, http, since=workspace.bus.seq + 50))
+    assert [frame["event"] for frame in frames] == ["hello", "events-missed"]
+
+
+@pytest.mark.parametrize("since", ["-1", "x", "1.5", "٣", "9" * 40])
+async def test_a_number_that_is_none_is_refused(
+    server: Server, http: aiohttp.ClientSession, since: str
+) -> None:
+    url = f"{server.status()['base_url']}/ws"
+    with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+        await http.ws_connect(url, params={"since": since}, headers=bearer())
+    assert refused.value.status == 400
+
+
+class LateReader:
+    """A numbered client on a socket with a small buffer that reads only when told to."""
+
+    def __init__(self, server: Server, since: str = "?since=0") -> None:
+        self._socket = sockets.socket()
+        self._socket.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 4096)
+        self._socket.setblocking(False)
+        self._server = server
+        self._since = since
+        self._buffer = b""
+
+    async def open(self) -> None:
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(self._socket, ("127.0.0.1", self._server.status()["port"]))
+        await loop.sock_sendall(
+            self._socket,
+            f"GET /ws{self._since} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+            "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+            f"Authorization: {bearer()['Authorization']}\r\n\r\n".encode(),
+        )
+        while b"\r\n\r\n" not in self._buffer:
+            await self._more()
+        self._buffer = self._buffer.partition(b"\r\n\r\n")[2]
+
+    async def _more(self) -> None:
+        async with asyncio.timeout(10):
+            found = await asyncio.get_running_loop().sock_recv(self._socket, 1 << 20)
+        if not found:
+            raise ConnectionError
+        self._buffer += found
+
+    async def frame(self) -> dict[str, Any]:
+        while True:
+            while len(self._buffer) < 2:
+                await self._more()
+            size, head = self._buffer[1], 2
+            if size >= 126:
+                head = 4 if size == 126 else 10
+                while len(self._buffer) < head:
+                    await self._more()
+                size = int.from_bytes(self._buffer[2:head], "big")
+            while len(self._buffer) < head + size:
+                await self._more()
+            opcode, payload = self._buffer[0], self._buffer[head : head + size]
+            self._buffer = self._buffer[head + size :]
+            if opcode == 0x81:
+                return dict(json.loads(payload))
+
+    async def ended(self) -> None:
+        with pytest.raises((ConnectionError, OSError)):
+            while True:
+                await self._more()
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+async def test_a_client_that_never_reads_holds_up_nobody_and_is_cut_off(
+    start_server: StartServer, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    server = await start_server(limits=Limits(stuck=0.5))
+    stuck = LateReader(server)
+    await stuck.open()
+    good = [await connect(server, http) for _ in range(10)]
+    for number in range(3000):
+        workspace.bus.publish(text(number, size=4096))
+        if number % 100 == 99:
+            workspace.bus.seal()
+            await asyncio.gather(*(until_silent(socket) for socket in good))
+    async with asyncio.timeout(10):
+        while server.status()["clients"] > 10:
+            await asyncio.sleep(0.05)
+    await stuck.ended()
+    stuck.close()
+
+
+async def test_a_late_reader_gets_the_newest_thousand_in_order_and_is_told(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    late = LateReader(server)
+    await late.open()
+    witness = await connect(server, http)
+    for number in range(4000):
+        workspace.bus.publish(text(number, size=4096))
+        if number % 100 == 99:
+            await until_silent(witness)
+    newest = workspace.bus.seq
+    frames = [await late.frame()]
+    while frames[-1].get("seq") != newest:
+        frames.append(await late.frame())
+    late.close()
+    gaps = [i for i, frame in enumerate(frames) if frame["event"] == "events-missed"]
+    assert len(gaps) >= 1
+    seqs = [frame["seq"] for frame in frames if "seq" in frame]
+    assert seqs == sorted(set(seqs))
+    told = {
+        number
+        for i in gaps
+        for number in range(frames[i]["payload"]["from"], frames[i]["payload"]["to"] + 1)
+    }
+    assert told | set(seqs) == set(range(seqs[0], newest + 1))
+    assert not told & set(seqs)
+    assert set(range(newest - 999, newest + 1)) <= set(seqs)
+
+
+async def test_a_subscription_keeps_a_sessions_events_under_a_flood(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    session_id = await _session(workspace)
+    late, witness = LateReader(server), await connect(server, http)
+    await late.open()
+    await until_silent(witness)
+    connection = next(c for c in server._running.sockets._open if c.numbered)
+    connection.reader.subscribe(session_id)
+    for number in range(3000):
+        workspace.bus.publish(
+            delta(session_id, number) if number % 100 == 0 else text(number, size=4096)
+        )
+        if number % 50 == 49:
+            await until_silent(witness)
+    newest = workspace.bus.seq
+    seen, frame = [], await late.frame()
+    while frame.get("seq") != newest:
+        if frame["event"] == "content-delta":
+            seen.append(frame["data"]["content_index"])
+        frame = await late.frame()
+    late.close()
+    assert seen == list(range(0, 3000, 100))
+
+
+async def test_hundreds_of_clients_hear_every_event_in_order(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    clients = [await connect(server, http) for _ in range(320)]
+    for number in range(30):
+        workspace.bus.publish(text(number))
+        if number % 5 == 0:
+            workspace.bus.seal()
+    for client in clients:
+        for number in range(30):
+            assert (await client.receive())["payload"]["task"] == f"s:{number}"
+
+
+async def test_an_event_that_cannot_be_written_stops_nobody(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    plain, numbered = await connect(server, http), await connect(server, http, since=0)
+    broken = Message(id="m", role="user", timestamp=1, content=[TextBlock(text="\ud800")])
+    workspace.bus.publish(e.MessageQueued(session_id="s", message=broken, status="sent"))
+    workspace.bus.publish(text(2))
+    assert [f["event"] for f in await until_silent(plain)] == ["task:completed"]
+    names = [f["event"] for f in await until_silent(numbered)]
+    assert names[-2:] == ["events-missed", "task:completed"]

@@ -1,0 +1,190 @@
+"""Starting and stopping: ports, refusals, slow and idle sockets, changed tokens, shutdown."""
+
+import asyncio
+import socket as sockets
+import time
+
+import aiohttp
+import pytest
+
+from model.commands import server as commands
+from model.errors import SpinneyError
+from model.preferences_changes import changed
+from model.workspace import Workspace
+from server.app import Server
+from server.limits import Limits
+from tests.server.conftest import StartServer, base_url, bearer, connect
+
+LOCAL = {"localhost_only": True, "token_required": True}
+
+
+async def test_a_port_in_use_is_named_and_works_when_it_is_free(workspace: Workspace) -> None:
+    server = Server(workspace)
+    with sockets.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(SpinneyError, match=f"Port {port} is in use"):
+            await server.start(port, **LOCAL)
+        assert server.status()["running"] is False
+    await server.start(port, **LOCAL)
+    assert server.status()["port"] == port
+    await server.stop()
+    await server.start(port, **LOCAL)
+    await server.stop()
+
+
+@pytest.mark.parametrize("port", [-1, 65536, 10**9])
+async def test_a_number_that_is_no_port_is_refused(workspace: Workspace, port: int) -> None:
+    with pytest.raises(SpinneyError, match=f"port {port}"):
+        await Server(workspace).start(port, **LOCAL)
+
+
+async def test_an_open_door_on_all_interfaces_is_refused(workspace: Workspace) -> None:
+    with pytest.raises(SpinneyError, match="--unsafe-no-token"):
+        await Server(workspace).start(0, localhost_only=False, token_required=False)
+
+
+async def test_starting_again_alike_changes_nothing_and_otherwise_is_refused(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    socket = await connect(server, http)
+    await server.start(0, **LOCAL)
+    assert await socket.call("list_projects") == []
+    with pytest.raises(SpinneyError, match="already runs"):
+        await server.start(0, localhost_only=True, token_required=False)
+
+
+async def test_the_commands_start_it_with_a_fresh_token_and_stop_it(workspace: Workspace) -> None:
+    workspace.http_server = Server(workspace)
+    assert (await commands.get_http_server_status.function(workspace))["running"] is False
+    status = await commands.start_http_server.function(workspace, port=0)
+    assert status["running"] is True
+    token = workspace.store.state.preferences.http_server_token or ""
+    assert len(token) >= 43
+    assert token not in str(status)
+    assert (await commands.stop_http_server.function(workspace))["running"] is False
+
+
+async def test_a_changed_token_closes_what_was_opened_with_the_old_one(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    socket = await connect(server, http)
+    await socket.send({"id": "1", "command": "regenerate_http_token"})
+    assert (await socket.answer("1"))["type"] == "response"
+    assert await socket.closed() == 1008
+    assert (await http.get(base_url(server) + "/api/init", headers=bearer())).status == 401
+    token = workspace.store.state.preferences.http_server_token or ""
+    good = await http.get(base_url(server) + "/api/init", headers=bearer(token))
+    assert good.status == 200
+
+
+async def test_another_setting_closes_nothing(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    socket = await connect(server, http)
+    preferences = workspace.store.state.preferences
+    await workspace.change_preferences(changed(preferences, {"theme": "dark"}))
+    assert (await socket.call("get_preferences"))["theme"] == "dark"
+
+
+async def test_stopping_tells_fifty_clients_within_a_second(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    clients = [await connect(server, http) for _ in range(50)]
+    deaf = sockets.create_connection(("127.0.0.1", server.status()["port"]))
+    begun = time.monotonic()
+    codes = asyncio.gather(*(client.closed() for client in clients))
+    await server.stop()
+    assert time.monotonic() - begun < 1
+    assert set(await codes) == {1001}
+    deaf.close()
+    with pytest.raises(aiohttp.ClientConnectorError):
+        await http.get(f"http://127.0.0.1:{server._door.port}/healthz")
+
+
+async def test_stopping_waits_for_no_client_that_does_not_read(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    silent = [await connect(server, http) for _ in range(20)]
+    begun = time.monotonic()
+    await server.stop()
+    assert time.monotonic() - begun < 1
+    assert len(silent) == 20
+
+
+HALVES = {
+    "nothing": b"",
+    "half a head": b"GET / HTTP/1.1\r\nHost: localhost\r\nX-",
+    "half a body": b"POST /api/sessions/x/messages HTTP/1.1\r\nHost: localhost\r\n"
+    b"Authorization: " + bearer()["Authorization"].encode() + b"\r\n"
+    b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+    "a second half head": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HT",
+}
+
+
+@pytest.mark.parametrize("half", HALVES)
+async def test_sockets_that_never_finish_are_closed_and_hold_up_nobody(
+    start_server: StartServer, http: aiohttp.ClientSession, half: str
+) -> None:
+    server = await start_server(
+        limits=Limits(keep_alive=0.4, body_time=0.4, handshake=0.4, lingering=0.4)
+    )
+    port = server.status()["port"]
+    opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(40)]
+    for _, writer in opened:
+        writer.write(HALVES[half])
+    assert (await http.get(base_url(server) + "/healthz")).status == 200
+    async with asyncio.timeout(10):
+        for reader, writer in opened:
+            try:
+                await reader.read()
+            except ConnectionError:
+                pass
+            writer.close()
+    assert (await http.get(base_url(server) + "/healthz")).status == 200
+
+
+async def test_there_are_never_more_sockets_than_allowed(
+    start_server: StartServer, http: aiohttp.ClientSession
+) -> None:
+    server = await start_server(limits=Limits(sockets=5))
+    port = server.status()["port"]
+    opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(5)]
+    await asyncio.sleep(0)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async with asyncio.timeout(5):
+        with pytest.raises(ConnectionError):
+            assert await reader.read() == b""
+            raise ConnectionResetError
+    for _, other in opened:
+        other.close()
+        await other.wait_closed()
+    writer.close()
+    async with asyncio.timeout(5):
+        while True:
+            try:
+                assert (await http.get(base_url(server) + "/healthz")).status == 200
+                return
+            except aiohttp.ClientConnectionError:
+                await asyncio.sleep(0.05)
+
+
+async def test_one_address_cannot_hold_many_silent_sockets(
+    start_server: StartServer, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.doorman._PATIENCE", 0.0)
+    server = await start_server(limits=Limits(strangers=3))
+    port = server.status()["port"]
+    opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+    # Connections that have spoken count no more.
+    for _, writer in opened[:1]:
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    await opened[0][0].readuntil(b"\r\n\r\n")
+    opened.append(await asyncio.open_connection("127.0.0.1", port))
+    await asyncio.sleep(0.05)
+    with pytest.raises(aiohttp.ClientConnectionError):
+        async with aiohttp.ClientSession() as fresh:
+            await fresh.get(base_url(server) + "/healthz")
+    for _, writer in opened:
+        writer.close()
