@@ -76,7 +76,8 @@ def _run_terminal(places: "Directories", path: Path | None, *, demo: bool = Fals
     from model.errors import SpinneyError
     from model.running import hold_lock
 
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    # Textual draws on the error stream, so that one must be a terminal too.
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise SpinneyError("Spinney needs a terminal here. Without one, run: spinney serve")
     places.create()
     from tui.app import SpinneyApp

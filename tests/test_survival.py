@@ -1,0 +1,151 @@
+"""What is left when Spinney is killed in the middle of its work, and how it goes on after."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import psutil
+import pytest
+
+from tests.program import PATIENCE, Program, Serving
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    return Program(tmp_path)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "alpha"
+    root.mkdir()
+    (root / "a.txt").write_text("one\n")
+    identity = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"]
+    for words in (["init", "-qb", "main"], ["add", "."], [*identity, "commit", "-qm", "one"]):
+        subprocess.run(["git", *words], cwd=root, check=True)
+    return root
+
+
+def session_in(program: Program, repository: Path) -> dict[str, Any]:
+    project = program.call("add_project", f"path={repository}")
+    worktree = program.call("create_worktree", f"projectId={project['id']}")
+    until(lambda: (Path(worktree["path"]) / ".git").exists(), "the worktree is made")
+    made: dict[str, Any] = program.call(
+        "create_session", f"worktreeId={worktree['id']}", "executionMode=build"
+    )
+    return {**made, "worktree": worktree}
+
+
+def until(condition: Any, what: str) -> None:
+    """Ask until it holds; for other processes, which tell nothing by themselves."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"waited in vain until {what}"
+        time.sleep(0.05)
+
+
+def working_in(place: Path) -> list[psutil.Process]:
+    """Every process whose directory lies in `place`, however it got there."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if Path(process.cwd()).is_relative_to(place) and process.status() != "zombie":
+                found.append(process)
+        except (psutil.Error, OSError):
+            continue
+    return found
+
+
+async def streamed(server: Serving, session_id: str, text: str, enough: str) -> str:
+    """Send a message over a WebSocket and read along until `enough` has come."""
+    seen = ""
+    url = f"{server.base_url}/ws"
+    query = {"token": server.token, "since": "0"}
+    async with (
+        asyncio.timeout(PATIENCE),
+        aiohttp.ClientSession() as http,
+        http.ws_connect(url, params=query) as socket,
+    ):
+        args = {"sessionId": session_id, "message": text}
+        await socket.send_json({"id": "1", "command": "send_chat_message", "args": args})
+        async for frame in socket:
+            event = json.loads(frame.data)
+            if event.get("event") == "content-delta":
+                seen += event["data"]["content"]
+                if enough in seen:
+                    return seen
+    raise AssertionError("the connection ended first")
+
+
+def test_a_kill_in_mid_stream_loses_nothing_accepted_and_leaves_no_process(
+    program: Program, repository: Path
+) -> None:
+    with program.serving("--demo") as server:
+        session = session_in(program, repository)
+        seen = asyncio.run(streamed(server, session["id"], "/demo stream 100000 200", "60:"))
+        waiting = program.call("send_chat_message", f"sessionId={session['id']}", "message=later")
+        assert waiting["status"] == "sent"
+        # What is older than a quarter of a second must be on disk by now.
+        time.sleep(0.4)
+        os.kill(server.pid, signal.SIGKILL)
+    until(lambda: not working_in(Path(session["worktree"]["path"])), "the agent has ended")
+
+    with program.serving("--demo"):
+        after = program.call("get_session", f"sessionId={session['id']}")
+        question, answer = after["messages"]
+        assert question["content"][0]["text"] == "/demo stream 100000 200"
+        assert answer["content"][0]["text"].startswith(seen[:200])
+        assert answer["error"]["error"].startswith("Spinney ended")
+        assert (after["status"], after["last_run"]["status"]) == ("idle", "interrupted")
+        queued = program.call("list_queued_messages", f"sessionId={session['id']}")
+        assert [message["id"] for message in queued] == [waiting["message_id"]]
+
+        program.call("send_chat_message", f"sessionId={session['id']}", "message=/demo say well")
+        until(
+            lambda: program.call("list_queued_messages", f"sessionId={session['id']}") == [],
+            "what waited has run too",
+        )
+        program.call("stop_generation", f"sessionId={session['id']}")
+        texts = [
+            block.get("text", "")
+            for message in program.call("get_messages", f"sessionId={session['id']}")["messages"]
+            for block in message["content"]
+        ]
+        assert "/demo say well" in texts
+        assert "later" in texts
+
+
+def test_a_tool_that_outlives_a_kill_is_ended_at_the_next_start(
+    program: Program, repository: Path
+) -> None:
+    with program.serving("--demo") as server:
+        session = session_in(program, repository)
+        place = Path(session["worktree"]["path"])
+        # A child that left the agent's group and holds none of its pipes.
+        command = "setsid sleep 600 >/dev/null 2>&1 </dev/null & sleep 600"
+        program.call(
+            "send_chat_message", f"sessionId={session['id']}", f"message=/demo run {command}"
+        )
+        until(lambda: len([p for p in working_in(place) if p.name() == "sleep"]) == 2, "it runs")
+        os.kill(server.pid, signal.SIGKILL)
+    with program.serving("--demo"):
+        until(lambda: not working_in(place), "nothing of it is left")
+
+
+def test_an_orderly_end_leaves_no_process(program: Program, repository: Path) -> None:
+    with program.serving("--demo") as server:
+        session = session_in(program, repository)
+        place = Path(session["worktree"]["path"])
+        program.call(
+            "send_chat_message", f"sessionId={session['id']}", "message=/demo run sleep 600"
+        )
+        until(lambda: [p for p in working_in(place) if p.name() == "sleep"], "it runs")
+        code, _, errors = server.end()
+    assert (code, errors) == (0, "")
+    assert working_in(place) == []
