@@ -1,0 +1,58 @@
+"""A program in the place of `claude`: it plays prepared lines, and writes down what it hears.
+
+`script.json` beside it holds a list of turns; a turn is a list of lines to say, in which the word
+`"hear"` waits for our next line. `heard.jsonl` gets its arguments first, then each line it heard.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+HERE = Path(sys.argv[0]).parent
+
+
+def note(value: object) -> None:
+    with (HERE / "heard.jsonl").open("a") as heard:
+        heard.write(json.dumps(value) + "\n")
+
+
+def say(value: object) -> None:
+    sys.stdout.write(json.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+def hear() -> dict:
+    """Our next line that is no setting; settings are accepted at once."""
+    for line in sys.stdin:
+        value = json.loads(line)
+        note(value)
+        if value["type"] == "control_request" and value["request"]["subtype"] != "interrupt":
+            done = {"subtype": "success", "request_id": value["request_id"]}
+            say({"type": "control_response", "response": done})
+        else:
+            return value
+    sys.exit(0)
+
+
+def main() -> None:
+    script = json.loads((HERE / "script.json").read_text())
+    note(sys.argv[1:])
+    if "--resume" in sys.argv and script.get("lost"):
+        sys.stderr.write("No conversation found with session ID: x\n")
+        sys.exit(1)
+    if script.get("broken"):
+        sys.stderr.write(script["broken"] + "\n")
+        sys.exit(1)
+    for turn in script["turns"]:
+        hear()
+        for line in turn:
+            if line == "hear":
+                hear()
+            elif line == "die":
+                sys.exit(3)
+            else:
+                say(line)
+    hear()
+
+
+main()

@@ -1,0 +1,356 @@
+"""The adapter of Claude Code and its program: what is said to it, and what comes of it."""
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.backends import base
+from model.backends.claude import ClaudeBackend
+from model.errors import SpinneyError
+from tests.model.backends import claude_lines as say
+from tests.model.backends.agents import Conversation, only, text
+
+Open = Callable[..., Awaitable[Conversation]]
+Json = dict[str, Any]
+
+FAKE = Path(__file__).with_name("fake_claude.py")
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder on PATH with nothing but a prepared `claude`."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    shutil.copy(FAKE, folder / "fake.py")
+    claude = folder / "claude"
+    claude.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I "{folder}/fake.py" "$@"\n')
+    claude.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+@pytest.fixture
+async def open_claude(program: Path, tmp_path: Path) -> AsyncIterator[Open]:
+    opened: list[base.Agent] = []
+
+    async def open_claude(*turns: list[Any], script: Json | None = None, **launch: Any) -> Any:
+        (program / "script.json").write_text(json.dumps({"turns": turns, **(script or {})}))
+        worktree = tmp_path / "worktree"
+        worktree.mkdir(exist_ok=True)
+        settings = {"mode": "build", "model": "sonnet", "thinking": "think", **launch}
+        agent = await ClaudeBackend().open(base.Launch("session-1", worktree, **settings))
+        opened.append(agent)
+        return Conversation(agent)
+
+    yield open_claude
+    await asyncio.gather(*(agent.close() for agent in opened))
+
+
+def heard(program: Path, kind: str) -> list[Json]:
+    """The lines of this kind that the program heard."""
+    lines = [json.loads(line) for line in (program / "heard.jsonl").read_text().splitlines()]
+    return [line for line in lines if isinstance(line, dict) and line["type"] == kind]
+
+
+def arguments(program: Path) -> list[list[str]]:
+    lines = [json.loads(line) for line in (program / "heard.jsonl").read_text().splitlines()]
+    return [line for line in lines if isinstance(line, list)]
+
+
+def answer(program: Path) -> Json:
+    """What the program was told about the one thing that it asked."""
+    (line,) = heard(program, "control_response")
+    response: Json = line["response"]["response"]
+    return response
+
+
+BASH = say.can_use(
+    "r-1",
+    "Bash",
+    {"command": "make"},
+    description="Build it",
+    tool_use_id="t-1",
+    permission_suggestions=[
+        {"type": "addRules", "behavior": "allow", "destination": "localSettings"},
+        {"type": "setMode", "mode": "acceptEdits", "destination": "session"},
+    ],
+)
+ASKING = [say.init(), BASH, "hear", say.result()]
+"""A turn that asks whether a command may run."""
+
+
+async def test_the_command_line_holds_the_sessions_settings(
+    open_claude: Open, program: Path
+) -> None:
+    await open_claude(mode="plan", model="opus", thinking="ultrathink", system_prompt="Be kind.")
+    (line,) = arguments(program)
+    options = dict(zip(line, [*line[1:], ""], strict=True))
+    assert options["--permission-mode"] == "plan"
+    assert options["--model"] == "opus"
+    assert options["--effort"] == "max"
+    assert options["--append-system-prompt"] == "Be kind."
+    assert options["--permission-prompt-tool"] == "stdio"
+    assert "--session-id" in options
+    assert "--resume" not in options
+
+
+@pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
+async def test_the_programs_own_bypass_is_never_used(
+    open_claude: Open, program: Path, mode: str
+) -> None:
+    await open_claude(mode=mode)
+    (line,) = arguments(program)
+    assert not any("skip-permissions" in word or "bypass" in word for word in line)
+
+
+async def test_a_message_mentions_files_and_carries_pictures(
+    open_claude: Open, program: Path, tmp_path: Path
+) -> None:
+    conversation = await open_claude([say.result()])
+    picture = tmp_path / "a.png"
+    picture.write_bytes(b"png")
+    worktree = tmp_path / "worktree"
+    files = (worktree / "src" / "a.py", worktree / "my file.txt", Path("/etc/hosts"))
+    await conversation.agent.send(base.Prompt("Look", files, (picture,)))
+    await conversation.rest()
+    (line,) = heard(program, "user")
+    words, image = line["message"]["content"]
+    assert words["text"] == 'Look\n@src/a.py\n@"my file.txt"\n@/etc/hosts'
+    assert image["source"] == {"type": "base64", "media_type": "image/png", "data": "cG5n"}
+
+
+async def test_build_mode_puts_the_question_to_the_person(open_claude: Open, program: Path) -> None:
+    conversation = await open_claude(ASKING)
+    await conversation.agent.send(base.Prompt("Build"))
+    asked = await conversation.until(base.PermissionAsked)
+    assert asked == base.PermissionAsked("r-1", "Bash", {"command": "make"}, "Build it", "t-1")
+    await conversation.agent.permit("r-1", "allow")
+    await conversation.rest()
+    assert answer(program) == {"behavior": "allow", "updatedInput": {"command": "make"}}
+
+
+async def test_allowing_for_the_session_writes_no_settings_file(
+    open_claude: Open, program: Path
+) -> None:
+    conversation = await open_claude(ASKING)
+    await conversation.agent.send(base.Prompt("Build"))
+    await conversation.until(base.PermissionAsked)
+    await conversation.agent.permit("r-1", "allow_session")
+    await conversation.rest()
+    assert answer(program)["updatedPermissions"] == [
+        {"type": "addRules", "behavior": "allow", "destination": "session"}
+    ]
+
+
+async def test_a_denial_tells_the_model_so(open_claude: Open, program: Path) -> None:
+    conversation = await open_claude(ASKING)
+    await conversation.agent.send(base.Prompt("Build"))
+    await conversation.until(base.PermissionAsked)
+    await conversation.agent.permit("r-1", "deny")
+    await conversation.rest()
+    assert answer(program)["behavior"] == "deny"
+
+
+async def test_yolo_mode_allows_at_once(open_claude: Open, program: Path) -> None:
+    conversation = await open_claude(ASKING, mode="yolo")
+    told = await conversation.turn("Build")
+    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert answer(program) == {"behavior": "allow", "updatedInput": {"command": "make"}}
+
+
+async def test_plan_mode_denies_an_edit_that_the_program_would_make(
+    open_claude: Open, program: Path
+) -> None:
+    edit = say.can_use("r-1", "Write", {"file_path": "/x", "content": "y"})
+    conversation = await open_claude([edit, "hear", say.result()], mode="plan")
+    await conversation.turn("Write")
+    assert answer(program)["behavior"] == "deny"
+
+
+async def test_a_plan_is_approved_as_edited_and_the_mode_follows(
+    open_claude: Open, program: Path
+) -> None:
+    plan = say.can_use("r-1", "ExitPlanMode", {"plan": "1. Do it"})
+    bash = say.can_use("r-2", "Bash", {"command": "make"})
+    turn = [plan, "hear", say.status(permissionMode="acceptEdits"), bash, "hear", say.result()]
+    conversation = await open_claude(turn, mode="plan")
+    await conversation.agent.send(base.Prompt("Plan"))
+    assert (await conversation.until(base.PlanProposed)).text == "1. Do it"
+    await conversation.agent.approve("r-1", "yolo", "1. Do it well")
+    told = await conversation.rest()
+    assert not any(isinstance(event, base.PermissionAsked | base.ModeChanged) for event in told)
+    approval, allowed = (
+        line["response"]["response"] for line in heard(program, "control_response")
+    )
+    assert approval["updatedInput"] == {"plan": "1. Do it well"}
+    assert approval["updatedPermissions"] == [
+        {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+    ]
+    assert allowed["behavior"] == "allow"  # what was approved in yolo mode asks no more
+
+
+async def test_a_plan_without_text_is_what_was_said_before(open_claude: Open) -> None:
+    words = say.assistant("m", say.text("My plan is simple."))
+    turn = [words, say.can_use("r-1", "ExitPlanMode", {}), "hear", say.result()]
+    conversation = await open_claude(turn, mode="plan")
+    await conversation.agent.send(base.Prompt("Plan"))
+    assert (await conversation.until(base.PlanProposed)).text == "My plan is simple."
+
+
+async def test_a_discussed_plan_goes_back_with_the_comment(
+    open_claude: Open, program: Path
+) -> None:
+    plan = say.can_use("r-1", "ExitPlanMode", {"plan": "1. Do it"})
+    conversation = await open_claude([plan, "hear", say.result()], mode="plan")
+    await conversation.agent.send(base.Prompt("Plan"))
+    await conversation.until(base.PlanProposed)
+    await conversation.agent.discuss("r-1", "Smaller, please")
+    await conversation.rest()
+    assert answer(program) == {"behavior": "deny", "message": "Smaller, please"}
+
+
+async def test_a_question_is_answered_by_its_text(open_claude: Open, program: Path) -> None:
+    questions = [{"question": "Tea?", "header": "Tea", "multiSelect": True, "options": []}]
+    asked = say.can_use("r-1", "AskUserQuestion", {"questions": questions})
+    conversation = await open_claude([asked, "hear", say.result()])
+    await conversation.agent.send(base.Prompt("Ask"))
+    (question,) = (await conversation.until(base.QuestionAsked)).questions
+    assert (question.question, question.multi_select) == ("Tea?", True)
+    await conversation.agent.answer("r-1", {"Tea?": "Yes"})
+    await conversation.rest()
+    told = {"questions": questions, "answers": {"Tea?": "Yes"}}
+    assert answer(program) == {"behavior": "allow", "updatedInput": told}
+
+
+async def test_a_question_that_is_withdrawn_takes_no_answer_any_more(open_claude: Open) -> None:
+    withdrawn = {"type": "control_cancel_request", "request_id": "r-1"}
+    conversation = await open_claude([BASH, withdrawn, say.result()])
+    told = await conversation.turn("Build")
+    assert base.RequestWithdrawn("r-1") in told
+    with pytest.raises(SpinneyError, match="does not wait") as raised:
+        await conversation.agent.permit("r-1", "allow")
+    assert raised.value.error_type == "conflict"
+
+
+async def test_a_refused_key_ends_the_turn_at_the_first_retry(
+    open_claude: Open, program: Path
+) -> None:
+    retry = {"type": "system", "subtype": "api_retry", "error": "authentication_failed"}
+    stopped = say.result(is_error=True, terminal_reason="aborted_streaming")
+    conversation = await open_claude([retry, "hear", stopped])
+    failed = only(await conversation.turn("Hello"), base.TurnFailed)
+    assert failed.error_type == "authentication_error"
+    assert "/login" in failed.error
+    assert heard(program, "control_request")[-1]["request"] == {"subtype": "interrupt"}
+
+
+async def test_only_changed_settings_are_said_to_the_running_program(
+    open_claude: Open, program: Path
+) -> None:
+    conversation = await open_claude([say.result()])
+    agent = conversation.agent
+    before = len(heard(program, "control_request"))
+    await agent.configure("build", "sonnet", "think")
+    await agent.configure("yolo", "sonnet", "think")  # our own policy; nothing to say
+    assert len(heard(program, "control_request")) == before
+    await agent.configure("plan", "opus", "off")
+    said = [line["request"] for line in heard(program, "control_request")[before:]]
+    assert said == [
+        {"subtype": "set_permission_mode", "mode": "plan"},
+        {"subtype": "set_model", "model": "opus"},
+        {"subtype": "apply_flag_settings", "settings": {"effortLevel": "low"}},
+        {
+            "subtype": "set_max_thinking_tokens",
+            "max_thinking_tokens": 0,
+            "thinking_display": "summarized",
+        },
+    ]
+
+
+async def test_a_turn_that_nobody_asked_for_is_announced(open_claude: Open) -> None:
+    own = [say.message_start("m"), say.text_delta("By the way"), say.result()]
+    conversation = await open_claude([say.result(), *own])
+    await conversation.turn("Hello")
+    told = await conversation.rest()
+    assert isinstance(told[0], base.TurnStarted)
+    assert text(told) == "By the way"
+
+
+async def test_an_edit_is_told_as_one(open_claude: Open, tmp_path: Path) -> None:
+    worktree = tmp_path / "worktree"
+    use = say.tool_use("t", "Write", file_path=str(worktree / "a.txt"), content="new")
+    late = {"tool_use_result": {"originalFile": "what it was"}}
+    turn = [say.assistant("m", use), say.tool_result("t", "ok", **late), say.result()]
+    told = await (await open_claude(turn)).turn("Write")
+    first, corrected = (event for event in told if isinstance(event, base.ToolUse))
+    assert first.input == {"file_path": "a.txt", "old_content": "", "new_content": "new"}
+    assert corrected.input["old_content"] == "what it was"
+
+
+async def test_a_crash_in_mid_turn_is_a_failed_turn(open_claude: Open) -> None:
+    conversation = await open_claude([say.init(), "die"])
+    failed = only(await conversation.turn("Hello"), base.TurnFailed)
+    assert (failed.error_type, failed.error) == (
+        "backend_error",
+        "Claude Code ended unexpectedly (exit code 3).",
+    )
+    await conversation.end()
+
+
+async def test_a_lost_conversation_begins_afresh_and_says_so(
+    open_claude: Open, program: Path
+) -> None:
+    conversation = await open_claude([say.result()], script={"lost": True}, resume_token="gone")
+    first, second = arguments(program)
+    assert first[first.index("--resume") + 1] == "gone"
+    assert "--session-id" in second
+    assert "begins afresh" in only(await conversation.turn("Hello"), base.Notice).text
+
+
+async def test_a_program_that_does_not_start_is_explained(open_claude: Open) -> None:
+    with pytest.raises(SpinneyError, match="did not start: no disk left") as raised:
+        await open_claude(script={"broken": "no disk left"})
+    assert raised.value.error_type == "backend_unavailable"
+
+
+async def test_a_program_that_is_not_installed_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    probe = await ClaudeBackend().probe()
+    assert probe.program is None
+    assert "npm install -g @anthropic-ai/claude-code" in (probe.problem or "")
+    with pytest.raises(SpinneyError, match="is not installed") as raised:
+        await ClaudeBackend().open(base.Launch("s", tmp_path, "build", "", "off"))
+    assert raised.value.error_type == "backend_unavailable"
+
+
+@pytest.mark.parametrize(
+    ("version", "status", "signed_in", "problem"),
+    [
+        ("2.1.197 (Claude Code)", '{"loggedIn": true}', True, None),
+        ("2.1.329 (Claude Code)", '{"loggedIn": false}', False, "Run: claude, then /login"),
+        ("2.0.1 (Claude Code)", '{"loggedIn": true}', True, "older than 2.1.197"),
+        ("2.1.197 (Claude Code)", "unknown command", None, None),
+        ("oh no", "", None, "does not run"),
+    ],
+)
+async def test_the_probe_tells_version_and_sign_in(
+    program: Path, version: str, status: str, signed_in: bool | None, problem: str | None
+) -> None:
+    script = (
+        f"#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{version}'; else echo '{status}'; fi\n"
+    )
+    (program / "claude").write_text(script)
+    probe = await ClaudeBackend().probe()
+    assert probe.program == os.fspath(program / "claude")
+    assert probe.signed_in == signed_in
+    assert (problem or "") in (probe.problem or "")
+    assert (probe.problem is None) == (problem is None)

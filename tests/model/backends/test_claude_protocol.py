@@ -1,0 +1,241 @@
+"""Claude Code's lines become events: what is provisional, what is final, and how a turn ended."""
+
+import pytest
+
+from model.backends import base
+from model.backends.base import BlockDropped, TextDelta, TextFinal, ToolResult, ToolUse
+from model.backends.claude_protocol import ClaudeStream
+from model.resources import Usage
+from tests.model.backends import claude_lines as say
+from tests.model.backends.claude_lines import Line
+
+
+def told(*lines: Line, stream: ClaudeStream | None = None) -> list[base.AgentEvent]:
+    stream = stream or ClaudeStream("build")
+    return [event for line in lines for event in stream.events(line)]
+
+
+def ending(*lines: Line) -> base.TurnFinished | base.TurnFailed:
+    event = told(*lines)[-1]
+    assert isinstance(event, base.TurnFinished | base.TurnFailed)
+    return event
+
+
+def test_text_and_thinking_stream_into_blocks_of_their_own_and_become_final() -> None:
+    assert told(
+        say.message_start("m"),
+        say.thinking_delta("Hm", 0),
+        say.assistant("m", {"type": "thinking", "thinking": "Hm."}),
+        say.text_delta("He", 1),
+        say.text_delta("y", 1),
+        say.assistant("m", say.text("Hey")),
+        say.message_stop(),
+    ) == [
+        TextDelta("m:0", "Hm", "thinking"),
+        TextFinal("m:0", "Hm.", "thinking"),
+        TextDelta("m:1", "He"),
+        TextDelta("m:1", "y"),
+        TextFinal("m:1", "Hey"),
+    ]
+
+
+def test_an_answer_that_never_streamed_comes_as_a_whole() -> None:
+    first, second = told(say.assistant("u", say.text("One")), say.assistant("u", say.text("Two")))
+    assert isinstance(first, TextFinal)
+    assert isinstance(second, TextFinal)
+    assert (first.text, second.text) == ("One", "Two")
+    assert first.block != second.block
+
+
+@pytest.mark.parametrize(
+    "next_line", [say.message_start("m2"), say.assistant("m2", say.text("Again"))]
+)
+def test_what_a_broken_stream_showed_is_dropped(next_line: Line) -> None:
+    events = told(
+        say.message_start("m1"), say.text_delta("Par"), say.tool_start("t", "Bash", 1), next_line
+    )
+    assert BlockDropped("m1:0") in events
+    assert ToolResult("t", "Cut off before it was called.", is_error=True) in events
+
+
+def test_what_is_final_is_not_dropped_with_the_rest() -> None:
+    events = told(
+        say.message_start("m1"),
+        say.text_delta("Whole", 0),
+        say.assistant("m1", say.text("Whole")),
+        say.text_delta("Par", 1),
+        say.message_start("m2"),
+    )
+    assert [event for event in events if isinstance(event, BlockDropped)] == [BlockDropped("m1:1")]
+
+
+def test_a_tool_is_announced_early_and_known_with_its_input() -> None:
+    assert told(
+        say.message_start("m"),
+        say.tool_start("t", "Bash"),
+        say.assistant("m", say.tool_use("t", "Bash", command="ls")),
+        say.tool_result("t", "a.txt"),
+        say.message_stop(),
+        say.result(),
+    )[:-1] == [
+        ToolUse("t", "Bash", {}),
+        ToolUse("t", "Bash", {"command": "ls"}),
+        ToolResult("t", "a.txt"),
+    ]
+
+
+def test_a_result_of_several_blocks_is_one_text() -> None:
+    blocks = [say.text("one"), {"type": "image", "source": {}}, say.text("two")]
+    assert told(say.tool_result("t", blocks)) == [ToolResult("t", "one\n[image]\ntwo")]
+
+
+def test_plans_and_questions_are_no_tools() -> None:
+    assert told(
+        say.assistant("m", say.tool_use("p", "ExitPlanMode", plan="x")),
+        say.assistant("m", say.tool_use("q", "AskUserQuestion")),
+        say.tool_result("p", "approved"),
+        say.tool_result("q", "answered"),
+    ) == []  # fmt: skip
+
+
+def test_a_sub_agents_tools_name_the_call_that_started_it_and_its_words_stay_inside() -> None:
+    use = say.assistant("m", say.tool_use("t", "Read", file_path="/a"))
+    words = say.assistant("m", say.text("inner"))
+    nested = say.stream({"type": "message_start", "message": {"id": "x"}}, parent="agent")
+    assert told(
+        {**use, "parent_tool_use_id": "agent"}, {**words, "parent_tool_use_id": "agent"}, nested
+    ) == [ToolUse("t", "Read", {"file_path": "/a"}, "agent")]
+
+
+def test_lines_that_are_printed_again_are_told_once() -> None:
+    line = say.assistant("m", say.text("Once"), uuid="u-1")
+    assert len(told(line, line)) == 1
+
+
+def test_what_we_do_not_know_is_passed_over() -> None:
+    unknown: list[Line] = [
+        {},
+        {"type": "news"},
+        {"type": "system"},
+        {"type": "stream_event"},
+        {"type": "assistant"},
+        {"type": "user", "message": {"content": "text"}},
+        say.stream({"type": "content_block_delta"}),
+        say.assistant("m", {"type": "new_block"}),
+        say.tool_start("t", "Bash"),
+    ]
+    assert told(*unknown) == []
+
+
+def test_the_conversations_name_is_told_once_and_when_it_changes() -> None:
+    assert told(say.init(session="a"), say.init(session="a"), say.init(session="b")) == [
+        base.ConversationIdentified("a"),
+        base.ConversationIdentified("b"),
+    ]
+
+
+def test_a_mode_that_the_program_changed_is_told() -> None:
+    stream = ClaudeStream("build")
+    stream.session_id = "s-1"
+    assert told(say.init(), say.status(permissionMode="plan"), stream=stream) == [
+        base.ModeChanged("plan")
+    ]
+    assert told(say.status(permissionMode="acceptEdits"), stream=stream) == [
+        base.ModeChanged("build")
+    ]
+
+
+def test_yolo_stays_yolo_though_the_program_calls_it_otherwise() -> None:
+    stream = ClaudeStream("yolo")
+    assert told(say.status(permissionMode="acceptEdits"), stream=stream) == []
+
+
+def test_retries_and_compacting_are_noticed() -> None:
+    retry = {"type": "system", "subtype": "api_retry", "attempt": 2, "max_retries": 4}
+    assert told({**retry, "error": "overloaded"}, say.status(status="compacting")) == [
+        base.Notice("Retrying (2 of 4): the provider is overloaded"),
+        base.Notice("Shortening the conversation…"),
+    ]
+
+
+# How a turn ends -------------------------------------------------------------------------------
+
+
+def test_a_finished_turn_tells_its_usage_and_how_full_the_context_is() -> None:
+    lines = say.init(), say.message_start("m"), say.message_stop(), say.result()
+    assert ending(*lines) == base.TurnFinished(
+        "end_turn",
+        Usage(
+            input_tokens=10,
+            output_tokens=7,
+            cache_creation_input_tokens=5,
+            cache_read_input_tokens=1,
+        ),
+        context_tokens=16,
+        context_window=200_000,
+    )
+
+
+@pytest.mark.parametrize("reason", ["aborted_streaming", "aborted_tools"])
+def test_a_stopped_turn_is_no_error_and_keeps_what_was_streamed(reason: str) -> None:
+    stopped = say.result(
+        subtype="error_during_execution",
+        is_error=True,
+        terminal_reason=reason,
+        errors=["[ede_diagnostic] inner"],
+        usage={"input_tokens": 0},
+    )
+    events = told(say.message_start("m"), say.thinking_delta("Hm"), stopped)
+    assert not any(isinstance(event, BlockDropped) for event in events)
+    finished = events[-1]
+    assert isinstance(finished, base.TurnFinished)
+    assert finished.stop_reason == "stopped"
+    assert finished.usage.input_tokens == 10
+
+
+def test_the_limit_of_turns_is_an_end_and_no_error() -> None:
+    limit = say.result(subtype="error_max_turns", is_error=True, errors=["too many"])
+    finished = ending(limit)
+    assert isinstance(finished, base.TurnFinished)
+    assert finished.stop_reason == "max_turns"
+
+
+@pytest.mark.parametrize(
+    ("word", "status", "error_type", "advice"),
+    [
+        ("authentication_failed", None, "authentication_error", "Run: claude, then /login"),
+        ("unknown", 401, "authentication_error", "/login"),
+        ("rate_limit", 429, "rate_limit_error", "Wait a while"),
+        ("server_error", 529, "backend_error", "Try again"),
+        ("unknown", 503, "backend_error", "Try again"),
+        ("model_not_found", 404, "invalid_request", "Choose another model"),
+        ("invalid_request", 400, "invalid_request", "Change the message"),
+        ("invalid_request", 413, "too_large", "Send less"),
+        ("billing_error", 400, "backend_error", "credit"),
+        ("a new word", None, "backend_error", "its own words"),
+    ],
+)
+def test_a_failed_turn_says_what_to_do(
+    word: str, status: int | None, error_type: str, advice: str
+) -> None:
+    error = say.assistant("u", say.text("its own words"), error=word)
+    failed = say.result(is_error=True, api_error_status=status, result="its own words")
+    events = told(error, failed)
+    assert len(events) == 1  # the words are the error's, not an answer
+    assert isinstance(events[0], base.TurnFailed)
+    assert events[0].error_type == error_type
+    assert advice in events[0].error
+
+
+def test_a_conversation_that_grew_too_long_names_the_remedy() -> None:
+    failed = ending(say.result(is_error=True, api_error_status=400, result="Prompt is too long"))
+    assert isinstance(failed, base.TurnFailed)
+    assert "/compact" in failed.error
+
+
+def test_a_rate_limit_tells_when_to_try_again() -> None:
+    retry = {"type": "system", "subtype": "api_retry", "retry_delay_ms": 2500.0}
+    error = say.assistant("u", say.text("limit"), error="rate_limit")
+    failed = ending(retry, error, say.result(is_error=True, api_error_status=429))
+    assert isinstance(failed, base.TurnFailed)
+    assert failed.retry_after == 2.5
