@@ -10,14 +10,14 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends import base, demo_agent
+from model.backends import base
 from model.backends.link import AgentLink
 from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
 from model.errors import SpinneyError
 from model.paths import create_private_directory, directories
 from model.resources import Decision, ExecutionMode, Question, ThinkingLevel, Usage
 
-PROGRAM: Final = Path(demo_agent.__file__)
+PROGRAM: Final = Path(__file__).with_name("demo_agent.py")
 
 
 class DemoBackend:

@@ -17,8 +17,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
 
-# Started as a file with `python -I`, so that nothing in a worktree can shadow a module.
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+if __name__ == "__main__":
+    # Started as a file with `python -I`, so that nothing in a worktree can shadow a module.
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from model.backends import demo_texts
 from model.backends.demo_memory import LIMIT, Memory
@@ -90,7 +91,8 @@ class DemoAgent:
             case "prompt":
                 self._turn = asyncio.create_task(self._take_turn(message["text"]))
             case "stop" if self._turn is not None:
-                self._turn.cancel()
+                # Not before its first step: a task that never ran would never tell its end.
+                asyncio.get_running_loop().call_soon(self._turn.cancel)
             case "reply":
                 waiting = self._replies.get(message["request_id"])
                 if waiting is not None and not waiting.done():

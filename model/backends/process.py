@@ -230,7 +230,8 @@ class AgentProcess:
         return await asyncio.to_thread(process_table.family, root, AGENT, self._mark)
 
     def _signal_group(self, number: signal.Signals) -> None:
-        if self.returncode is None:
+        # Without a table to read, the group is all that is known of what outlived its leader.
+        if self.returncode is None or not process_table.READABLE:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, number)
 

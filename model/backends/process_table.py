@@ -14,6 +14,9 @@ from pathlib import Path
 
 _PROC = Path("/proc")
 
+READABLE = (_PROC / "self" / "environ").exists()
+"""Whether this system has such a table."""
+
 
 def start_time(pid: int) -> str | None:
     """When the process started, in clock ticks since boot; `None` when there is no such process.

@@ -48,6 +48,8 @@ class ProviderStub:
     """The server and what was asked of it."""
 
     requests: list[Json] = field(default_factory=list)
+    base_url: str = ""
+    """Where it answers, while it runs."""
     _ids: Any = field(default_factory=lambda: itertools.count(1))
 
     @asynccontextmanager
@@ -61,7 +63,8 @@ class ProviderStub:
             site = web.TCPSite(runner, "127.0.0.1", port)
             await site.start()
             host, bound = runner.addresses[0][:2]
-            yield f"http://{host}:{bound}"
+            self.base_url = f"http://{host}:{bound}"
+            yield self.base_url
         finally:
             await runner.cleanup()
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,6 +48,10 @@ class Conversation:
         async with asyncio.timeout(TURN_LIMIT):
             async for event in self._events:
                 self.told.append(event)
+
+
+Open = Callable[..., Awaitable[Conversation]]
+"""Opens a conversation with an agent that is closed at the test's end."""
 
 
 def text(told: list[base.AgentEvent], kind: str = "text") -> str:

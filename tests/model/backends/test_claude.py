@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,8 @@ from model.backends import base
 from model.backends.claude import ClaudeBackend
 from model.errors import SpinneyError
 from tests.model.backends import claude_lines as say
-from tests.model.backends.agents import Conversation, only, text
+from tests.model.backends.agents import Conversation, Open, only, text
 
-Open = Callable[..., Awaitable[Conversation]]
 Json = dict[str, Any]
 
 FAKE = Path(__file__).with_name("fake_claude.py")
