@@ -27,7 +27,7 @@ class GrowingText:
         self._code_lines = 0
 
     def rows(self, text: str, width: int, palette: Palette, *, ended: bool = False) -> list[Strip]:
-        """All rows of the text in `width` cells; those of final blocks are the same as before.
+        """All rows of the text, `width` cells wide; those of final blocks are the same as before.
 
         After `ended` the text can only be replaced, not added to.
         """
@@ -59,7 +59,7 @@ class GrowingText:
             opening = CodeBlock(last.language, (), closed=False)
             self._code = self._rows_of((*blocks[:stable], opening), stable, stable + 1)
         complete = last.lines[self._code_lines : -1]
-        room = width - self._indent
+        room = width - self._indent - 1
         self._code += self._strips(render_code_lines(complete, room, palette))
         self._code_lines = len(last.lines) - 1
         return self._code + self._strips(render_code_lines(last.lines[-1:], room, palette))
@@ -71,7 +71,7 @@ class GrowingText:
             block = blocks[at]
             if at and not (isinstance(block, ListBlock) and block.continues):
                 lines.append([])
-            lines += render_block(block, width - self._indent, palette)
+            lines += render_block(block, width - self._indent - 1, palette)
         return self._strips(lines)
 
     def _strips(self, lines: Sequence[Line]) -> list[Strip]:

@@ -172,14 +172,13 @@ class _Layout:
         if before and _same(before.made_from, made_from):
             return before
         growing = (before.growing if before else None) or GrowingText(BODY)
-        width = self._look.width - 1
         ended = not self._is_running
         palette = self._look.palette
         if self._shown.is_waiting:
             rows = prose_rows(block.text, self._look.body_width, palette.faint)
             strips = self._strips(rows, BODY)
         else:
-            strips = growing.rows(block.text, width, palette, ended=ended)
+            strips = growing.rows(block.text, self._look.width, palette, ended=ended)
         return Part(at, strips, made_from, block, growing=None if ended else growing)
 
     def _thinking(self, at: int, block: ThinkingBlock) -> Part:

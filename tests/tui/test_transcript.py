@@ -1,6 +1,11 @@
 """The transcript as a person uses it: following, scrolling, folding, copying, at any length."""
 
+import re
+import subprocess
+import sys
+
 import pytest
+from textual import events
 from textual.geometry import Offset
 from textual.selection import Selection
 
@@ -273,16 +278,42 @@ async def test_the_cursor_copies_the_text_as_it_was_written_and_goes_to_files() 
 
 
 async def test_the_cursor_walks_over_all_parts_and_stays_in_sight() -> None:
-    app = scrolling(60)
+    app = scrolling(16)
     async with app.run_test(size=SMALL) as pilot:
-        for _ in range(119):
+        for _ in range(31):
             await pilot.press("ctrl+up")
             assert any(row.startswith("▌") for row in app.rows)
         assert app.rows[0].startswith("▌")
-        for _ in range(119):
+        for _ in range(31):
             await pilot.press("j")
             assert any(row.startswith("▌") for row in app.rows)
-        assert "message 59." in app.text
+        assert "message 15." in app.text
+
+
+async def test_the_wheel_scrolls_three_rows_at_once() -> None:
+    app = scrolling()
+    async with app.run_test(size=SMALL) as pilot:
+        before = app.rows
+        for kind in (events.MouseScrollUp, events.MouseScrollUp, events.MouseScrollDown):
+            app.transcript.post_message(
+                kind(app.transcript, 5, 5, 0, 0, 0, shift=False, meta=False, ctrl=False)
+            )
+            await pilot.pause()
+        assert app.rows[3:-1] == before[:-4]
+        await pilot.pause()
+        assert app.rows[3:-1] == before[:-4]
+
+
+async def test_what_was_streamed_is_on_the_terminal() -> None:
+    app = scrolling()
+    async with app.run_test(size=SMALL) as pilot:
+        app.apply(started(running("new")))
+        for number in range(30):
+            app.apply(delta("new", f"painted{number} "))
+            await pilot.pause()
+        picture = app.export_screenshot()
+        assert all(f"painted{number}" in picture for number in range(30))
+        assert len(re.findall(r"painted7\b", picture)) == 1
 
 
 async def test_letters_are_typed_elsewhere() -> None:
@@ -368,3 +399,9 @@ async def test_a_finished_answer_looks_as_if_it_had_come_at_once() -> None:
         )
         grown.apply(done)
         assert grown.rows == expected
+
+
+def test_importing_the_transcript_loads_nothing_heavy() -> None:
+    code = "import sys, tui.transcript; print({'aiohttp', 'git', 'pygments'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
