@@ -6,6 +6,7 @@ Every row on its way to the terminal passes `strip_of`, which lets no control by
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Final
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
@@ -17,6 +18,10 @@ from tui.wrap import Line, wrap, wrap_code
 
 # Text is cleaned where it enters the store. This is the last gate, for text of a remote server.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+SHOWS_ALL: Final = "(enter shows all)"
+"""Ends the row that stands for rows that are not shown."""
 
 
 def strip_of(line: Iterable[Segment], width: int, kind: Kind) -> Strip:
@@ -83,5 +88,5 @@ def cut(lines: Sequence[Line], limit: int, more: Style) -> tuple[list[Line], boo
     # One row too many is shown rather than replaced by a row that announces it.
     if len(lines) <= limit + 1:
         return list(lines), False
-    hidden = f"… {len(lines) - limit} more lines (enter shows all)"
+    hidden = f"… {len(lines) - limit} more lines {SHOWS_ALL}"
     return [*lines[:limit], [Segment(hidden, more)]], True

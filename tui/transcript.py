@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message as TextualMessage
 
 from model.resources import ToolUseBlock
+from tui.line_parts import SHOWS_ALL
 from tui.tool_lines import path_of
 from tui.transcript_lines import raw_text
 from tui.transcript_parts import ALL, CLOSED, OPEN
@@ -119,7 +120,7 @@ class Transcript(TranscriptView, can_focus=True):
         within = line - laid.starts[laid.part_at(line)]
         if within == 0 and part.level is not None:
             self._fold(index, part.key, OPEN if part.level == CLOSED else CLOSED)
-        elif part.is_cut and part.level == OPEN:
+        elif part.is_cut and SHOWS_ALL in laid.strips[line].text:
             self._fold(index, part.key, ALL)
         self.refresh_changed()
 

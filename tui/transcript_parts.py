@@ -42,6 +42,7 @@ class Tones:
     error: Style
     news: Style
     """The mark over the last row."""
+    selected: Style
 
 
 @lru_cache
@@ -55,6 +56,7 @@ def tones(kind: Kind) -> Tones:
         warning=Style(color=ui["warning"]),
         error=Style(color=ui["error"]),
         news=Style(color=ui["on_accent"], bgcolor=ui["accent"]),
+        selected=Style(color=ui["on_selection"], bgcolor=ui["selection"]),
     )
 
 

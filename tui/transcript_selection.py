@@ -25,7 +25,9 @@ def marked(strip: Strip, row: int, selection: Selection, style: Style) -> Strip:
         return strip
     text = strip.text
     end = len(text.rstrip()) if span[1] < 0 else span[1]
-    first, last = cell_len(text[: span[0]]), cell_len(text[:end])
+    margin = len(text) - len(text.lstrip())
+    start = max(span[0], min(margin, BODY))
+    first, last = cell_len(text[:start]), cell_len(text[:end])
     if last <= first:
         return strip
     inner = Segment.apply_style(strip.crop(first, last), post_style=style)

@@ -249,11 +249,9 @@ class TranscriptView(ScrollView):
             mark = Segment(look.signs.cursor, look.tones.accent)
             kind = look.palette.kind
             strip = Strip.join([strip_of([mark], 1, kind), strip.crop(1)])
-        selection = self._selection
-        if selection is None:
+        if self._selection is None:
             return strip
-        style = self.screen.get_component_rich_style("screen--selection")
-        return marked(strip, stable_row(rows, index, line), selection, style)
+        return marked(strip, stable_row(rows, index, line), self._selection, look.tones.selected)
 
     def _hint_at(self, y: int, width: int) -> Strip:
         """What an empty transcript says."""

@@ -245,7 +245,9 @@ async def test_the_cursor_opens_a_tool_then_all_of_its_output_then_closes_it() -
         assert "line 11" in app.text
         assert "line 12" not in app.text
         assert "… 240 more lines (enter shows all)" in app.text
-        await pilot.press("enter")
+        await pilot.click(Transcript, offset=(8, app.row_of("line 3")))
+        assert "line 12" not in app.text
+        await pilot.click(Transcript, offset=(8, app.row_of("240 more lines")))
         assert "line 20" in app.text
         await pilot.press("end")
         assert "line 251" in app.text
@@ -323,6 +325,17 @@ async def test_letters_are_typed_elsewhere() -> None:
         assert [m.character for m in app.posted if isinstance(m, Transcript.Typed)] == [
             *("j", "G", "ä", " "),
         ]
+
+
+async def test_a_clicked_link_is_wanted_and_folds_nothing() -> None:
+    app = TranscriptApp(
+        history_of(agent("1", TextBlock(text="See [this](https://example.com/a).")))
+    )
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.click(Transcript, offset=(8, 1))
+        wanted = app.posted[-1]
+        assert isinstance(wanted, Transcript.LinkWanted)
+        assert wanted.href == "https://example.com/a"
 
 
 async def test_selected_text_comes_without_margins_and_survives_older_messages() -> None:
