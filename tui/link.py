@@ -17,8 +17,8 @@ from tui.actions.all import DO
 from tui.colours import palette
 from tui.histories import Histories
 from tui.mirror import Change, Mirror
+from tui.places import Place
 from tui.screens.edit_plan import EditPlan
-from tui.widgets.project_tree import Place
 
 if TYPE_CHECKING:
     from model.resources import Request, Session
@@ -81,12 +81,8 @@ class Link:
         )
 
     async def send(self, session_id: str, text: str) -> None:
-        """Send a message; say so where it waits."""
-        sent = await self.client.call(
-            commands.send_chat_message, session_id=session_id, message=text
-        )
-        if sent.status == "sent":
-            self._screen.say("Queued: it is sent when this run ends.")
+        """Send a message; where it waits, the conversation and the status line say so."""
+        await self.client.call(commands.send_chat_message, session_id=session_id, message=text)
 
     async def decide(self, session: "Session", request: "Request", choice: "Choice") -> None:
         """Carry a plan out, or decide on a permission."""

@@ -41,8 +41,6 @@ MEANINGS = (
     (Mark.IDLE, "idle"),
 )
 
-_REASONS = {"plan": "plan", "question": "question", "permission": "permission"}
-
 
 def mark_of(session: "Session") -> Mark:
     """The session's mark."""
@@ -68,7 +66,7 @@ def mark_of_worktree(worktree: "Worktree", sessions: Iterable["Session"]) -> Mar
 
 def reason(session: "Session") -> str:
     """What a waiting session waits for, in a word."""
-    return _REASONS.get(session.waiting_for or "", "")
+    return session.waiting_for or ""
 
 
 def in_need(state: "State") -> list["Session"]:

@@ -8,7 +8,7 @@ from tui.widgets.welcome import Step
 
 if TYPE_CHECKING:
     from model.state import State
-    from tui.widgets.project_tree import Place
+    from tui.places import Place
 
 
 def repository_at(path: Path | None) -> Path | None:

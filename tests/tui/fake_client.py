@@ -24,7 +24,7 @@ Answer = Callable[[dict[str, Any]], Any]
 
 
 class FakeClient:
-    """Stands where the model would be. `answers` says what commands give; a raised error is told."""
+    """Stands where the model would be. `answers` says what each command gives."""
 
     def __init__(self, state: State | None = None) -> None:
         self.state = state or State()

@@ -9,8 +9,8 @@ from model.commands.doctor import BackendReport, check_backends
 from model.commands.projects import add_project as add_project_command
 from model.commands.projects import remove_project as remove_project_command
 from model.errors import SpinneyError
+from tui.places import Place
 from tui.screens.dialog import AskText, Confirm, Report
-from tui.widgets.project_tree import Place
 
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from model.commands import worktrees as commands
 from model.commands.sessions import create_session
 from model.errors import SpinneyError
+from tui.places import Place
 from tui.screens.dialog import Confirm
 from tui.screens.new_worktree import NewWorktree, WantedWorktree
-from tui.widgets.project_tree import Place
 
 if TYPE_CHECKING:
     from model.resources import Project, Worktree

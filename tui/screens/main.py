@@ -19,13 +19,14 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from tui import keymap
-from tui.marks import counts
+from tui.marks import counts, in_need
+from tui.places import Place, is_shown, nearest, project_of, worktree_of
 from tui.steps import is_project, next_step, repository_at
 from tui.terminal import WIDE, Terminal, size_problem
 from tui.widgets.chat import Chat
 from tui.widgets.composer import Composer
 from tui.widgets.key_hints import KeyHints
-from tui.widgets.project_tree import Place, ProjectTree
+from tui.widgets.project_tree import ProjectTree
 from tui.widgets.request_panel import RequestPanel
 from tui.widgets.top_bar import TopBar
 from tui.widgets.welcome import Step, Welcome
@@ -128,27 +129,16 @@ class MainScreen(Screen[None]):
     @property
     def worktree(self) -> "Worktree | None":
         """The worktree of what is open, or of where the tree's cursor is."""
-        return self._worktree_of(self.place) or self._worktree_of(self.projects.place)
+        if self.link is None:
+            return None
+        return worktree_of(self.place, self.state) or worktree_of(self.projects.place, self.state)
 
     @property
     def project(self) -> "Project | None":
         """The project of what is open, or of where the tree's cursor is."""
-        for place in (self.place, self.projects.place):
-            if self.link is None or place is None:
-                continue
-            worktree = self._worktree_of(place)
-            key = worktree.project_id if worktree is not None else place.id
-            if (project := self.state.projects.get(key)) is not None:
-                return project
-        return None
-
-    def _worktree_of(self, place: Place | None) -> "Worktree | None":
-        if self.link is None or place is None:
+        if self.link is None:
             return None
-        if place.kind == "session":
-            session = self.state.sessions.get(place.id)
-            return self.state.worktrees.get(session.worktree_id) if session is not None else None
-        return self.state.worktrees.get(place.id)
+        return project_of(self.place, self.state) or project_of(self.projects.place, self.state)
 
     def is_added(self, path: Path) -> bool:
         """Whether the repository at this path is a project."""
@@ -173,20 +163,31 @@ class MainScreen(Screen[None]):
 
     def _follow_place(self, change: "Change") -> None:
         place = self.place
-        if place is not None and place.kind != "root" and not _exists(place, change.state):
-            parent = _parent(place, change)
-            self.open_place(parent) if parent is not None else self._show_step()
+        if place is not None and not is_shown(place, change.state):
+            self.place = None
+            self._show_step()
+            if (held_by := nearest(place, change.state, change.before)) is not None:
+                self.open_place(held_by)
         elif self.session is not None:
             if change.loaded:
                 self.action_open_session(self.session.id)
             self._follow_session()
         else:
             self._show_step()
-            if change.loaded and change.state.sessions and place is None:
-                self._offer_projects()
+            if change.loaded and place is None:
+                self._begin(change.state)
 
-    def _offer_projects(self) -> None:
-        """At the start there is something to choose from: the keys should choose."""
+    def _begin(self, state: "State") -> None:
+        """At the start: the only session or the last one, or else the keys choose among them."""
+        shown = [s for s in state.sessions.values() if is_shown(Place("session", s.id), state)]
+        last = max(shown, key=lambda session: session.updated_at, default=None)
+        if last is None:
+            return
+        if len(shown) == 1 or state.preferences.restore_last_session:
+            self.action_open_session(last.id)
+            return
+        waiting = in_need(state)
+        self.projects.point_at(Place("session", (waiting[0] if waiting else last).id))
         self.add_class("tree-open")
         self.call_after_refresh(self.projects.focus)
 
@@ -467,30 +468,3 @@ class MainScreen(Screen[None]):
         self.query_one("#too-small", Static).update(problem or "")
         self.set_class(width < WIDE, "narrow")
         self.set_class(width >= 180, "roomy")
-
-
-def _exists(place: Place, state: "State") -> bool:
-    match place.kind:
-        case "session":
-            session = state.sessions.get(place.id)
-            return session is not None and session.archived_at is None
-        case "worktree":
-            worktree = state.worktrees.get(place.id)
-            return worktree is not None and worktree.archived_at is None
-        case _:
-            return place.id in state.projects
-
-
-def _parent(place: Place, change: "Change") -> Place | None:
-    """Where one is when this is gone."""
-    if place.kind == "session":
-        session = change.before.sessions.get(place.id) or change.state.sessions.get(place.id)
-        parent = Place("worktree", session.worktree_id) if session is not None else None
-    elif place.kind == "worktree":
-        found = change.before.worktrees.get(place.id) or change.state.worktrees.get(place.id)
-        parent = Place("project", found.project_id) if found is not None else None
-    else:
-        return None
-    if parent is None or _exists(parent, change.state):
-        return parent
-    return _parent(parent, change)

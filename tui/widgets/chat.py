@@ -175,6 +175,9 @@ class Chat(Vertical):
         event.stop()
         text = event.text
         self.composer.sent(text)
+        if self.transcript is not None:
+            # Whoever speaks wants to see the answer, wherever they had scrolled to.
+            self.transcript.action_scroll_end()
         if not self.request.say(text):
             self.post_message(self.Said(self.key, text))
 

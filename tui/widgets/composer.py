@@ -134,6 +134,11 @@ class MessageArea(TextArea):
         return next((chip for chip in self.pastes if before.endswith(chip)), "")
 
 
+def _pressed(event: events.Key) -> str:
+    """The character, or the name of a key that writes none (enter has `\\r`)."""
+    return event.character if event.is_printable and event.character else event.key
+
+
 class Composer(MessageArea):
     """The message box of a conversation, with earlier messages and the keys of a request."""
 
@@ -154,7 +159,7 @@ class Composer(MessageArea):
     async def on_key(self, event: events.Key) -> None:
         """Offer keys to a request, and go through earlier messages at the edges."""
         if (
-            (not self.text and self.first_refusal(event.character or event.key))
+            (not self.text and self.first_refusal(_pressed(event)))
             or (event.key == "up" and self.cursor_location[0] == 0 and self._recall(-1))
             or (event.key == "down" and self._at_last_line and self._recall(+1))
         ):

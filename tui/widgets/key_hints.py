@@ -5,11 +5,16 @@ from collections.abc import Iterable, Mapping
 from textual.content import Content
 
 from tui.keymap import BY_ID, FOOTER, keys_of, shown
-from tui.widgets.line import Line, clickable
+from tui.widgets.line import EMPTY, Line, clickable
 
 
 class KeyHints(Line):
     """Keys and a word each, as many as fit; a click does the same. Help stays at the right."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._hints: list[Content] = []
+        self._help = EMPTY
 
     def follow(
         self,
@@ -19,12 +24,17 @@ class KeyHints(Line):
         without: frozenset[str] = frozenset(),
     ) -> None:
         """`first`: keys of the focused pane, and their words. `without`: actions of no use now."""
-        hints = [_hint(key, words) for key, words in first]
-        hints += [_of_action(id, overrides) for id in FOOTER if id not in without]
-        right = _of_action("help", overrides)
+        self._hints = [_hint(key, words) for key, words in first]
+        self._hints += [_of_action(id, overrides) for id in FOOTER if id not in without]
+        self._help = _of_action("help", overrides)
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Show the hints that fit."""
+        right = self._help
         room = self.content_size.width - right.cell_length - 2
         shown_hints: list[Content] = []
-        for hint in hints:
+        for hint in self._hints:
             room -= hint.cell_length + 2
             if room < 0:
                 break

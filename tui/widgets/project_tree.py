@@ -6,7 +6,7 @@ they are drawn, from plain text and roles, so that no name can ever be read as m
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
 from rich.text import Text
@@ -18,23 +18,15 @@ from textual.widgets.tree import TreeNode
 
 from model.text import clean_line
 from tui.marks import Mark, git_counts, mark_of, mark_of_worktree, reason
+from tui.places import ROOT, Place
 
 if TYPE_CHECKING:
     from model.resources import Project, Session, Worktree
     from model.state import State
     from tui.mirror import Change
 
-Kind = Literal["root", "project", "worktree", "session"]
 Part = tuple[str, str]
 """Text, and the role that colours it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What a row stands for."""
-
-    kind: Kind
-    id: str
 
 
 @dataclass(slots=True)
@@ -50,7 +42,6 @@ TAIL_ROLES = frozenset({"added", "removed", "count", "reason"})
 """Parts at the right edge; a long name is cut before they are."""
 
 Node = TreeNode[Row]
-ROOT = Place("root", "")
 
 
 class ProjectTree(Tree[Row]):

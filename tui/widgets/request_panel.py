@@ -59,6 +59,7 @@ class RequestPanel(VerticalScroll, can_focus=True):
         self.is_armed = False
         """Whether keys are taken as answers."""
         self._answers: dict[str, str] = {}
+        self._position = 0
         self._ticked: set[int] = set()
         self._since = 0.0
 
@@ -76,7 +77,7 @@ class RequestPanel(VerticalScroll, can_focus=True):
         if request is None:
             return
         if not known:
-            self._answers, self._ticked = {}, set()
+            self._answers, self._ticked, self._position = {}, set(), 0
             self.is_armed = True
             self._since = time.monotonic()
             self.scroll_home(animate=False)
@@ -87,14 +88,14 @@ class RequestPanel(VerticalScroll, can_focus=True):
         """The question that is being asked."""
         if self.request is None or self.request.kind != "question":
             return None
-        position = len(self._answers)
-        return self.request.questions[position] if position < len(self.request.questions) else None
+        questions = self.request.questions
+        return questions[self._position] if self._position < len(questions) else None
 
     # Keys ---------------------------------------------------------------------------------------
 
-    def press(self, key: str) -> bool:
+    def press(self, key: str | None) -> bool:
         """Whether the key answers; it then has."""
-        if self.request is None or not self.is_armed:
+        if self.request is None or not self.is_armed or key is None:
             return False
         if time.monotonic() - self._since < self.GRACE:
             return False
@@ -111,7 +112,7 @@ class RequestPanel(VerticalScroll, can_focus=True):
 
     def on_key(self, event: events.Key) -> None:
         """The same keys while the panel has the focus."""
-        if self.press(event.character or event.key) or self.press(event.key):
+        if self.press(event.character if event.is_printable else event.key):
             event.stop()
             event.prevent_default()
 
@@ -127,7 +128,8 @@ class RequestPanel(VerticalScroll, can_focus=True):
         """A free text as the answer to the question being asked; whether there is one."""
         if self.question is None:
             return False
-        self._answer(self.question, text)
+        # In the panel's own turn: a message that its parent caused does not reach the parent.
+        self.call_next(self._answer, self.question, text)
         return True
 
     def _talk_on(self) -> None:
@@ -152,9 +154,10 @@ class RequestPanel(VerticalScroll, can_focus=True):
     def _answer(self, question: "Question", text: str) -> None:
         assert self.request is not None
         self._answers[question.question] = text
+        self._position += 1
         self._ticked = set()
         self._since = 0.0
-        if len(self._answers) < len({q.question for q in self.request.questions}):
+        if self._position < len(self.request.questions):
             self._draw()
             return
         self.is_armed = False
@@ -198,7 +201,7 @@ class RequestPanel(VerticalScroll, can_focus=True):
             return [("Answered.", "$text-muted")]
         parts: list[Part] = []
         if len(request.questions) > 1:
-            place = f"{len(self._answers) + 1} of {len(request.questions)}  "
+            place = f"{self._position + 1} of {len(request.questions)}  "
             parts.append((place, "$text-muted"))
         if question.header:
             parts += [(question.header, "bold $accent"), "  "]

@@ -26,8 +26,19 @@ LONGEST = 28
 class SessionTabs(Line):
     """One word for each session; a click opens it."""
 
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._sessions: Sequence[Session] = ()
+        self._opened: str | None = None
+
     def follow(self, sessions: "Sequence[Session]", opened: str | None) -> None:
         """Show these, the open one in sight."""
+        self._sessions, self._opened = sessions, opened
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Show those that fit."""
+        sessions, opened = self._sessions, self._opened
         position = next((n for n, s in enumerate(sessions) if s.id == opened), 0)
         # The open one stands first if what comes before it would push it out of sight.
         fitting = max(1, self.content_size.width // (LONGEST + 5))

@@ -26,6 +26,7 @@ class StatusLine(Line):
         self._session: Session | None = None
         self._labels = ("", "")
         self._queued = 0
+        self._started: float | None = None
         self._since = 0.0
         self._heard = 0.0
         self._notice = ""
@@ -35,6 +36,10 @@ class StatusLine(Line):
         """The clock stands still until something runs."""
         self._clock = self.set_interval(1.0, self._draw, pause=True)
 
+    def on_resize(self) -> None:
+        """Other words fit."""
+        self._draw()
+
     def follow(
         self,
         session: "Session | None",
@@ -43,12 +48,13 @@ class StatusLine(Line):
         queued: int = 0,
         started: float | None = None,
     ) -> None:
-        """Show this session. `labels`: agent and model; `started`: when its run began (Unix)."""
+        """Show this session. `labels`: agent and model; `started`: when its answer began (Unix)."""
         before, self._session = self._session, session
         self._labels, self._queued = labels, queued
         same = before is not None and session is not None and before.id == session.id
-        if not same or (before is not None and before.status != "running"):
-            age = max(0.0, time.time() - started) if started and not same else 0.0
+        if not same or started != self._started or (before and before.status != "running"):
+            age = max(0.0, time.time() - started) if started else 0.0
+            self._started = started
             self._since = time.monotonic() - age
             self._heard = time.monotonic()
             self._notice = ""
@@ -70,17 +76,23 @@ class StatusLine(Line):
             return
         mode = session.execution_mode
         parts: list[str | tuple[str, str] | Content] = [(mode, f"bold {_MODE_COLORS[mode]}")]
-        tokens = session.usage.input_tokens + session.usage.output_tokens
-        words = [*map(clean_line, self._labels)]
-        if session.thinking_level != "off" and self.content_size.width >= 78:
-            words.append(session.thinking_level)
-        if tokens:
-            words.append(f"{short(tokens)} tokens")
-        if session.context_tokens and session.context_window:
-            words.append(f"context {100 * session.context_tokens // session.context_window} %")
-        for word in filter(None, words):
+        state = self._state(session)
+        room = self.content_size.width - state.cell_length - len(mode) - 2
+        for word in _fitting(self._words(session), room):
             parts += [(" · ", "$text-disabled"), (word, "$text-muted")]
-        self.show(Content.assemble(*parts), self._state(session))
+        self.show(Content.assemble(*parts), state)
+
+    def _words(self, session: "Session") -> dict[str, str]:
+        """What is told of the session, by name, in the order in which it stands."""
+        agent, model = map(clean_line, self._labels)
+        tokens = session.usage.input_tokens + session.usage.output_tokens
+        words = {"agent": agent, "model": model if model != agent else ""}
+        words["thinking"] = session.thinking_level if session.thinking_level != "off" else ""
+        words["tokens"] = f"{short(tokens)} tokens" if tokens else ""
+        if session.context_tokens and session.context_window:
+            share = 100 * session.context_tokens // session.context_window
+            words["context"] = f"context {share} %"
+        return {name: word for name, word in words.items() if word}
 
     def _state(self, session: "Session") -> Content:
         waiting = f"{self._queued} queued · " if self._queued else ""
@@ -102,6 +114,16 @@ class StatusLine(Line):
                 ended = session.last_run.status if session.last_run else ""
                 words = {"cancelled": "stopped", "interrupted": "interrupted"}
                 return Content.styled(waiting + words.get(ended, "idle"), "$text-muted")
+
+
+def _fitting(words: dict[str, str], room: int) -> list[str]:
+    """Whole words only; those that matter least go first."""
+    kept = dict(words)
+    for name in ("thinking", "tokens", "agent", "context", "model"):
+        if sum(len(word) + 3 for word in kept.values()) <= room:
+            break
+        kept.pop(name, None)
+    return list(kept.values())
 
 
 def duration(seconds: int) -> str:

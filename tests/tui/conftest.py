@@ -1,0 +1,57 @@
+"""An application at a test's fingertips, with a fake client behind it."""
+
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from fake_client import FakeClient
+
+from tui.app import SpinneyApp
+from tui.widgets.request_panel import RequestPanel
+
+Started = tuple[SpinneyApp, "Pilot[None]"]
+Start = Callable[..., AbstractAsyncContextManager[Started]]
+
+
+@pytest.fixture(autouse=True)
+def no_grace(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A request takes keys at once: tests do not type by accident."""
+    monkeypatch.setattr(RequestPanel, "GRACE", 0.0)
+    yield
+
+
+@pytest.fixture
+def start() -> Start:
+    """Start the program on a client, and wait until it shows the first state."""
+
+    @asynccontextmanager
+    async def started(
+        client: FakeClient, *, size: tuple[int, int] = (120, 40), offer_path: Path | None = None
+    ) -> AsyncIterator[Started]:
+        app = SpinneyApp(lambda: client, offer_path=offer_path, environ={})
+        async with app.run_test(size=size, notifications=True) as pilot:
+            await until(pilot, lambda: app.main.link is not None and settled(client))
+            yield app, pilot
+
+    return started
+
+
+def settled(client: FakeClient) -> bool:
+    """Whether everything that was fed has been taken."""
+    return client._updates.empty() and bool(client.called("get_http_server_status"))
+
+
+async def until(pilot: "Pilot[None]", true: Callable[[], object], within: float = 10.0) -> None:
+    """Wait until something holds; fail when it does not come."""
+    waited = 0.0
+    while not true():
+        assert waited < within, "it did not come"
+        await pilot.pause(0.02)
+        waited += 0.02
+    await pilot.pause()

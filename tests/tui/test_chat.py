@@ -1,0 +1,337 @@
+"""Talking: what is written, what is sent, what a session asks and how it is answered."""
+
+from fake_client import (
+    FakeClient,
+    a_message,
+    a_project,
+    a_session,
+    a_state,
+    a_worktree,
+)
+from textual import events
+
+from model import events as e
+from model.resources import Message, Question, QuestionOption, Request, TextBlock
+from tests.tui.conftest import Start, until
+
+
+def a_client(**session: object) -> FakeClient:
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session(**session)))
+    client.messages["s1"] = [a_message("an earlier word")]
+    return client
+
+
+async def test_the_only_session_is_open_at_the_start_and_its_messages_are_read(
+    start: Start,
+) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: app.main.chat.transcript is not None)
+        assert app.main.session is not None
+        assert client.called("get_messages")[0]["session_id"] == "s1"
+
+
+async def test_enter_sends_what_was_written_and_empties_the_box(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await pilot.press(*"hello", "enter")
+        await until(pilot, lambda: client.called("send_chat_message"))
+        assert client.called("send_chat_message") == [{"session_id": "s1", "message": "hello"}]
+        assert app.main.chat.composer.text == ""
+
+
+async def test_the_new_line_keys_and_a_trailing_backslash_break_the_line(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (_, pilot):
+        await pilot.press("a", "ctrl+j", "b", "alt+enter", "c", "shift+enter", "d", "\\", "enter")
+        await pilot.press("e", "enter")
+        await until(pilot, lambda: client.called("send_chat_message"))
+        assert client.called("send_chat_message")[0]["message"] == "a\nb\nc\nd\ne"
+
+
+async def test_nothing_is_sent_when_nothing_was_written(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (_, pilot):
+        await pilot.press("enter", "space", "enter")
+        await pilot.pause()
+        assert not client.called("send_chat_message")
+
+
+async def test_a_message_that_could_not_be_sent_comes_back_with_the_reason(start: Start) -> None:
+    client = a_client()
+    client.refuse("send_chat_message", "The agent [/] is gone.")
+    async with start(client) as (app, pilot):
+        await pilot.press(*"precious", "enter")
+        await until(pilot, lambda: app.main.chat.composer.text == "precious")
+        assert [n.message for n in app._notifications] == ["The agent [/] is gone."]
+
+
+async def test_a_long_paste_is_folded_to_a_chip_and_sent_in_full(start: Start) -> None:
+    client = a_client()
+    text = "\n".join(f"line {number}" for number in range(240))
+    async with start(client) as (app, pilot):
+        composer = app.main.chat.composer
+        composer.post_message(events.Paste(text))
+        await until(pilot, lambda: composer.text)
+        assert composer.text == "[pasted 240 lines]"
+        await pilot.press("!", "enter")
+        await until(pilot, lambda: client.called("send_chat_message"))
+        assert client.called("send_chat_message")[0]["message"] == text + "!"
+
+
+async def test_backspace_takes_a_whole_chip_away(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        composer = app.main.chat.composer
+        composer.post_message(events.Paste("word " * 2000))
+        await until(pilot, lambda: composer.text)
+        await pilot.press("backspace")
+        assert composer.text == ""
+
+
+async def test_two_pastes_of_one_size_are_told_apart(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        composer = app.main.chat.composer
+        for letter in "ab":
+            composer.post_message(events.Paste(f"{letter}\n" * 30))
+        await until(pilot, lambda: "2]" in composer.text)
+        await pilot.press("enter")
+        await until(pilot, lambda: client.called("send_chat_message"))
+        sent = client.called("send_chat_message")[0]["message"]
+        assert sent == "a\n" * 30 + "b\n" * 30
+
+
+async def test_up_at_the_top_brings_earlier_messages_and_down_the_draft_again(
+    start: Start,
+) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await pilot.press(*"one", "enter", *"two", "enter", *"draft", "up")
+        assert app.main.chat.composer.text == "two"
+        await pilot.press("up", "up")
+        assert app.main.chat.composer.text == "one"
+        await pilot.press("down", "down")
+        assert app.main.chat.composer.text == "draft"
+
+
+async def test_each_session_keeps_its_draft(start: Start) -> None:
+    client = FakeClient(
+        a_state(a_project(), a_worktree(), a_session(), a_session(id="s2", name="Other"))
+    )
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        await pilot.press(*"first")
+        await pilot.press("alt+right")
+        await until(pilot, lambda: app.main.chat.key == "s2")
+        assert app.main.chat.composer.text == ""
+        await pilot.press("alt+left")
+        await until(pilot, lambda: app.main.chat.key == "s1")
+        assert app.main.chat.composer.text == "first"
+
+
+async def test_behind_a_run_the_box_says_that_enter_queues(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        assert "queues" in str(app.main.chat.composer.placeholder)
+        client.feed(e.MessageQueued(session_id="s1", message=a_message("later"), status="sent"))
+        await until(pilot, lambda: "1 queued" in app.main.chat.status.text)
+
+
+async def test_escape_stops_the_run(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (_, pilot):
+        await pilot.press("escape")
+        await until(pilot, lambda: client.called("stop_generation"))
+
+
+async def test_escape_does_nothing_to_an_idle_session(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (_, pilot):
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not client.called("stop_generation")
+
+
+async def test_shift_tab_goes_from_plan_to_build_to_yolo_however_fast(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (_, pilot):
+        await pilot.press("shift+tab", "shift+tab", "shift+tab")
+        await until(pilot, lambda: len(client.called("update_session")) == 3)
+        modes = [call["execution_mode"] for call in client.called("update_session")]
+        assert modes == ["build", "yolo", "plan"]
+
+
+async def test_streamed_text_reaches_the_open_conversation(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: app.main.chat.transcript is not None)
+        answer = Message(id="a1", role="assistant", session_id="s1", timestamp=2.0)
+        client.feed(e.MessageStarted(message_id="a1", session_id="s1", message=answer))
+        for word in ("Hello", " there"):
+            client.feed(
+                e.ContentDelta(message_id="a1", session_id="s1", content=word, content_index=0)
+            )
+        assert app.main.link is not None
+        histories = app.main.link._histories
+        await until(pilot, lambda: histories.get("s1")[-1].text == "Hello there")  # type: ignore
+
+
+async def test_what_happens_while_a_page_is_read_is_not_lost(start: Start) -> None:
+    client = a_client()
+    page = client.answers["get_messages"]
+
+    def read_and_go_on(given: dict[str, object]) -> object:
+        found = page(given)  # type: ignore[arg-type]
+        message = a_message("meanwhile")
+        client.feed(e.MessageQueued(session_id="s1", message=message, status="processing"))
+        return found
+
+    client.answers["get_messages"] = read_and_go_on
+    async with start(client) as (app, pilot):
+        assert app.main.link is not None
+        histories = app.main.link._histories
+        await until(pilot, lambda: (found := histories.get("s1")) and len(found) == 2)
+        assert [m.text for m in histories.get("s1").messages] == ["an earlier word", "meanwhile"]  # type: ignore
+
+
+# What a session asks ------------------------------------------------------------------------------
+
+
+def a_plan() -> dict[str, object]:
+    request = Request(id="r1", kind="plan", plan="1. look\n2. mend")
+    return {"status": "waiting", "waiting_for": "plan", "request": request}
+
+
+async def test_b_builds_the_plan_while_the_box_is_empty(start: Start) -> None:
+    client = a_client(**a_plan())
+    async with start(client) as (_, pilot):
+        await pilot.press("b")
+        await until(pilot, lambda: client.called("approve_plan"))
+        assert client.called("approve_plan") == [{"session_id": "s1", "mode": "build"}]
+
+
+async def test_letters_are_text_once_something_is_written(start: Start) -> None:
+    client = a_client(**a_plan())
+    async with start(client) as (app, pilot):
+        await pilot.press("m", "a", "y", "b", "e")
+        assert app.main.chat.composer.text == "maybe"
+        assert not client.called("approve_plan")
+
+
+async def test_after_talking_on_every_letter_is_text_until_escape(start: Start) -> None:
+    client = a_client(**a_plan())
+    async with start(client) as (app, pilot):
+        await pilot.press("enter", "y", "e", "s")
+        assert app.main.chat.composer.text == "yes"
+        await pilot.press("backspace", "backspace", "backspace", "escape", "y")
+        await until(pilot, lambda: client.called("approve_plan"))
+        assert client.called("approve_plan")[0]["mode"] == "yolo"
+        assert not client.called("stop_generation")
+
+
+async def test_a_new_request_takes_no_key_of_a_hand_that_is_typing(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        app.main.chat.request.GRACE = 60.0  # type: ignore[misc]
+        session = client.state.sessions["s1"].model_copy(update=a_plan())
+        updates = session.model_dump(mode="json", include={"status", "waiting_for", "request"})
+        client.feed(e.SessionUpdated(session_id="s1", updates=updates))
+        await until(pilot, lambda: app.main.chat.request.request is not None)
+        await pilot.press("b")
+        assert app.main.chat.composer.text == "b"
+        assert not client.called("approve_plan")
+
+
+async def test_a_plan_can_be_edited_before_it_is_built(start: Start) -> None:
+    client = a_client(**a_plan())
+    async with start(client) as (app, pilot):
+        await pilot.press("e")
+        await until(pilot, lambda: app.screen is not app.main)
+        await pilot.press("x", "ctrl+g")
+        await until(pilot, lambda: client.called("approve_plan"))
+        given = client.called("approve_plan")[0]
+        assert given["plan"] == "x1. look\n2. mend"
+        assert given["mode"] == "build"
+
+
+def some_questions() -> dict[str, object]:
+    questions = [
+        Question(
+            question="Which colour?",
+            options=[QuestionOption(label="red [/]"), QuestionOption(label="blue")],
+        ),
+        Question(
+            question="Which sides?",
+            multi_select=True,
+            options=[QuestionOption(label="left"), QuestionOption(label="right")],
+        ),
+        Question(question="Why?"),
+    ]
+    request = Request(id="r1", kind="question", questions=questions)
+    return {"status": "waiting", "waiting_for": "question", "request": request}
+
+
+async def test_several_questions_are_answered_one_after_the_other(start: Start) -> None:
+    client = a_client(**some_questions())
+    async with start(client) as (_, pilot):
+        await pilot.press("2", "1", "2", "enter", *"because", "enter")
+        await until(pilot, lambda: client.called("answer_question"))
+        assert client.called("answer_question")[0]["answer"] == {
+            "Which colour?": "blue",
+            "Which sides?": "left, right",
+            "Why?": "because",
+        }
+        assert not client.called("send_chat_message")
+
+
+async def test_a_permission_shows_the_whole_command_and_is_decided_by_one_key(
+    start: Start,
+) -> None:
+    command = "rm -rf build && [bold]echo[/]"
+    request = Request(id="r9", kind="permission", tool_name="bash", tool_input={"command": command})
+    client = a_client(status="waiting", waiting_for="permission", request=request)
+    async with start(client) as (app, pilot):
+        shown = app.main.chat.request.query_one("#request-text")
+        assert command in str(shown.render())
+        await pilot.press("s")
+        await until(pilot, lambda: client.called("answer_permission"))
+        assert client.called("answer_permission") == [
+            {"session_id": "s1", "request_id": "r9", "decision": "allow_session"}
+        ]
+
+
+async def test_a_session_that_is_looked_at_is_marked_as_read_once(start: Start) -> None:
+    client = a_client(unread=True)
+    async with start(client) as (_, pilot):
+        await until(pilot, lambda: client.called("mark_session_read"))
+
+
+async def test_in_a_worktree_without_a_session_the_first_message_begins_one(
+    start: Start,
+) -> None:
+    client = FakeClient(a_state(a_project(), a_worktree()))
+
+    def create(given: dict[str, object]) -> object:
+        session = a_session(id="new")
+        client.feed(e.SessionCreated(session=session))
+        return session
+
+    client.answers["create_session"] = create
+    async with start(client) as (app, pilot):
+        from tui.places import Place
+
+        app.main.open_place(Place("worktree", "w1"))
+        await pilot.press(*"go", "enter")
+        await until(pilot, lambda: client.called("send_chat_message"))
+        assert client.called("send_chat_message")[0] == {"session_id": "new", "message": "go"}
+
+
+async def test_an_empty_message_with_only_text_blocks_is_shown(start: Start) -> None:
+    client = a_client()
+    client.messages["s1"].append(
+        Message(id="x", role="assistant", timestamp=1.0, content=[TextBlock(text="\x1b[31m[/]")])
+    )
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: app.main.chat.transcript is not None)
+        assert app.is_running
