@@ -1,13 +1,17 @@
 """The page's files: what is served, how, and that nothing outside of them is."""
 
+import re
+import tomllib
 from pathlib import Path
 
 import aiohttp
 import pytest
 
 from server.app import Server
-from server.static import StaticFiles
+from server.static import WEB, StaticFiles
 from tests.server.conftest import base_url, raw_request
+
+CHROME = Path(__file__).parents[2] / "themes" / "chrome"
 
 HOSTILE = [
     b"/../pyproject.toml",
@@ -82,3 +86,23 @@ def test_a_link_out_of_the_folder_is_not_served(tmp_path: Path) -> None:
     (root / "out.txt").symlink_to(secret)
     (root / "in.html").symlink_to(root / "index.html")
     assert set(StaticFiles.read(root)._files) == {"/index.html", "/in.html"}
+
+
+def test_the_page_never_parses_html_from_text() -> None:
+    for script in WEB.glob("*.js"):
+        text = script.read_text()
+        for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+            assert word not in text, script.name
+
+
+def test_the_pages_colours_are_those_of_the_chrome() -> None:
+    names = {"muted": "text_muted", "faint": "text_faint"}
+    light, dark = (
+        tomllib.loads((CHROME / f"spinney-{kind}.toml").read_text())["ui"]
+        for kind in ("light", "dark")
+    )
+    pairs = re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)", (WEB / "style.css").read_text())
+    assert len(pairs) > 15
+    for name, in_light, in_dark in pairs:
+        key = names.get(name, name.replace("-", "_"))
+        assert (in_light, in_dark) == (light[key], dark[key]), name
