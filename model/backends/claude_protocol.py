@@ -13,8 +13,8 @@ from model.backends import base, claude_errors, claude_policy
 from model.resources import ExecutionMode, Usage
 
 _SEEN_LIMIT: Final = 20_000
-_FILLERS: Final = {"No response requested."}
-"""What the program itself puts into the conversation when a turn was cut off."""
+_FILLERS: Final = {"No response requested.", "(no content)"}
+"""What the program itself says where nothing was said."""
 
 Line = dict[str, Any]
 Kind = Literal["text", "thinking"]
@@ -120,6 +120,7 @@ class ClaudeStream:
         session_id = line.get("session_id")
         if isinstance(session_id, str) and session_id and session_id != self.session_id:
             self.session_id = session_id
+            self._context = Usage()
             yield base.ConversationIdentified(session_id)
 
     def _mode_reported(self, line: Line) -> Iterator[base.AgentEvent]:

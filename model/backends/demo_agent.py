@@ -104,6 +104,7 @@ class DemoAgent:
 
     async def _take_turn(self, text: str) -> None:
         self._words_said = 0
+        self._memory.remember(text)
         ending: dict[str, Any] = {"type": "finished", "stop_reason": "end_turn"}
         try:
             await self._follow(text)
@@ -116,7 +117,6 @@ class DemoAgent:
             ending = {"type": "failed", "error": f"The demo agent stumbled: {error}"}
         finally:
             self._shell.kill()
-        self._memory.remember(text)
         usage = {"input_tokens": len(text.split()), "output_tokens": self._words_said}
         context = {"context_tokens": self._memory.words, "context_window": LIMIT}
         self._tell({**ending, "usage": usage, **context})
@@ -195,7 +195,9 @@ class DemoAgent:
         await asyncio.sleep(float(argument or 1))
 
     async def _recall(self, _argument: str) -> None:
-        listed = "\n".join(f"- {' '.join(text.split())[:200]}" for text in self._memory.messages)
+        listed = "\n".join(
+            f"- {' '.join(text.split())[:200]}" for text in self._memory.messages[:-1]
+        )
         await self._say(f"You said before:\n\n{listed}" if listed else "You said nothing before.")
 
     # Doing -------------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ class AgentProcess:
         return "\n".join(self._stderr_tail)
 
     def ending(self, name: str) -> str:
-        """A sentence on how the program `name` ended, with what it said last."""
+        """How the program `name` ended in mid-turn, what to do, and what it said last."""
         code = self.returncode
         if code is None:
             how = "stopped talking"
@@ -159,7 +159,8 @@ class AgentProcess:
         else:
             how = f"ended unexpectedly (exit code {code})"
         tail = self.stderr_tail
-        return f"{name} {how}." + (f" Its last words: {tail}" if tail else "")
+        words = f" Its last words: {tail}" if tail else ""
+        return f"{name} {how}. Send a message to start it again.{words}"
 
     async def settled(self) -> None:
         """Wait a moment for the exit code and the last of stderr of a program that is ending."""

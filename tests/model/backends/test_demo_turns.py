@@ -79,7 +79,7 @@ async def test_stop_works_at_every_stage(
     reached = await conversation.until(at)
     began = time.monotonic()
     _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert time.monotonic() - began < 1.0  # measured 0.01 s; a busy machine may take longer
+    assert time.monotonic() - began < 1.0  # measured: 3 ms; a busy machine may take longer
     assert only(told, base.TurnFinished).stop_reason == "stopped"
     if isinstance(reached, base.QuestionAsked | base.PermissionAsked | base.PlanProposed):
         assert only(told, base.RequestWithdrawn).request_id == reached.request_id
@@ -117,6 +117,20 @@ async def test_closing_in_mid_turn_stops_it(open_demo: Open) -> None:
     await conversation.until(base.ToolUse)
     async with asyncio.timeout(5):
         await asyncio.gather(conversation.agent.close(), conversation.end())
+    assert only(conversation.told, base.TurnFinished).stop_reason == "stopped"
+
+
+async def test_an_agent_that_nobody_listens_to_waits_and_is_closed_all_the_same(
+    open_demo: Open,
+) -> None:
+    conversation = await open_demo()
+    await conversation.agent.send(base.Prompt("/demo stream 100000000 1000000"))
+    await asyncio.sleep(1)
+    async with asyncio.timeout(5):
+        await conversation.agent.close()
+    await conversation.end()
+    # What the engine's queue, our reader and the pipe hold; it streams a million a second.
+    assert len(conversation.told) < 50_000
     assert only(conversation.told, base.TurnFinished).stop_reason == "stopped"
 
 

@@ -51,14 +51,17 @@ async def test_a_program_that_dies_in_mid_stream_ends_the_lines_at_once(start: S
     """)
     assert await everything(process) == [Said({"n": 1})]
     await process.settled()
-    assert process.ending("It") == "It ended unexpectedly (exit code 1). Its last words: no idea"
+    assert process.ending("It") == (
+        "It ended unexpectedly (exit code 1). Send a message to start it again. "
+        "Its last words: no idea"
+    )
 
 
 async def test_a_program_that_kills_itself_is_explained(start: Start) -> None:
     process = await start("os.kill(os.getpid(), signal.SIGKILL)")
     assert await everything(process) == []
     await process.settled()
-    assert process.ending("It") == "It was killed (SIGKILL)."
+    assert process.ending("It").startswith("It was killed (SIGKILL). Send a message")
 
 
 async def test_only_the_last_lines_of_stderr_are_kept(start: Start) -> None:
@@ -121,7 +124,7 @@ async def test_a_program_that_closes_stdout_and_lives_counts_as_silent(start: St
     process = await start("os.close(1); os.close(2); time.sleep(60)")
     assert await everything(process) == []
     await process.settled()
-    assert process.ending("It") == "It stopped talking."
+    assert process.ending("It").startswith("It stopped talking.")
 
 
 async def test_closing_ends_what_ignores_sigterm_within_the_promised_time(start: Start) -> None:
