@@ -122,7 +122,7 @@ class DemoAgent:
         self._tell({**ending, "usage": usage, **context})
 
     async def _follow(self, text: str) -> None:
-        if not text.lstrip().startswith("/demo"):
+        if not re.match(r"\s*/demo\b", text):
             await self._tour()
             return
         for name, argument in self._parsed(text):
@@ -189,7 +189,7 @@ class DemoAgent:
             sent = due
             self._words_said = sent
             await self._drained()
-            await asyncio.sleep(max(TICK, 1 / rate if rate < 200 else 0) if sent < count else 0)
+            await asyncio.sleep(max(TICK, began + sent / rate - time.monotonic()))
 
     async def _wait(self, argument: str) -> None:
         await asyncio.sleep(float(argument or 1))
