@@ -190,7 +190,12 @@ class Fanout:
         connection.room.set()
 
     def send(self, connection: Connection, payload: bytes) -> None:
-        """Write to one connection, after every event that has happened by now."""
+        """Write to one connection, after every event that has happened by now.
+
+        Nothing is written to one that was removed: its client has left.
+        """
+        if connection not in self.connections:
+            return
         self.bus.seal()
         if not connection.send(text_frame(payload), self._shared):
             self._leave_behind(connection)

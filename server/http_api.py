@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aiohttp import web
+from aiohttp import ClientError, web
 from aiohttp.typedefs import Handler
 
 from model.client.snapshot import snapshot_json
@@ -150,6 +150,8 @@ class HttpApi:
                 raw = await request.read()
         except TimeoutError:
             raise SpinneyError("The body took too long to arrive.", "timeout") from None
+        except (ConnectionError, ClientError):
+            raise SpinneyError("The client left before its whole body had arrived.") from None
         body = parse_json(raw) if raw.strip() else {}
         if not isinstance(body, dict):
             raise SpinneyError("Invalid request: it is not a JSON object")

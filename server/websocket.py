@@ -55,7 +55,12 @@ class WebSockets:
         socket = web.WebSocketResponse(
             autoping=False, compress=False, max_msg_size=self._limits.frame_size, timeout=1
         )
-        await socket.prepare(request)
+        if not socket.can_prepare(request):
+            raise SpinneyError("This address is for WebSockets; ask for an upgrade.")
+        try:
+            await socket.prepare(request)
+        except ConnectionError:
+            raise SpinneyError("The client left during the upgrade.") from None
         if request.transport is None:
             return socket
         connection = self._connect(request.transport, since)
@@ -110,6 +115,8 @@ class WebSockets:
                 await socket.pong(message.data)
 
     async def _close_one(self, connection: Connection, code: int, message: str) -> None:
+        # No event may follow the close frame.
+        self._fanout.remove(connection)
         try:
             async with asyncio.timeout(self._limits.shutdown):
                 await self._open[connection].close(code=code, message=message.encode())

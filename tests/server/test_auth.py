@@ -8,8 +8,10 @@ from typing import Any
 import aiohttp
 import pytest
 
+from model.errors import SpinneyError
 from model.workspace import Workspace
 from server.app import Server
+from server.auth import Door, Knock
 from tests.server.conftest import (
     TOKEN,
     StartServer,
@@ -258,3 +260,28 @@ async def test_the_address_file_is_private_and_goes_with_the_server(
     assert path.stat().st_mode & 0o777 == 0o600
     await server.stop()
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "welcome"),
+    [
+        ("10.0.0.5:3456", None, True),
+        ("10.0.0.5:3456", "http://10.0.0.5:3456", True),
+        ("10.0.0.6:3456", None, False),
+        ("10.0.0.5:3456", "http://10.0.0.6:3456", False),
+        ("10.0.0.5:3456", "https://10.0.0.5:3456", False),
+        ("my-laptop.local:3456", None, False),
+        ("localhost:3456", "http://localhost:3456", True),
+    ],
+)
+def test_an_open_door_in_a_network_goes_by_the_machines_own_address(
+    host: str, origin: str | None, welcome: bool
+) -> None:
+    door = Door(lambda: TOKEN)
+    door.port, door.token_required, door.localhost_only = 3456, False, False
+    knock = Knock(hosts=(host,), origin=origin, own_address="10.0.0.5")
+    if welcome:
+        door.check(knock)
+    else:
+        with pytest.raises(SpinneyError, match="from this origin"):
+            door.check(knock)

@@ -188,3 +188,17 @@ async def test_one_address_cannot_hold_many_silent_sockets(
             await fresh.get(base_url(server) + "/healthz")
     for _, writer in opened:
         writer.close()
+
+
+async def test_a_client_that_leaves_in_the_middle_of_a_body_is_no_fault_of_ours(
+    server: Server, http: aiohttp.ClientSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(5):
+        _, writer = await asyncio.open_connection("127.0.0.1", server.status()["port"])
+        writer.write(HALVES["half a body"])
+        await writer.drain()
+        assert (await http.get(base_url(server) + "/healthz")).status == 200
+        writer.transport.abort()
+    assert (await http.get(base_url(server) + "/healthz")).status == 200
+    await asyncio.sleep(0.05)
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
