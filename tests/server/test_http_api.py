@@ -6,8 +6,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from model.commands import sessions
 from model.commands.registry import Command
+from model.errors import SpinneyError
 from model.resources import Session, Worktree
 from model.workspace import Workspace
 from server.app import Server
@@ -181,12 +181,9 @@ async def test_the_path_names_the_session_whatever_the_body_says(
 async def test_a_limit_of_the_agents_provider_is_handed_on(
     api: Api, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from model.errors import SpinneyError
-
     async def limited(*_: Any, **__: Any) -> Any:
         raise SpinneyError("Too many requests.", "rate_limit_error", retry_after=7)
 
     monkeypatch.setattr(Command, "run", limited)
     status, answer = await api("POST", f"/api/sessions/{session.id}/stop")
     assert (status, answer["error_type"]) == (429, "rate_limit_error")
-    assert sessions.stop_generation.name == "stop_generation"
