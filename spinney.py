@@ -83,7 +83,7 @@ def _run_terminal(places: "Directories", path: Path | None, *, demo: bool = Fals
     from tui.app import SpinneyApp
 
     with hold_lock(places.lock):
-        engine = _Engine(places, demo=demo)
+        engine = Engine(places, demo=demo)
         try:
             SpinneyApp(engine.connect, offer_path=path, demo=demo).run()
         finally:
@@ -91,7 +91,7 @@ def _run_terminal(places: "Directories", path: Path | None, *, demo: bool = Fals
     return 0
 
 
-class _Engine:
+class Engine:
     """The core thread with workspace and server, started when the first frame is on screen."""
 
     def __init__(self, places: "Directories", *, demo: bool) -> None:
@@ -129,7 +129,7 @@ class _Engine:
         async def stop() -> None:
             if workspace.http_server is not None:
                 await workspace.http_server.stop()
-                await workspace.stop()
+            await workspace.stop()
 
         def stop_all() -> None:
             try:

@@ -11,14 +11,17 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import aiosqlite
+from pydantic import ValidationError
 
 from model import events as e
 from model.errors import SpinneyError
 from model.resources import Block, Message, MessagePage, Project, Resource, Session, Worktree
 from model.state import State, fold_message
+
+R = TypeVar("R", bound=Resource)
 
 Statement = tuple[str, tuple[Any, ...]]
 
@@ -57,6 +60,8 @@ class Saved:
     queued: list[Message]
     unfinished: list[Message]
     """Assistant messages that were being streamed when the program ended."""
+    problems: list[str]
+    """A sentence for each entry that could not be read; it stays in the file, unused."""
 
 
 def disk_error(error: Exception, what: str) -> SpinneyError:
@@ -135,10 +140,12 @@ class Database:
 
     async def saved(self) -> Saved:
         """Everything but past messages."""
+        problems: list[str] = []
         return Saved(
-            projects=[Project.model_validate_json(body) for body in await self._all("project")],
-            worktrees=[Worktree.model_validate_json(body) for body in await self._all("worktree")],
-            sessions=[Session.model_validate_json(body) for body in await self._all("session")],
+            problems=problems,
+            projects=await self._documents(Project, problems),
+            worktrees=await self._documents(Worktree, problems),
+            sessions=await self._documents(Session, problems),
             queued=await self._messages("position IS NULL ORDER BY rowid"),
             unfinished=await self._messages(
                 "json_extract(body, '$.role') = 'assistant'"
@@ -157,10 +164,18 @@ class Database:
             row = await cursor.fetchone()
         return MessagePage(messages=page[::-1], total=row[0] if row else 0)
 
-    async def _all(self, kind: str) -> list[str]:
-        query = "SELECT body FROM documents WHERE kind = ?"
-        async with self._reader.execute(query, (kind,)) as cursor:
-            return [row[0] async for row in cursor]
+    async def _documents(self, kind: type[R], problems: list[str]) -> list[R]:
+        name = kind.__name__.lower()
+        found = []
+        query = "SELECT id, body FROM documents WHERE kind = ?"
+        async with self._reader.execute(query, (name,)) as cursor:
+            async for key, body in cursor:
+                try:
+                    found.append(kind.model_validate_json(body))
+                except ValidationError as error:
+                    reason = error.errors(include_url=False)[0]["msg"]
+                    problems.append(f"The {name} {key} could not be read ({reason}).")
+        return found
 
     async def _messages(self, condition: str, values: tuple[Any, ...] = ()) -> list[Message]:
         # One statement is one snapshot: a message and its blocks are of the same moment.

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Coroutine, Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -71,17 +72,26 @@ class Workspace:
         self.chats: Chats
         self._preferences_file = PreferencesFile(directories.preferences)
         self._background: set[asyncio.Task[None]] = set()
+        self._ending = AsyncExitStack()
 
     async def start(self) -> None:
         """Open the files, close what a killed Spinney left open, begin the background work.
 
-        Raises `SpinneyError` when there is nowhere to keep anything.
+        Raises `SpinneyError` when there is nowhere to keep anything; nothing is left open then.
         """
+        try:
+            await self._open()
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def _open(self) -> None:
         await asyncio.to_thread(end_leftovers, self.directories.data)
         preferences, problems = await self._preferences_file.load()
         database, problem = await Database.open(self.directories.database)
-        self.problems += [*problems, *([problem] if problem else [])]
+        self._ending.push_async_callback(database.close)
         saved = await database.saved()
+        self.problems += [*problems, *([problem] if problem else []), *saved.problems]
         queued: dict[str, tuple[Any, ...]] = {}
         for message in saved.queued:
             queued[message.session_id] = (*queued.get(message.session_id, ()), message)
@@ -94,19 +104,23 @@ class Workspace:
             preferences=preferences,
         )
         self.store = Store(database, self.bus, state)
+        self._ending.push_async_callback(self.store.close)
+        self._ending.push_async_callback(self._end_background)
         self.chats = Chats(self.store, self.backends, self._launch_of)
+        self._ending.push_async_callback(self.chats.close)
         self.chats.recover()
         self.run_in_background(worktrees.recover(self.store))
         self.run_in_background(self._follow_turns(self.bus.reader()))
         self.run_in_background(self._preferences_file.watch(self._preferences_edited))
 
     async def stop(self) -> None:
-        """End agents and background work, write what is left."""
-        await self.chats.close()
+        """End agents and background work, write what is left. Stopping twice is no error."""
+        await self._ending.aclose()
+
+    async def _end_background(self) -> None:
         for task in tuple(self._background):
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
-        await self.store.close()
 
     def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
         """Run something that nobody waits for; a failure goes to the log."""

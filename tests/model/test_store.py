@@ -303,3 +303,15 @@ async def test_the_file_is_readable_for_its_owner_alone(tmp_path: Path) -> None:
     store = await opened(tmp_path / "db")
     assert (tmp_path / "db").stat().st_mode & 0o777 == 0o600
     await store.close()
+
+
+async def test_an_entry_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
+    store = await with_session(tmp_path / "db")
+    await store.close()
+    with sqlite3.connect(tmp_path / "db") as connection:
+        connection.execute("UPDATE documents SET body = '{\"id\": 7}' WHERE kind = 'session'")
+    other = await saved_elsewhere(tmp_path / "db")
+    saved = await other.saved()
+    assert (saved.projects, saved.sessions) == ([PROJECT], [])
+    assert saved.problems[0].startswith("The session s could not be read")
+    await other.close()
