@@ -67,9 +67,9 @@ class SpinneyApp(App[None]):
         """Show the frame; the rest follows once it is painted."""
         exit_on_hang_up(self.exit)
         self.push_screen(self.main)
-        self.call_after_refresh(self._start)
 
-    def _start(self) -> None:
+    def first_frame_stands(self) -> None:
+        """Fetch the client; called once, by the main screen."""
         self.run_worker(self._run(), exit_on_error=True)
 
     async def _run(self) -> None:

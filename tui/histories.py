@@ -30,13 +30,15 @@ class Histories:
         """Read the newest page. `state` is what was known when this was called."""
         history = History(session_id)
         held = self._held[session_id] = []
-        page = await self._client.call(get_messages, session_id=session_id, limit=PAGE)
+        try:
+            page = await self._client.call(get_messages, session_id=session_id, limit=PAGE)
+        finally:
+            if self._held.get(session_id) is held:
+                del self._held[session_id]
         history.load(page, state.streaming_in(session_id), state.queued.get(session_id, ()))
         # The page may hold what these tell already; folding them once more ends alike.
         for event in held:
             history.apply(event)
-        if self._held.get(session_id) is held:
-            del self._held[session_id]
         self._live[session_id] = history
         self._live.move_to_end(session_id)
         while len(self._live) > KEPT:

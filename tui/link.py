@@ -19,6 +19,7 @@ from tui.histories import Histories
 from tui.mirror import Change, Mirror
 from tui.places import Place
 from tui.screens.edit_plan import EditPlan
+from tui.screens.new_worktree import WantedWorktree
 
 if TYPE_CHECKING:
     from model.resources import Request, Session
@@ -35,6 +36,8 @@ class Link:
         self.mirror = Mirror(client, screen.terminal.frame, screen.follow)
         self._screen = screen
         self._histories = Histories(client)
+        self.unmade = (WantedWorktree(), "")
+        """What was filled in for a worktree that could not be made, and the problem."""
         self._reading: set[str] = set()
         """Sessions that are being marked as read."""
 

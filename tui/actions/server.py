@@ -29,7 +29,7 @@ async def start_server(screen: "MainScreen") -> None:
     )
     key = await screen.app.push_screen_wait(Report("Server", text, ("c", "copy"), ("s", "stop it")))
     if key == "c":
-        screen.copy(address)
+        screen.spinney.copy(address)
     elif key == "s":
         await stop_server(screen)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, get_args
 from model.catalog import BUILT_IN
 from model.commands import sessions as commands
 from model.resources import ExecutionMode, ThinkingLevel
+from tui.actions.local import step_back
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText, Confirm
 
@@ -59,7 +60,7 @@ async def cycle_mode(screen: "MainScreen") -> None:
 
 async def stop(screen: "MainScreen") -> None:
     """Stop what runs here; without a run, escape closes what covers the chat."""
-    if screen.step_back():
+    if step_back(screen):
         return
     session = screen.session
     if session is not None and session.status in ("running", "waiting"):

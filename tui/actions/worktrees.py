@@ -25,7 +25,7 @@ async def new_worktree(screen: "MainScreen") -> None:
     if project is None or project.is_folder:
         screen.say("Add a project first: press ctrl+p and choose “Add a project”.")
         return
-    wanted, problem = WantedWorktree(), ""
+    wanted, problem = screen.link.unmade if screen.link else (WantedWorktree(), "")
     while True:
         given = await screen.app.push_screen_wait(
             NewWorktree(project.name, project.default_branch, wanted, problem)
@@ -37,7 +37,7 @@ async def new_worktree(screen: "MainScreen") -> None:
             break
         except SpinneyError as error:
             wanted, problem = given, error.message
-    await _begin(screen, worktree, given.message)
+    await _begin(screen, worktree, given)
 
 
 async def _announced(
@@ -53,8 +53,10 @@ async def _announced(
     return worktree
 
 
-async def _begin(screen: "MainScreen", worktree: "Worktree", message: str) -> None:
+async def _begin(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorktree) -> None:
     """A session at once; its first message as soon as the worktree is there."""
+    link = screen.link
+    assert link is not None
     screen.open_place(Place("worktree", worktree.id))
     state = await screen.mirror.until(
         lambda state: (
@@ -63,16 +65,17 @@ async def _begin(screen: "MainScreen", worktree: "Worktree", message: str) -> No
         within=CREATION_LIMIT,
     )
     if worktree.id not in state.worktrees:
-        # Why it failed is told by its event; what was written is not lost.
-        screen.keep_for_next_time(message)
+        # Its event tells why. What was filled in is there again when one tries once more.
+        link.unmade = (wanted, f"“{worktree.name}” could not be made; change something.")
         return
+    link.unmade = (WantedWorktree(), "")
     session = await screen.client.call(create_session, worktree_id=worktree.id)
     await screen.mirror.until(lambda state: session.id in state.sessions)
     # Somebody may have gone elsewhere while a large checkout went on; they are left there.
     if screen.place == Place("worktree", worktree.id):
         screen.action_open_session(session.id)
-    if message:
-        await screen.send(session.id, message)
+    if wanted.message:
+        await link.send(session.id, wanted.message)
 
 
 async def archive_worktree(screen: "MainScreen") -> None:
@@ -103,13 +106,19 @@ async def remove_worktree(screen: "MainScreen") -> None:
     try:
         await screen.client.call(commands.remove_worktree, worktree_id=worktree.id)
     except SpinneyError as error:
-        if error.error_type != "conflict":
+        if error.error_type != "conflict" or _is_busy(screen, worktree):
             raise
         dialog = Confirm("This would be lost", error.message, "remove it anyway", enter=False)
         if not await screen.app.push_screen_wait(dialog):
             return
         await screen.client.call(commands.remove_worktree, worktree_id=worktree.id, force=True)
     screen.say(f"“{worktree.name}” is removed.")
+
+
+def _is_busy(screen: "MainScreen", worktree: "Worktree") -> bool:
+    """Whether a session at work is why it was refused; force would not help."""
+    sessions = screen.state.sessions_of(worktree.id)
+    return any(session.status in ("running", "waiting") for session in sessions)
 
 
 async def refresh_git(screen: "MainScreen") -> None:
@@ -123,4 +132,4 @@ async def copy_path(screen: "MainScreen") -> None:
     if screen.worktree is None:
         screen.say("Open or point at a worktree first.")
         return
-    screen.copy(screen.worktree.path)
+    screen.spinney.copy(screen.worktree.path)

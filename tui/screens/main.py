@@ -4,7 +4,6 @@ It follows the mirror, knows what is open, and hands actions to `tui.actions`. B
 there it shows its empty frame; everything that costs time to import comes after that.
 """
 
-import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -15,10 +14,10 @@ from textual.binding import BindingType
 from textual.command import Provider
 from textual.containers import Horizontal
 from textual.screen import Screen
-from textual.widget import Widget
 from textual.widgets import Static
 
 from tui import keymap
+from tui.actions.local import LOCAL
 from tui.marks import counts, in_need
 from tui.places import Place, is_shown, nearest, project_of, worktree_of
 from tui.steps import is_project, next_step, repository_at
@@ -40,10 +39,6 @@ if TYPE_CHECKING:
     from tui.link import Link
     from tui.mirror import Change, Mirror
     from tui.transcript import Transcript
-
-_log = logging.getLogger(__name__)
-
-_BEFORE_THE_CLIENT = frozenset({"commands", "next_pane", "help", "toggle_tree", "quit"})
 
 
 def _action_commands() -> type[Provider]:
@@ -70,7 +65,6 @@ class MainScreen(Screen[None]):
         self.key_overrides: Mapping[str, str] = {}
         self.wanted_modes: dict[str, Any] = {}
         """Modes that were asked for and are not confirmed yet, by session."""
-        self.kept_message = ""
         self.link: Link | None = None
         self._server = ""
         self._agent_missing = False
@@ -153,6 +147,8 @@ class MainScreen(Screen[None]):
             preferences = change.state.preferences
             self.key_overrides = keymap.normalised(preferences.keybindings)
             self.spinney.follow_preferences(preferences, self.key_overrides)
+            if self.chat.transcript is not None:
+                self.chat.transcript.set_palette(self.link.palette)
         self.projects.follow(change)
         first_changed = self.link.fold(change, self.chat.session_id)
         self.chat.tell(change, first_changed)
@@ -170,7 +166,7 @@ class MainScreen(Screen[None]):
                 self.open_place(held_by)
         elif self.session is not None:
             if change.loaded:
-                self.action_open_session(self.session.id)
+                self._read(self.session)
             self._follow_session()
         else:
             self._show_step()
@@ -246,7 +242,7 @@ class MainScreen(Screen[None]):
         self.projects.point_at(place)
         self._show_step()
         self._follow_bars()
-        self._focus_chat()
+        self.focus_chat()
 
     def action_open_session(self, session_id: str) -> None:
         """Open a session and read its newest messages."""
@@ -257,10 +253,14 @@ class MainScreen(Screen[None]):
         worktree = self.worktree
         self.chat.open_session(session, worktree.project_id if worktree is not None else "")
         self.projects.point_at(self.place)
-        self.run_worker(self.link.show(session), group="opening", exclusive=True)
+        self._read(session)
         self._follow_session()
         self._follow_bars()
-        self._focus_chat()
+        self.focus_chat()
+
+    def _read(self, session: "Session") -> None:
+        assert self.link is not None
+        self.run_worker(self.link.show(session), group="opening", exclusive=True)
 
     def _show_step(self) -> None:
         """What comes next, where no conversation is open."""
@@ -276,9 +276,6 @@ class MainScreen(Screen[None]):
         ):
             self.chat.open_step(step, key=key, project_id=project.id if project else "")
         self.chat.follow(self.state, ("", ""))
-        if self.kept_message and key:
-            self.chat.give_back(key, self.kept_message)
-            self.kept_message = ""
 
     def _step(self) -> Step:
         return next_step(
@@ -291,13 +288,10 @@ class MainScreen(Screen[None]):
             new_session_key=keymap.shown(keymap.keys_of("new_session", self.key_overrides)),
         )
 
-    def _focus_chat(self) -> None:
+    def focus_chat(self) -> None:
+        """The keys go to the message box, or to the step that comes next."""
         if self.app.screen is self:
             (self.chat.composer if self.chat.key else self.chat.welcome).focus()
-
-    def keep_for_next_time(self, message: str) -> None:
-        """Keep a first message whose worktree could not be made."""
-        self.kept_message = message
 
     # What widgets tell --------------------------------------------------------------------------
 
@@ -308,20 +302,21 @@ class MainScreen(Screen[None]):
     @on(ProjectTree.RemovalWanted)
     def _removal_wanted(self, event: ProjectTree.RemovalWanted) -> None:
         self.place = event.place
-        self._follow_place_opened()
-        removals = {"session": "archive_session", "worktree": "remove_worktree"}
-        self.action_do(removals.get(event.place.kind, "remove_project"))
-
-    def _follow_place_opened(self) -> None:
         if self.session is not None:
             self.action_open_session(self.session.id)
         else:
             self._show_step()
             self._follow_bars()
+        removals = {"session": "archive_session", "worktree": "remove_worktree"}
+        self.action_do(removals.get(event.place.kind, "remove_project"))
 
     @on(Welcome.Accepted)
     def _step_accepted(self, event: Welcome.Accepted) -> None:
         self.action_do(event.action)
+
+    @on(Chat.Shown)
+    def _first_frame_stands(self) -> None:
+        self.spinney.first_frame_stands()
 
     @on(Chat.Said)
     def _said(self, event: Chat.Said) -> None:
@@ -339,15 +334,15 @@ class MainScreen(Screen[None]):
 
     def on_transcript_copy_wanted(self, event: "Transcript.CopyWanted") -> None:
         """Copy a part of a message."""
-        self.copy(event.text)
+        self.spinney.copy(event.text)
 
     def on_transcript_file_wanted(self, event: "Transcript.FileWanted") -> None:
         """Hand the path of a file on."""
-        self.copy(event.path)
+        self.spinney.copy(event.path)
 
     def on_transcript_link_wanted(self, event: "Transcript.LinkWanted") -> None:
         """Copy a link: what a stranger wrote is not opened by one click."""
-        self.copy(event.href)
+        self.spinney.copy(event.href)
 
     @on(RequestPanel.Chosen)
     def _chosen(self, event: RequestPanel.Chosen) -> None:
@@ -363,8 +358,8 @@ class MainScreen(Screen[None]):
 
     def action_do(self, action_id: str) -> None:
         """Do an action of the key map."""
-        if action_id in _BEFORE_THE_CLIENT:
-            getattr(self, f"_{action_id}")()
+        if action_id in LOCAL:
+            LOCAL[action_id](self)
         elif self.link is None:
             self.say("Spinney is still starting; try again in a moment.")
         else:
@@ -377,45 +372,6 @@ class MainScreen(Screen[None]):
         if "worktree" in action_id and action_id != "new_worktree":
             return self.worktree is not None
         return True
-
-    def _commands(self) -> None:
-        self.app.action_command_palette()
-
-    def _help(self) -> None:
-        from tui.screens.help import help_page
-
-        self.app.push_screen(help_page(self.key_overrides))
-
-    def _quit(self) -> None:
-        self.spinney.leave()
-
-    def _toggle_tree(self) -> None:
-        if self.has_class("narrow"):
-            self.toggle_class("tree-open")
-            (self.projects if self.has_class("tree-open") else self.chat.composer).focus()
-        else:
-            self.toggle_class("tree-hidden")
-            if self.focused is None or self.focused is self.projects:
-                self._focus_chat()
-
-    def _next_pane(self) -> None:
-        tree_shows = self.projects.display and (
-            not self.has_class("narrow") or self.has_class("tree-open")
-        )
-        chat = self.chat
-        first = self.projects if tree_shows and not self.has_class("tree-hidden") else None
-        every = (first, chat.welcome, chat.transcript, chat.request, chat.composer)
-        panes: list[Widget] = [pane for pane in every if pane is not None and pane.display]
-        position = panes.index(self.focused) + 1 if self.focused in panes else 0
-        panes[position % len(panes)].focus()
-
-    def step_back(self) -> bool:
-        """What escape does before it stops a run; whether there was anything to do."""
-        if self.has_class("narrow") and self.has_class("tree-open"):
-            self.remove_class("tree-open")
-            self._focus_chat()
-            return True
-        return self.chat.request.rearm()
 
     def action_scroll_chat(self, pages: int) -> None:
         """Scroll the conversation while the message box has the focus."""
@@ -438,15 +394,6 @@ class MainScreen(Screen[None]):
             markup=False,
             timeout=8 if bad else 4,
         )
-
-    def copy(self, text: str) -> None:
-        """Copy through the terminal, and say so."""
-        self.spinney.copy(text)
-
-    async def send(self, session_id: str, text: str) -> None:
-        """Send a message to a session."""
-        assert self.link is not None
-        await self.link.send(session_id, text)
 
     def show_server(self, status: dict[str, Any]) -> None:
         """Name the server's address while it runs."""

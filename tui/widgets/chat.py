@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 class Chat(Vertical):
     """One conversation, or the next step towards one."""
 
+    class Shown(Message):
+        """The pane was painted for the first time."""
+
     class Said(Message):
         """A message was written; `key` is the draft it came from."""
 
@@ -42,6 +45,7 @@ class Chat(Vertical):
         """What the message box writes to: a session's or a worktree's id, or nothing."""
         self.session_id: str | None = None
         self.transcript: Transcript | None = None
+        self._is_shown = False
         self._drafts: dict[str, Draft] = {}
         self._earlier: dict[str, list[str]] = {}
 
@@ -79,6 +83,12 @@ class Chat(Vertical):
         """Keys go to a request first, while the message box is empty."""
         self.composer.first_refusal = self.request.press
         self.add_class("no-session", "no-draft")
+
+    def on_resize(self) -> None:
+        """The first size is followed by the first frame."""
+        if not self._is_shown:
+            self._is_shown = True
+            self.call_after_refresh(self.post_message, self.Shown())
 
     # Opening ------------------------------------------------------------------------------------
 

@@ -1,0 +1,162 @@
+"""The small parts that need no screen: terminal, clipboard, keys, marks, the mirror."""
+
+import asyncio
+import base64
+
+import pytest
+from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+
+from model import events as e
+from model.errors import SpinneyError
+from tui import clipboard, keymap, mirror
+from tui.marks import Mark, git_counts, in_need, mark_of
+from tui.mirror import Change, Mirror
+from tui.terminal import Terminal, size_problem
+from tui.widgets.status_line import duration, short
+
+
+def test_over_ssh_there_are_fewer_frames() -> None:
+    assert Terminal.of({}).frame < Terminal.of({"SSH_CONNECTION": "a b c d"}).frame
+
+
+@pytest.mark.parametrize(
+    ("colorfgbg", "dark"),
+    [("", True), ("15;0", True), ("0;15", False), ("0;7", False), ("12;8", True), ("x;y", True)],
+)
+def test_the_background_is_read_from_colorfgbg(colorfgbg: str, dark: bool) -> None:
+    assert Terminal.of({"COLORFGBG": colorfgbg}).dark is dark
+
+
+def test_the_least_size_is_enough() -> None:
+    assert size_problem(60, 15) is None
+    assert "60×15" in (size_problem(59, 15) or "")
+
+
+def test_copied_text_goes_through_tmux_in_its_envelope() -> None:
+    plain = clipboard.copy_sequence("häł", Terminal())
+    assert plain == f"\x1b]52;c;{base64.b64encode('häł'.encode()).decode()}\x07"
+    wrapped = clipboard.copy_sequence("x", Terminal(tmux=True))
+    assert wrapped is not None
+    assert wrapped.startswith("\x1bPtmux;\x1b\x1b]52;")
+    assert wrapped.endswith("\x1b\\")
+
+
+def test_what_is_too_long_for_a_terminal_is_not_sent() -> None:
+    assert clipboard.copy_sequence("x" * (clipboard.LIMIT + 1), Terminal()) is None
+    assert clipboard.copied("a\nb") == "Copied 2 lines."
+
+
+def test_keys_read_as_people_write_them() -> None:
+    assert keymap.shown("ctrl+space,ctrl+@") == "^space"
+    assert keymap.shown("shift+tab") == "⇧tab"
+    assert keymap.all_shown("f2,ctrl+b") == "f2 or ctrl+b"
+
+
+def test_a_key_given_to_two_actions_is_reported() -> None:
+    (sentence,) = keymap.clashes({"help": "ctrl+n"})
+    assert "new_worktree" in sentence
+    assert "help" in sentence
+
+
+def test_each_state_of_a_session_has_its_mark() -> None:
+    signs = [
+        mark_of(a_session(status="waiting")).sign,
+        mark_of(a_session(status="failed")).sign,
+        mark_of(a_session(unread=True)).sign,
+        mark_of(a_session(status="running")).sign,
+        mark_of(a_session()).sign,
+    ]
+    assert signs == ["?", "✗", "●", "◐", "·"]
+    assert max(Mark) is Mark.NEEDS_YOU
+
+
+def test_who_waits_comes_before_who_failed_and_who_is_unread() -> None:
+    state = a_state(
+        a_project(),
+        a_worktree(),
+        a_session(id="a", unread=True),
+        a_session(id="b", status="failed"),
+        a_session(id="c", status="waiting", updated_at=2.0),
+        a_session(id="d", status="waiting", updated_at=1.0),
+        a_session(id="e", status="waiting", archived_at=1.0),
+        a_session(id="f", status="running"),
+    )
+    assert [session.id for session in in_need(state)] == ["d", "c", "b", "a"]
+
+
+def test_git_counts_are_short_and_leave_out_what_is_nothing() -> None:
+    assert git_counts(a_worktree()) == ""
+    worktree = a_worktree(
+        cached_uncommitted_added=12,
+        cached_uncommitted_removed=0,
+        cached_ahead_count=2,
+        cached_behind_count=1,
+        pr_number=7,
+        cached_check_status="failure",
+    )
+    assert git_counts(worktree) == "+12 −0 ↑2 ↓1 PR 7 ✗"
+
+
+def test_numbers_and_times_are_short() -> None:
+    assert [short(950), short(12_400), short(999_960)] == ["950", "12.4k", "1.0M"]
+    assert [duration(12), duration(185), duration(3723)] == ["12 s", "3:05", "1:02:03"]
+
+
+async def changes_of(client: FakeClient, count: int) -> list[Change]:
+    """The first changes that a mirror hands on."""
+    seen: list[Change] = []
+    done = asyncio.Event()
+
+    def changed(change: Change) -> None:
+        seen.append(change)
+        if len(seen) == count:
+            done.set()
+
+    task = asyncio.create_task(Mirror(client, 0.0, changed).run())
+    try:
+        await asyncio.wait_for(done.wait(), 10)
+    finally:
+        task.cancel()
+    return seen
+
+
+async def test_the_mirror_names_what_changed() -> None:
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+    client.feed(e.SessionUpdated(session_id="s1", updates={"name": "x"}))
+    first, second = await changes_of(client, 2)
+    assert first.loaded
+    assert first.sessions == {"s1"}
+    assert not second.loaded
+    assert (second.sessions, second.worktrees, second.projects) == ({"s1"}, set(), set())
+    assert second.state.sessions["s1"].name == "x"
+
+
+async def test_the_mirror_asks_again_when_the_client_gives_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mirror, "RETRY", 0.0)
+
+    class Flaky(FakeClient):
+        tries = 0
+
+        async def updates(self):  # type: ignore[no-untyped-def, override]
+            self.tries += 1
+            if self.tries == 1:
+                raise SpinneyError("The server is gone.")
+            async for update in super().updates():
+                yield update
+
+    lost, loaded = await changes_of(Flaky(), 2)
+    assert lost.lost is not None
+    assert lost.lost.reason == "The server is gone."
+    assert loaded.loaded
+
+
+async def test_who_waits_for_a_state_hears_of_it() -> None:
+    client = FakeClient()
+    follower = Mirror(client, 0.0, lambda change: None)
+    task = asyncio.create_task(follower.run())
+    waiting = asyncio.create_task(follower.until(lambda state: "p1" in state.projects))
+    client.feed(e.ProjectAdded(project=a_project()))
+    assert "p1" in (await asyncio.wait_for(waiting, 10)).projects
+    task.cancel()

@@ -1,0 +1,322 @@
+"""The tree and what one does with projects, worktrees and sessions."""
+
+from pathlib import Path
+
+from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from textual.widgets import Input
+
+from model import events as e
+from model.errors import SpinneyError
+from tests.tui.conftest import Start, until
+from tui.places import Place
+from tui.screens.dialog import Confirm
+from tui.screens.new_worktree import NewWorktree
+
+
+def two_sessions() -> FakeClient:
+    return FakeClient(
+        a_state(
+            a_project(),
+            a_worktree(cached_uncommitted_added=12, cached_uncommitted_removed=3),
+            a_session(created_at=1.0),
+            a_session(id="s2", name="Rename the store", created_at=2.0),
+        )
+    )
+
+
+async def test_the_tree_shows_projects_worktrees_and_sessions_with_their_state(
+    start: Start,
+) -> None:
+    async with start(two_sessions()) as (app, _):
+        assert app.main.projects.labels == [
+            "alpha  main",
+            "brave-otter +12 −3",
+            "· Fix the parser",
+            "· Rename the store",
+        ]
+
+
+async def test_a_row_keeps_its_node_when_its_state_changes(start: Start) -> None:
+    client = two_sessions()
+    async with start(client) as (app, pilot):
+        tree = app.main.projects
+        before = {key: id(node) for key, node in tree._rows.items()}
+        client.feed(
+            e.SessionUpdated(
+                session_id="s2", updates={"status": "waiting", "waiting_for": "question"}
+            )
+        )
+        await until(pilot, lambda: "? Rename the store question" in tree.labels)
+        assert {key: id(node) for key, node in tree._rows.items()} == before
+
+
+async def test_new_rows_find_their_place_and_the_others_stay(start: Start) -> None:
+    client = two_sessions()
+    async with start(client) as (app, pilot):
+        tree = app.main.projects
+        node = tree._rows[Place("session", "s2")]
+        client.feed(
+            e.ProjectAdded(project=a_project(id="p2", name="beta", added_at=2.0)),
+            e.WorktreeCreating(
+                worktree=a_worktree(id="w2", name="calm", created_at=0.5, status="creating")
+            ),
+            e.SessionCreated(session=a_session(id="s3", name="First", created_at=0.5)),
+        )
+        await until(pilot, lambda: len(tree.labels) == 7)
+        assert tree.labels == [
+            "alpha  main",
+            "calm  being made …",
+            "brave-otter +12 −3",
+            "· First",
+            "· Fix the parser",
+            "· Rename the store",
+            "beta  main",
+        ]
+        assert tree._rows[Place("session", "s2")] is node
+
+
+async def test_archived_and_deleted_things_leave_the_tree(start: Start) -> None:
+    client = two_sessions()
+    async with start(client) as (app, pilot):
+        client.feed(e.SessionArchived(session_id="s1", archived_at=1.0))
+        await until(pilot, lambda: len(app.main.projects.labels) == 3)
+        client.feed(e.WorktreeDeleted(worktree_id="w1", project_id="p1"))
+        await until(pilot, lambda: app.main.projects.labels == ["alpha  main"])
+
+
+async def test_a_folded_row_shows_the_strongest_mark_below_it(start: Start) -> None:
+    client = FakeClient(
+        a_state(
+            a_project(),
+            a_worktree(),
+            a_session(status="running"),
+            a_session(id="s2", status="waiting", waiting_for="plan"),
+        )
+    )
+    async with start(client) as (app, pilot):
+        tree = app.main.projects
+        tree._rows[Place("worktree", "w1")].collapse()
+        await until(pilot, lambda: "brave-otter ?" in tree.labels)
+        tree._rows[Place("project", "p1")].collapse()
+        await until(pilot, lambda: "alpha ?  main" in tree.labels)
+
+
+async def test_hostile_names_are_shown_and_change_nothing(start: Start) -> None:
+    name = "[/] [@click=app.exit]x[/] \x1b[31mred"
+    client = FakeClient(
+        a_state(
+            a_project(name=name),
+            a_worktree(name=name),
+            a_session(name=name),
+            a_session(id="s2", name="\n\x1b"),
+        )
+    )
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        await pilot.press("escape", "f4")
+        await pilot.pause()
+        assert "[/] [@click=app.exit]x[/] red" in app.main.projects.labels[0]
+        assert "\x1b" not in "".join(app.main.projects.labels)
+        assert app.is_running
+
+
+async def test_when_the_open_session_goes_its_worktree_is_open(start: Start) -> None:
+    client = two_sessions()
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s2")
+        client.feed(e.SessionDeleted(session_id="s2"))
+        await until(pilot, lambda: app.main.place == Place("session", "s1"))
+        client.feed(e.SessionDeleted(session_id="s1"))
+        await until(pilot, lambda: app.main.place == Place("worktree", "w1"))
+        assert "No session yet" in app.main.chat.welcome.step.sentence
+
+
+async def test_ctrl_space_goes_through_those_who_need_somebody(start: Start) -> None:
+    client = FakeClient(
+        a_state(
+            a_project(),
+            a_worktree(),
+            a_session(),
+            a_session(id="s2", status="waiting", waiting_for="plan", updated_at=1.0),
+            a_session(id="s3", status="waiting", waiting_for="plan", updated_at=2.0),
+        )
+    )
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        seen = []
+        for _ in range(3):
+            before = app.main.place
+            await pilot.press("ctrl+@")
+            await until(pilot, lambda before=before: app.main.place != before)  # type: ignore[misc]
+            seen.append(app.main.place.id)  # type: ignore[union-attr]
+        assert seen == ["s2", "s3", "s2"]
+
+
+async def test_the_offered_repository_is_added_by_enter(start: Start, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "deep").mkdir()
+    client = FakeClient()
+
+    def add(given: dict[str, str]) -> object:
+        project = a_project(path=given["path"])
+        client.feed(e.ProjectAdded(project=project))
+        return project
+
+    client.answers["add_project"] = add
+    async with start(client, offer_path=tmp_path / "deep") as (app, pilot):
+        assert str(tmp_path) in app.main.chat.welcome.step.offer
+        await pilot.press("enter")
+        await until(pilot, lambda: app.main.place == Place("project", "p1"))
+        assert client.called("add_project") == [{"path": str(tmp_path)}]
+        assert "No worktree yet" in app.main.chat.welcome.step.sentence
+
+
+async def test_a_folder_that_is_no_repository_is_said_to_be_none(
+    start: Start, tmp_path: Path
+) -> None:
+    async with start(FakeClient(), offer_path=tmp_path) as (app, pilot):
+        assert "is no git repository" in app.main.chat.welcome.step.sentence
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is not app.main)
+        assert app.screen.query_one(Input).has_focus
+
+
+async def test_adding_a_project_asks_again_with_the_reason(start: Start) -> None:
+    client = FakeClient()
+    client.refuse("add_project", "Path is not a git repository: /x")
+    async with start(client) as (app, pilot):
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is not app.main)
+        first = app.screen
+        await pilot.press(*"/x", "enter")
+        await until(pilot, lambda: app.screen not in (first, app.main))
+        assert app.screen.query_one(Input).value == "/x"
+        assert "not a git repository" in str(app.screen.query(".words").first().render())
+
+
+async def test_without_any_agent_it_says_which_can_be_installed(start: Start) -> None:
+    client = FakeClient(a_state(a_project()))
+    check = client.answers["check_backends"]
+    client.answers["check_backends"] = lambda given: [
+        report.model_copy(update={"program": None}) for report in check(given)
+    ]
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: "No agent" in app.main.chat.welcome.step.title)
+
+
+async def test_a_new_worktree_gets_its_first_message_when_it_is_made(start: Start) -> None:
+    client = FakeClient(a_state(a_project()))
+
+    def create(given: dict[str, str]) -> object:
+        worktree = a_worktree(id="new", name="swift-fox", status="creating")
+        client.feed(e.WorktreeCreating(worktree=worktree))
+        return worktree
+
+    def create_session(given: dict[str, str]) -> object:
+        session = a_session(id="s9", worktree_id=given["worktree_id"])
+        client.feed(e.SessionCreated(session=session))
+        return session
+
+    client.answers |= {"create_worktree": create, "create_session": create_session}
+    async with start(client) as (app, pilot):
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        await pilot.press(*"mend", "ctrl+j", *"it", "tab", *"fox", "tab", *"dev", "enter")
+        await until(pilot, lambda: "swift-fox  being made …" in app.main.projects.labels)
+        assert client.called("create_worktree") == [
+            {"project_id": "p1", "base_branch": "dev", "custom_name": "fox"}
+        ]
+        assert not client.called("create_session")
+        client.feed(e.WorktreeCreated(worktree=a_worktree(id="new", name="swift-fox")))
+        await until(pilot, lambda: client.called("send_chat_message"))
+        assert client.called("send_chat_message") == [{"session_id": "s9", "message": "mend\nit"}]
+        assert app.main.place == Place("session", "s9")
+
+
+async def test_a_refused_worktree_shows_the_reason_and_keeps_what_was_written(
+    start: Start,
+) -> None:
+    client = FakeClient(a_state(a_project()))
+    client.refuse("create_worktree", "Branch already exists: fox", "conflict")
+    async with start(client) as (app, pilot):
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        first = app.screen
+        await pilot.press(*"mend", "enter")
+        await until(pilot, lambda: app.screen not in (first, app.main))
+        assert "already exists" in str(app.screen.query(".problem").first().render())
+        assert app.screen.query_one("#message").text == "mend"  # type: ignore[attr-defined]
+
+
+async def test_a_worktree_that_failed_leaves_its_message_for_the_next_try(start: Start) -> None:
+    client = FakeClient(a_state(a_project()))
+
+    def create(given: dict[str, str]) -> object:
+        worktree = a_worktree(id="new", status="creating")
+        client.feed(e.WorktreeCreating(worktree=worktree))
+        return worktree
+
+    client.answers["create_worktree"] = create
+    async with start(client) as (app, pilot):
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        await pilot.press(*"mend", "enter")
+        await until(pilot, lambda: app.main.place == Place("worktree", "new"))
+        client.feed(e.WorktreeCreateFailed(id="new", project_id="p1", error="disk full"))
+        await until(pilot, lambda: app.main.place == Place("project", "p1"))
+        assert "disk full" in [n.message for n in app._notifications]
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        assert app.screen.query_one("#message").text == "mend"  # type: ignore[attr-defined]
+
+
+async def test_removing_a_worktree_names_what_would_be_lost_before_force(start: Start) -> None:
+    client = two_sessions()
+
+    def remove(given: dict[str, object]) -> None:
+        if not given.get("force"):
+            raise SpinneyError("“brave-otter” has 2 uncommitted files.", "conflict")
+
+    client.answers["remove_worktree"] = remove
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        app.main.action_do("remove_worktree")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        first = app.screen
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen is not first)
+        assert "2 uncommitted files" in app.screen.sentence  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        await pilot.pause()
+        assert len(client.called("remove_worktree")) == 1
+        await pilot.press("y")
+        await until(pilot, lambda: len(client.called("remove_worktree")) == 2)
+        assert client.called("remove_worktree")[1]["force"] is True
+
+
+async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(
+    start: Start,
+) -> None:
+    client = two_sessions()
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        for action, field in (
+            ("choose_model", "model"),
+            ("choose_agent", "backend"),
+            ("choose_thinking", "thinking_level"),
+        ):
+            app.main.action_do(action)
+            await until(pilot, lambda: app.screen is not app.main)
+            await pilot.press("up", "enter")
+            await until(
+                pilot,
+                lambda field=field: field in client.called("update_session")[-1:][0],  # type: ignore[misc]
+            )
+            await until(pilot, lambda: app.screen is app.main)
+        assert [set(call) - {"session_id"} for call in client.called("update_session")] == [
+            {"model"},
+            {"backend"},
+            {"thinking_level"},
+        ]

@@ -1,0 +1,67 @@
+"""Actions that need no client: they work from the first frame on."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+    from tui.screens.main import MainScreen
+
+
+def commands(screen: "MainScreen") -> None:
+    """The command palette."""
+    screen.app.action_command_palette()
+
+
+def help(screen: "MainScreen") -> None:
+    """Keys and marks."""
+    from tui.screens.help import help_page
+
+    screen.app.push_screen(help_page(screen.key_overrides))
+
+
+def quit(screen: "MainScreen") -> None:
+    """Leave; asked first if something runs."""
+    screen.spinney.leave()
+
+
+def toggle_tree(screen: "MainScreen") -> None:
+    """Show or hide the projects: beside the chat, or over it where there is little room."""
+    if not screen.has_class("narrow"):
+        screen.toggle_class("tree-hidden")
+        if screen.has_class("tree-hidden") and screen.focused is screen.projects:
+            screen.focus_chat()
+        return
+    screen.toggle_class("tree-open")
+    if screen.has_class("tree-open"):
+        screen.projects.focus()
+    else:
+        screen.focus_chat()
+
+
+def next_pane(screen: "MainScreen") -> None:
+    """The focus goes round: projects, conversation, request, message box."""
+    hidden = "tree-hidden"
+    if screen.has_class("narrow"):
+        hidden = "" if screen.has_class("tree-open") else "narrow"
+    tree = None if hidden and screen.has_class(hidden) else screen.projects
+    chat = screen.chat
+    every = (tree, chat.welcome, chat.transcript, chat.request, chat.composer)
+    panes: list[Widget] = [pane for pane in every if pane is not None and pane.display]
+    position = panes.index(screen.focused) + 1 if screen.focused in panes else 0
+    panes[position % len(panes)].focus()
+
+
+def step_back(screen: "MainScreen") -> bool:
+    """What escape does before it stops a run; whether there was anything to do."""
+    if screen.has_class("narrow") and screen.has_class("tree-open"):
+        screen.remove_class("tree-open")
+        screen.focus_chat()
+        return True
+    return screen.chat.request.rearm()
+
+
+LOCAL: "Mapping[str, Callable[[MainScreen], None]]" = {
+    function.__name__: function for function in (commands, help, quit, toggle_tree, next_pane)
+}
