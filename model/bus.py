@@ -1,9 +1,9 @@
 """The event bus: one bounded ring that every reader follows with a cursor of its own.
 
 Publishing never waits for a reader. Events collect in a window that is sealed into the ring at once
-when the bus was idle and else every 16 ms; inside a window the deltas of one block merge. A reader
-that falls more than the ring behind is told what it missed and reads the state again. Belongs to
-one event loop; other threads reach it through that loop.
+when the bus was idle and else every 16 ms, or sooner when it is full; inside a window the deltas of
+one block merge. A reader that falls more than the ring behind is told what it missed and reads the
+state again. Belongs to one event loop; other threads reach it through that loop.
 """
 
 import asyncio
@@ -19,6 +19,9 @@ CAPACITY = 1000
 
 WINDOW = 0.016
 """Seconds between two seals under load: one screen frame."""
+
+WINDOW_FULL = 100
+"""Events that are not kept waiting: with 16 ms for each window a burst would outrun the ring."""
 
 
 @dataclass(slots=True)
@@ -85,11 +88,9 @@ class EventBus:
             self._timer = None
         if not self._window:
             return
-        for entry in self._window.values():
-            self._ring.append(entry)
-            followed = self._session_rings.get(entry.event.concerns or "")
-            if followed is not None:
-                followed[0].append(entry)
+        self._ring.extend(self._window.values())
+        if self._session_rings:
+            self._keep_for_followers()
         self._end += len(self._window)
         self._window = {}
         self._open_deltas = {}
@@ -110,10 +111,22 @@ class EventBus:
         behind = sum(1 for entry in self._ring if entry.seq > seq)
         return self._end - behind
 
+    def _keep_for_followers(self) -> None:
+        for entry in self._window.values():
+            followed = self._session_rings.get(entry.event.concerns or "")
+            if followed is not None:
+                followed[0].append(entry)
+
     def _schedule(self) -> None:
-        if self._timer is not None:
+        is_full = len(self._window) == WINDOW_FULL
+        if self._timer is not None and not is_full:
             return
         loop = asyncio.get_running_loop()
+        if self._timer is not None:
+            self._timer.cancel()
+        if is_full:
+            self._timer = loop.call_soon(self.seal)
+            return
         now = loop.time()
         due = max(now, self._next_seal)
         self._next_seal = due + WINDOW

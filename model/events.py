@@ -40,7 +40,9 @@ class Event(BaseModel):
     @property
     def concerns(self) -> str | None:
         """The id of the session that it is about, for subscribers."""
-        return getattr(self, "session_id", None)
+        # Not getattr: for a field that is missing, pydantic takes 2 µs, at every publishing.
+        session_id: str | None = self.__dict__.get("session_id")
+        return session_id
 
     def body(self, *, numbered: bool) -> str:
         """The JSON of `data` or `payload`."""

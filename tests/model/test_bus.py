@@ -2,7 +2,7 @@
 
 import asyncio
 
-from model.bus import CAPACITY, EventBus, Missed, Reader
+from model.bus import CAPACITY, WINDOW_FULL, EventBus, Missed, Reader
 from model.events import ContentDelta, Event, RunNoticed, SessionDeleted
 
 
@@ -66,6 +66,18 @@ async def test_deltas_of_different_blocks_do_not_merge() -> None:
     bus.publish(delta("b", index=1))
     bus.seal()
     assert taken(reader) == [delta("a", index=0), delta("b", index=1)]
+
+
+async def test_a_burst_is_not_kept_until_the_window_ends() -> None:
+    bus = EventBus()
+    bus.publish(SessionDeleted(session_id="first"))
+    await asyncio.sleep(0)
+    reader = bus.reader()
+    for number in range(WINDOW_FULL):
+        bus.publish(SessionDeleted(session_id=str(number)))
+    assert taken(reader) == []
+    await asyncio.sleep(0)
+    assert len(taken(reader)) == WINDOW_FULL
 
 
 async def test_a_reader_that_falls_behind_is_told_what_it_missed_and_gets_the_newest() -> None:
