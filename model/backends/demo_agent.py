@@ -21,8 +21,9 @@ if __name__ == "__main__":
     # Started as a file with `python -I`, so that nothing in a worktree can shadow a module.
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from model.backends import demo_texts
+from model.backends import demo_reading, demo_texts
 from model.backends.demo_memory import LIMIT, Memory
+from model.backends.demo_reading import first_word
 from model.backends.demo_shell import Shell
 
 WORDS_A_SECOND: Final = 18
@@ -122,24 +123,14 @@ class DemoAgent:
         self._tell({**ending, "usage": usage, **context})
 
     async def _follow(self, text: str) -> None:
-        if not re.match(r"\s*/demo\b", text):
+        items = demo_reading.list_items(text)
+        if directives := demo_reading.directives(text, self._directives):
+            for name, argument in directives:
+                await self._carry_out(name, argument)
+        elif any(first_word(item)[0] in self._directives for item in items):
+            await self._take_steps(items)  # a plan that another process proposed
+        else:
             await self._tour()
-            return
-        for name, argument in self._parsed(text):
-            await self._carry_out(name, argument)
-
-    def _parsed(self, text: str) -> list[tuple[str, str]]:
-        """Directives with their arguments; a line that begins no directive belongs to the last."""
-        found: list[tuple[str, str]] = []
-        for line in text.strip().splitlines():
-            marked = re.match(r"\s*/demo\b\s*(.*)", line)
-            name, argument = _split(marked[1] if marked else line)
-            if marked or name in self._directives:
-                found.append((name, argument))
-            else:
-                last, before = found[-1]
-                found[-1] = (last, f"{before}\n{line}")
-        return found
 
     async def _carry_out(self, name: str, argument: str) -> None:
         directive = self._directives.get(name, self._help)
@@ -238,7 +229,7 @@ class DemoAgent:
 
     async def _permission(self, command: str) -> None:
         async def run_if_allowed() -> str:
-            program = _split(command)[0]
+            program = first_word(command)[0]
             if self._mode != "yolo" and program not in self._allowed:
                 asked = {"tool_name": "bash", "input": {"command": command}}
                 description = f"Run `{command}` in the worktree"
@@ -294,10 +285,11 @@ class DemoAgent:
         await self._say(f"You answered: {reply['answers'].get(question, 'nothing')}")
 
     async def _plan(self, argument: str) -> None:
-        parts = re.split(r";|\n", argument)
-        steps = [step for part in parts if (step := part.strip().removeprefix("- ").strip())]
-        for step in await self._approved(steps):
-            name, rest = _split(step)
+        await self._take_steps(await self._approved(demo_reading.steps(argument)))
+
+    async def _take_steps(self, steps: list[str]) -> None:
+        for step in steps:
+            name, rest = first_word(step)
             await (self._carry_out(name, rest) if name in self._directives else self._say(step))
 
     async def _approved(self, steps: list[str]) -> list[str]:
@@ -311,8 +303,7 @@ class DemoAgent:
                 continue
             self._enter(reply["mode"])
             if reply.get("plan"):
-                edited = re.findall(r"^\s*(?:\d+[.)]|[-*])\s+(.+)$", reply["plan"], re.MULTILINE)
-                steps = [step.strip() for step in edited]
+                steps = demo_reading.list_items(reply["plan"])
         return steps
 
     def _enter(self, mode: str) -> None:
@@ -374,12 +365,6 @@ class DemoAgent:
     async def _sleep_until(self, moment: float) -> None:
         await self._output.drain()
         await asyncio.sleep(max(0.0, moment - time.monotonic()))
-
-
-def _split(text: str) -> tuple[str, str]:
-    """The first word and the rest."""
-    first, _, rest = text.strip().partition(" ")
-    return first, rest.strip()
 
 
 async def main() -> None:

@@ -174,10 +174,12 @@ somewhere by whoever shows it, because nobody broke it here on purpose.
 def markdown(kibibytes: float) -> str:
     """The same varied Markdown of this size at every call, ended at a line."""
     size = int(kibibytes * 1024)
-    text = "# Woven Markdown\n\n"
-    number = 0
-    while len(text.encode()) < size:
-        number += 1
-        text += _SECTIONS[number % len(_SECTIONS)].format(n=number) + "\n"
-    cut = text.encode()[:size].decode(errors="ignore")
+    sections = [b"# Woven Markdown\n\n"]
+    written = len(sections[0])
+    while written < size:
+        number = len(sections)
+        section = _SECTIONS[number % len(_SECTIONS)].format(n=number) + "\n"
+        sections.append(section.encode())
+        written += len(sections[-1])
+    cut = b"".join(sections)[:size].decode(errors="ignore")
     return cut[: cut.rfind("\n") + 1] or cut

@@ -175,7 +175,8 @@ class AgentProcess:
                 if said := _parsed(line):
                     yield said
         for line in splitter.rest():
-            if said := _parsed(line):
+            # Its end cut the last line off, or it is whole but for the newline.
+            if isinstance(said := _parsed(line), Said):
                 yield said
 
     async def write(self, value: Mapping[str, Any]) -> None:

@@ -129,6 +129,14 @@ async def test_a_plan_outside_plan_mode_is_carried_out_at_once(open_demo: Open) 
     assert text(await (await open_demo()).turn("/demo plan say one; say two")) == "onetwo"
 
 
+async def test_a_plan_whose_process_is_gone_is_carried_out_by_another(
+    open_demo: Open, worktree: Path
+) -> None:
+    told = await (await open_demo()).turn("Carry this out.\n\n## Plan\n\n1. write a.txt: hi")
+    assert (worktree / "a.txt").read_text() == "hi\n"
+    assert text(told) == ""
+
+
 async def test_ask_waits_for_the_answer_and_repeats_it(open_demo: Open) -> None:
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo ask Tea or coffee? | Tea | Coffee"))

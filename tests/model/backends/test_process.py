@@ -89,15 +89,23 @@ async def test_what_is_no_json_object_is_reported_and_the_rest_is_read(start: St
     assert (text, last) == (Said({"text": "�"}), Said({"last": 1}))
 
 
+async def test_a_last_line_that_death_cut_off_is_no_complaint(start: Start) -> None:
+    process = await start("""print('{"n": 1}\\n{"n": ', end='', flush=True)""")
+    assert await everything(process) == [Said({"n": 1})]
+
+
 async def test_a_flood_waits_for_its_reader(start: Start, tmp_path: Path) -> None:
     process = await start("""
         for n in range(1_000_000):
             print(json.dumps({'n': n, 'fill': 'x' * 1000}), flush=True)
-            if n % 100 == 0: open('written', 'w').write(str(n))
+            if n % 100 == 0:
+                with open('new', 'w') as file: file.write(str(n))
+                os.replace('new', 'written')
     """)
     lines = process.lines()
     assert await first(lines) == Said({"n": 0, "fill": "x" * 1000})
     written = tmp_path / "written"
+    await becomes(written.exists)
 
     async def stands_still() -> bool:
         before = written.read_text()
