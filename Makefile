@@ -30,7 +30,7 @@ bench: .venv/developing             ## the figures of docs/performance.md
 	$(BIN)/python -m tests.bench
 
 pictures: .venv/developing          ## docs/pictures, drawn by the running program
-	$(BIN)/python docs/pictures/make.py
+	PYTHONPATH=. $(BIN)/python docs/pictures/make.py
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
