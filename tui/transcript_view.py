@@ -159,9 +159,11 @@ class TranscriptView(ScrollView):
     def is_ready(self) -> bool:
         """Whether the rows are those of the widget's present size."""
         window = self.window
-        return (
-            window is not None and window.height > 0 and window.rows.look.width == self.size.width
-        )
+        if window is None or window.height <= 0:
+            return False
+        # Between a change of the size and `on_resize` the scroll bar is moved by Textual itself;
+        # that is no wish of a person to leave the end.
+        return (window.rows.look.width, window.height) == (self.size.width, self.size.height)
 
     def go_to(self, row: int) -> None:
         """Make `row` the first in the window; at the end of the rows, the end is followed."""

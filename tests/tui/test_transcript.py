@@ -197,6 +197,19 @@ async def test_a_new_width_keeps_following() -> None:
         assert all(len(row) <= 60 for row in app.rows)
 
 
+@pytest.mark.parametrize("panel", [3, 9])
+async def test_a_panel_that_comes_and_goes_below_does_not_end_the_following(panel: int) -> None:
+    history = history_of(*(user(f"m{n}", f"message {n}") for n in range(30)))
+    app = TranscriptApp(history)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        for height in (24 - panel, 24):
+            app.transcript.styles.height = height
+            await pilot.pause()
+            assert app.transcript.is_following
+            assert "message 29" in app.text
+
+
 async def test_older_messages_are_asked_for_once_and_come_without_a_jump() -> None:
     messages = many(300)
     app = TranscriptApp(history_of(*messages[200:], total=300))
