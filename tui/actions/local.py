@@ -47,6 +47,8 @@ def next_pane(screen: "MainScreen") -> None:
         hidden = "" if screen.has_class("tree-open") else "narrow"
     tree = None if hidden and screen.has_class(hidden) else screen.projects
     chat = screen.chat
+    if not chat.is_complete:
+        return
     every = (tree, chat.welcome, chat.transcript, chat.request, chat.composer)
     panes: list[Widget] = [pane for pane in every if pane is not None and pane.display]
     position = panes.index(screen.focused) + 1 if screen.focused in panes else 0
@@ -59,7 +61,7 @@ def step_back(screen: "MainScreen") -> bool:
         screen.remove_class("tree-open")
         screen.focus_chat()
         return True
-    return screen.chat.request.rearm()
+    return screen.chat.is_complete and screen.chat.request.rearm()
 
 
 LOCAL: "Mapping[str, Callable[[MainScreen], None]]" = {

@@ -29,7 +29,7 @@ class Chat(Vertical):
     """One conversation, or the next step towards one."""
 
     class Shown(Message):
-        """The pane was painted for the first time."""
+        """The first frame stands, and all panes are mounted."""
 
     class Said(Message):
         """A message was written; `key` is the draft it came from."""
@@ -45,19 +45,26 @@ class Chat(Vertical):
         """What the message box writes to: a session's or a worktree's id, or nothing."""
         self.session_id: str | None = None
         self.transcript: Transcript | None = None
+        self.is_complete = False
+        """Whether all panes are there."""
         self._is_shown = False
         self._drafts: dict[str, Draft] = {}
         self._earlier: dict[str, list[str]] = {}
 
     def compose(self) -> ComposeResult:
-        """Everything but the transcript."""
-        yield SessionTabs(id="tabs")
+        """The first frame's part; the rest is mounted after it."""
         yield Welcome(id="welcome")
-        panel = RequestPanel(id="request")
-        panel.add_class("hidden")
-        yield panel
-        yield Composer(id="composer")
-        yield StatusLine(id="status")
+
+    async def _complete(self) -> None:
+        """Mount everything but the transcript. Keys go to a request first."""
+        request = RequestPanel(id="request")
+        request.add_class("hidden")
+        composer = Composer(id="composer")
+        composer.first_refusal = request.press
+        await self.mount(SessionTabs(id="tabs"), before=self.welcome)
+        await self.mount(request, composer, StatusLine(id="status"))
+        self.is_complete = True
+        self.post_message(self.Shown())
 
     @property
     def composer(self) -> Composer:
@@ -80,15 +87,14 @@ class Chat(Vertical):
         return self.query_one("#status", StatusLine)
 
     def on_mount(self) -> None:
-        """Keys go to a request first, while the message box is empty."""
-        self.composer.first_refusal = self.request.press
+        """There is no conversation yet."""
         self.add_class("no-session", "no-draft")
 
     def on_resize(self) -> None:
         """The first size is followed by the first frame."""
         if not self._is_shown:
             self._is_shown = True
-            self.call_after_refresh(self.post_message, self.Shown())
+            self.call_after_refresh(self._complete)
 
     # Opening ------------------------------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 """What a waiting session asks, and the keys that answer: a plan, questions, a permission."""
 
-import json
 import time
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -231,4 +230,6 @@ def _shown_input(request: "Request") -> str:
 
 
 def _json(value: object) -> str:
+    import json
+
     return json.dumps(value, ensure_ascii=False, indent=1, default=str)
