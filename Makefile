@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?= tests
 JOBS ?= auto
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --constraint constraints.txt
 
 .PHONY: run test check lint types imports bench pictures clean
 

@@ -273,6 +273,18 @@ def test_events_prints_what_happens_line_by_line(served: Program) -> None:
         assert (following.returncode, errors) == (130, "")
 
 
+def test_events_ends_quietly_when_nobody_reads_it(served: Program) -> None:
+    with served.started("events") as following:
+        assert following.stdout is not None and following.stderr is not None
+        following.stdout.close()
+        for size in range(12, 24):
+            served.call("update_preferences", f'changes={{"ui_font_size": {size}}}')
+            if following.poll() is not None:
+                break
+        assert following.wait(timeout=PATIENCE) == 0
+        assert following.stderr.read() == ""
+
+
 # What a machine can lack -------------------------------------------------------------------------
 
 
@@ -332,6 +344,36 @@ def test_a_directory_that_may_not_be_written_is_named(spinney: Program) -> None:
     ran = spinney.run("serve", "--port", "0")
     assert is_a_sentence(ran), ran.stderr
     assert str(spinney.data) in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("kept", "named"), [("config/preferences.json", "preferences"), ("data/spinney.db", "database")]
+)
+def test_a_broken_file_is_moved_aside_and_said_and_spinney_starts(
+    spinney: Program, kept: str, named: str
+) -> None:
+    broken = spinney.place / kept
+    broken.parent.mkdir()
+    broken.write_text('{"theme": "dar')
+    with spinney.serving() as server:
+        assert spinney.call("list_projects") == []
+        _, _, errors = server.end()
+    assert errors.startswith("spinney: ") and errors.count("\n") == 1
+    assert named in errors.lower()
+    beside = [p for p in broken.parent.iterdir() if p.read_bytes() == b'{"theme": "dar']
+    assert len(beside) == 1 and beside[0].name in errors
+
+
+def test_a_broken_list_of_models_is_said_with_its_line_and_mended_by_nobody(
+    spinney: Program,
+) -> None:
+    spinney.config.mkdir()
+    models = spinney.config / "models.toml"
+    models.write_text('[backend_a]\nmodel_1 = "opus\n')
+    found = json.loads(spinney.run("doctor", "--json").stdout)
+    problem = next(finding for finding in found if finding["name"] == "models.toml")
+    assert problem["ok"] is False and "line 2" in problem["found"]
+    assert models.read_text() == '[backend_a]\nmodel_1 = "opus\n'
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ def claude_program(monkeypatch: pytest.MonkeyPatch) -> Path:
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), str(tools)])
     program = shutil.which("claude", path=path)
     if program is None:
-        pytest.skip("Claude Code is not installed (npm install @anthropic-ai/claude-code)")
+        pytest.skip("needs Claude Code (npm install -g @anthropic-ai/claude-code)")
     monkeypatch.setenv("PATH", path)
     return Path(program)
 
