@@ -21,7 +21,7 @@ from tui.clipboard import copied, copy_sequence, too_long
 from tui.keymap import clashes
 from tui.marks import counts
 from tui.screens.main import MainScreen
-from tui.terminal import Terminal, exit_on_hang_up
+from tui.terminal import Terminal, exit_on_hang_up, know_alt_enter
 
 if TYPE_CHECKING:
     from model.client.base import Client
@@ -69,6 +69,7 @@ class SpinneyApp(App[None]):
     def on_mount(self) -> None:
         """The rest follows once the frame is painted."""
         exit_on_hang_up(self.exit)
+        know_alt_enter()
 
     def first_frame_stands(self) -> None:
         """Fetch the client; called once, by the main screen."""

@@ -8,6 +8,8 @@ import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from textual.keys import Keys
+
 LEAST_WIDTH = 60
 LEAST_HEIGHT = 15
 WIDE = 100
@@ -56,6 +58,20 @@ def size_problem(width: int, height: int) -> str | None:
         f"Spinney needs {LEAST_WIDTH}×{LEAST_HEIGHT}.\n"
         f"This terminal is {width}×{height}: make it larger."
     )
+
+
+def know_alt_enter() -> None:
+    """Have alt+enter break the line in terminals without the kitty keyboard protocol, too.
+
+    They send ESC and CR, which Textual takes for a plain enter: half a message would be sent. Its
+    table of sequences is not public; without it alt+enter stays what it is.
+    """
+    try:
+        from textual._ansi_sequences import ANSI_SEQUENCES_KEYS as SEQUENCES
+    except ImportError:
+        return
+    if isinstance(SEQUENCES, dict):
+        SEQUENCES.setdefault("\x1b\r", (Keys.ControlJ,))
 
 
 def exit_on_hang_up(leave: Callable[[], object]) -> None:

@@ -49,6 +49,17 @@ async def test_the_new_line_keys_and_a_trailing_backslash_break_the_line(start: 
         assert client.called("send_chat_message")[0]["message"] == "a\nb\nc\nd\ne"
 
 
+async def test_what_is_typed_right_after_enter_is_not_lost(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        composer = app.main.chat.composer
+        for key, character in (("a", "a"), ("enter", "\r"), ("b", "b")):
+            composer.post_message(events.Key(key, character))
+        await until(pilot, lambda: client.called("send_chat_message"))
+        assert client.called("send_chat_message")[0]["message"] == "a"
+        assert composer.text == "b"
+
+
 async def test_nothing_is_sent_when_nothing_was_written(start: Start) -> None:
     client = a_client()
     async with start(client) as (_, pilot):

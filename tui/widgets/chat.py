@@ -190,7 +190,6 @@ class Chat(Vertical):
         """Hand the message on, unless it answers a question."""
         event.stop()
         text = event.text
-        self.composer.sent(text)
         if self.transcript is not None:
             # Whoever speaks wants to see the answer, wherever they had scrolled to.
             self.transcript.action_scroll_end()

@@ -11,7 +11,8 @@ from textual.widgets import TextArea
 
 FOLD_LINES = 20
 FOLD_CHARACTERS = 4_000
-NEW_LINE_KEYS = frozenset({"ctrl+j", "alt+enter", "shift+enter"})
+NEW_LINE_KEYS = frozenset({"ctrl+j", "alt+enter", "shift+enter", "alt+\r", "shift+\r"})
+"""With `\\r`: as Textual names them where xterm's `modifyOtherKeys` is on, as in tmux."""
 
 
 @dataclass(slots=True)
@@ -192,9 +193,13 @@ class Composer(MessageArea):
         self.earlier = earlier
         self.draft = draft
 
-    def sent(self, text: str) -> None:
-        """Empty the box, and keep what was sent for another time."""
+    def submit(self) -> None:
+        """Post what was written, and empty the box at once: the next word may be typed already."""
+        text = self.draft.full()
+        if not text.strip():
+            return
         if not self.earlier or self.earlier[-1] != text:
             self.earlier.append(text)
         self._recalled = None
         self.draft = Draft()
+        self.post_message(self.Submitted(self, text))
