@@ -156,7 +156,7 @@ def _workspace(places: "Directories", *, demo: bool) -> Any:
 
     log_to(places.log, os.environ.get("SPINNEY_LOG", "info"))
     catalog, problems = load_overrides(places.models)
-    agents: dict[str, Backend] = {"demo": DemoBackend()} if demo else {}
+    agents: dict[str, Backend] = {"demo": DemoBackend(places.data / "demo")} if demo else {}
     agents["backend_a"] = ClaudeBackend()
     workspace = Workspace(places, agents, catalog, demo=demo)
     workspace.problems += problems

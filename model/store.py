@@ -81,7 +81,8 @@ class Store:
 
     async def flush(self) -> None:
         """Save everything that was recorded. Raises `SpinneyError` when the disk refuses."""
-        if self._has_unsaved:
+        # A write under way has taken what it saves already: it must have ended, too.
+        if self._has_unsaved or self._lock.locked():
             await self._unbroken(self._flush())
 
     async def close(self) -> None:

@@ -104,11 +104,18 @@ def answer_to(body: Json) -> Answer:
     after = body["messages"][place + 1 :]
     step = sum(message["role"] == "assistant" for message in after)
     earlier = [said for _, said in spoken[:-1]]
-    answers = _script(text, earlier, after, _working_directory(body))
+    answers = _script(text, earlier, after, _working_directory(body), _plan_file(body))
     return answers[min(step, len(answers) - 1)]
 
 
-def _script(text: str, earlier: list[str], after: list[Json], directory: str) -> list[Answer]:
+def _planned(plan_file: str, text: str) -> Answer:
+    file = {"file_path": plan_file, "content": text}
+    return Answer("Here is a plan.", tool="Write", input=file)
+
+
+def _script(
+    text: str, earlier: list[str], after: list[Json], directory: str, plan_file: str
+) -> list[Answer]:
     command, _, rest = text.partition(" ")
     done = Answer("done")
     match command.rstrip(":"):
@@ -131,10 +138,12 @@ def _script(text: str, earlier: list[str], after: list[Json], directory: str) ->
             return [Answer(tool="Bash", input=run), done]
         case "plan":
             file = {"file_path": f"{directory}/planned.txt", "content": f"{rest}\n"}
-            propose = Answer("Here is a plan.", tool="ExitPlanMode", input={"plan": rest})
+            # As the program tells a model to: the plan goes into its file, then comes the tool.
+            propose = Answer(tool="ExitPlanMode")
+            first = [_planned(plan_file, rest), propose]
             if _refused(after):
-                return [propose, Answer(tool="ExitPlanMode", input={"plan": f"{rest}, revised"})]
-            return [propose, Answer(tool="Write", input=file), done]
+                return [*first, _planned(plan_file, f"{rest}, revised"), propose]
+            return [*first, Answer(tool="Write", input=file), done]
         case "ask":
             question, *options = [part.strip() for part in rest.split("|")]
             choices = [{"label": option, "description": option} for option in options]
@@ -182,6 +191,12 @@ def _refused(messages: list[Json]) -> bool:
 def _working_directory(body: Json) -> str:
     found = re.search(r"orking directory:? (/[^\n\"\\]*)", json.dumps(body, ensure_ascii=False))
     return found[1].rstrip() if found else "/nowhere"
+
+
+def _plan_file(body: Json) -> str:
+    """Where the program wants a plan to be written."""
+    found = re.search(r"(/[^\s\"\\`]*/plans/[\w.-]+\.md)", json.dumps(body))
+    return found[1] if found else "/nowhere.md"
 
 
 def _message(answer: Answer, number: int, model: str) -> Json:
