@@ -37,15 +37,6 @@ def next_step(
     new_session_key: str = "^t",
 ) -> Step:
     """The step for this place. `offered`: the repository that Spinney was started in."""
-    if agent_missing:
-        return Step(
-            "No agent is installed",
-            "Spinney runs Claude Code, Codex or OpenCode, and found none of them. "
-            "Install one, sign in to it, and look again. To try Spinney without an agent, "
-            "leave and run: spinney demo",
-            offer="Look again",
-            action="check_agents",
-        )
     if offered is not None and is_project(state, offered) is None and not _is_deeper(place):
         return Step(
             "Welcome to Spinney",
@@ -63,6 +54,15 @@ def next_step(
             offer="Add a project by its path",
             action="add_project",
             more=(("f1", "help"), ("^q", "quit")),
+        )
+    if agent_missing:
+        return Step(
+            "No agent is installed",
+            "Spinney runs Claude Code, Codex or OpenCode, and found none of them. "
+            "Install one, sign in to it, and look again. To try Spinney without an agent, "
+            "leave and run: spinney demo",
+            offer="Look again",
+            action="check_agents",
         )
     if place is not None and place.kind == "worktree" and place.id in state.worktrees:
         return _worktree_step(state, place.id, new_session_key)

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from tui.app import SpinneyApp
     from tui.link import Link
     from tui.mirror import Change, Mirror
-    from tui.transcript import Transcript
 
 
 def _action_commands() -> type[Provider]:
@@ -264,10 +263,8 @@ class MainScreen(Screen[None]):
 
     def _show_step(self) -> None:
         """What comes next, where no conversation is open."""
-        place = self.place
         step = self._step()
-        is_worktree = place is not None and place.kind == "worktree"
-        key = place.id if is_worktree and place is not None else ""
+        key = self.place.id if self.place and self.place.kind == "worktree" else ""
         project = self.project
         if (
             self.chat.session_id is not None
@@ -327,22 +324,6 @@ class MainScreen(Screen[None]):
         """Read on into the past."""
         if self.link is not None:
             self.link.start(self.link.older())
-
-    def on_transcript_typed(self, event: "Transcript.Typed") -> None:
-        """Letters belong to the message box."""
-        self.chat.type(event.character)
-
-    def on_transcript_copy_wanted(self, event: "Transcript.CopyWanted") -> None:
-        """Copy a part of a message."""
-        self.spinney.copy(event.text)
-
-    def on_transcript_file_wanted(self, event: "Transcript.FileWanted") -> None:
-        """Hand the path of a file on."""
-        self.spinney.copy(event.path)
-
-    def on_transcript_link_wanted(self, event: "Transcript.LinkWanted") -> None:
-        """Copy a link: what a stranger wrote is not opened by one click."""
-        self.spinney.copy(event.href)
 
     @on(RequestPanel.Chosen)
     def _chosen(self, event: RequestPanel.Chosen) -> None:

@@ -203,7 +203,23 @@ class Chat(Vertical):
         elif not self.composer.text:
             self.composer.draft = Draft(text)
 
-    def type(self, character: str) -> None:
-        """Write a character that was typed elsewhere."""
+    def on_transcript_typed(self, event: "Transcript.Typed") -> None:
+        """Letters belong to the message box."""
+        event.stop()
         self.composer.focus()
-        self.composer.insert(character)
+        self.composer.insert(event.character)
+
+    def on_transcript_copy_wanted(self, event: "Transcript.CopyWanted") -> None:
+        """Copy a part of a message."""
+        event.stop()
+        self.app.copy_to_clipboard(event.text)
+
+    def on_transcript_file_wanted(self, event: "Transcript.FileWanted") -> None:
+        """Hand the path of a file on."""
+        event.stop()
+        self.app.copy_to_clipboard(event.path)
+
+    def on_transcript_link_wanted(self, event: "Transcript.LinkWanted") -> None:
+        """Copy a link: what a stranger wrote is not opened by one click."""
+        event.stop()
+        self.app.copy_to_clipboard(event.href)
