@@ -89,6 +89,16 @@ class Program:
         assert ran.returncode == 0, ran.stderr
         return json.loads(ran.stdout)
 
+    def made_repository(self, name: str = "alpha") -> Path:
+        """A repository with one commit of all that lies in its folder."""
+        path = self.place / name
+        path.mkdir(exist_ok=True)
+        words = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+        commit = [*words, "commit", "-q", "--allow-empty", "-m", "Begin"]
+        for command in (["init", "-q"], ["add", "."], commit):
+            subprocess.run(["git", *command], cwd=path, env=self.environ, check=True)
+        return path
+
     @contextmanager
     def started(self, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
         """The program while it runs; ended if it did not end itself."""

@@ -138,11 +138,8 @@ def test_it_serves_commands_and_the_page_among_traps(spinney: Program) -> None:
 
 
 def test_its_demo_agent_works_in_a_repository_that_holds_traps(spinney: Program) -> None:
-    repository = spinney.place / "alpha"
-    lay_traps(repository)
-    words = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-q", "-m", "1")
-    for command in (["init", "-q"], ["add", "."], words):
-        subprocess.run(["git", *command], cwd=repository, env=spinney.environ, check=True)
+    lay_traps(spinney.place / "alpha")
+    repository = spinney.made_repository("alpha")
     with spinney.serving("--demo"):
         project = spinney.call("add_project", f"path={repository}")
         worktree = spinney.call("create_worktree", f"projectId={project['id']}")

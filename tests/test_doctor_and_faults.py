@@ -1,0 +1,159 @@
+"""What a machine can lack, and what can be broken: doctor finds it, and starting says it."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.program import Program, is_a_sentence
+
+
+@pytest.fixture
+def spinney(tmp_path: Path) -> Program:
+    return Program(tmp_path)
+
+
+def test_doctor_reports_every_thing_with_its_remedy(spinney: Program) -> None:
+    ran = spinney.run("doctor", "--json")
+    found = {finding["name"]: finding for finding in json.loads(ran.stdout)}
+    assert found["git"]["ok"] is True
+    assert {"gh", "Claude Code", "configuration", "data", "worktrees"} <= found.keys()
+    assert found["data"]["found"] == str(spinney.data)
+    assert all(finding["remedy"] for finding in found.values() if finding["ok"] is False)
+    assert ran.returncode == (1 if any(f["ok"] is False for f in found.values()) else 0)
+
+
+def test_doctor_is_readable_too_and_changes_nothing(spinney: Program) -> None:
+    ran = spinney.run("doctor")
+    assert "git" in ran.stdout and str(spinney.config) in ran.stdout
+    assert not spinney.config.exists() and not spinney.data.exists()
+
+
+def test_a_missing_git_is_found_by_doctor_and_said_where_it_is_needed(
+    spinney: Program,
+) -> None:
+    repository = spinney.made_repository()
+    spinney.environ["PATH"] = str(spinney.cwd)
+    ran = spinney.run("doctor", "--json")
+    git = next(f for f in json.loads(ran.stdout) if f["name"] == "git")
+    assert git["ok"] is False and "git" in git["remedy"].lower()
+    assert ran.returncode == 1
+    with spinney.serving():
+        ran = spinney.run("call", "add_project", f"path={repository}")
+    assert is_a_sentence(ran), ran.stderr
+    assert "git" in ran.stderr.lower() and "install" in ran.stderr.lower()
+
+
+@pytest.mark.parametrize("which", ["config", "data"])
+def test_a_file_where_a_directory_should_be_is_named(spinney: Program, which: str) -> None:
+    path: Path = getattr(spinney, which)
+    path.write_text("")
+    ran = spinney.run("serve", "--port", "0")
+    assert is_a_sentence(ran), ran.stderr
+    assert str(path) in ran.stderr
+    found = json.loads(spinney.run("doctor", "--json").stdout)
+    assert [f["remedy"] for f in found if str(path) in f["remedy"]]
+
+
+@pytest.mark.parametrize("name", ["spinney.lock", "spinney.log", "spinney.db"])
+def test_a_directory_where_a_file_should_be_is_named(spinney: Program, name: str) -> None:
+    (spinney.data / name).mkdir(parents=True)
+    ran = spinney.run("serve", "--port", "0")
+    assert is_a_sentence(ran), ran.stderr
+    assert name in ran.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
+def test_a_directory_that_may_not_be_written_is_named(spinney: Program) -> None:
+    spinney.data.mkdir()
+    spinney.data.chmod(0o500)
+    ran = spinney.run("serve", "--port", "0")
+    assert is_a_sentence(ran), ran.stderr
+    assert str(spinney.data) in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("kept", "named"), [("config/preferences.json", "preferences"), ("data/spinney.db", "database")]
+)
+def test_a_broken_file_is_moved_aside_and_said_and_spinney_starts(
+    spinney: Program, kept: str, named: str
+) -> None:
+    broken = spinney.place / kept
+    broken.parent.mkdir()
+    broken.write_text('{"theme": "dar')
+    with spinney.serving() as server:
+        assert spinney.call("list_projects") == []
+        _, _, errors = server.end()
+    assert errors.startswith("spinney: ") and errors.count("\n") == 1
+    assert named in errors.lower()
+    beside = [p for p in broken.parent.iterdir() if p.read_bytes() == b'{"theme": "dar']
+    assert len(beside) == 1 and beside[0].name in errors
+
+
+def test_a_broken_list_of_models_is_said_with_its_line_and_mended_by_nobody(
+    spinney: Program,
+) -> None:
+    spinney.config.mkdir()
+    models = spinney.config / "models.toml"
+    models.write_text('[backend_a]\nmodel_1 = "opus\n')
+    found = json.loads(spinney.run("doctor", "--json").stdout)
+    problem = next(finding for finding in found if finding["name"] == "models.toml")
+    assert problem["ok"] is False and "line 2" in problem["found"]
+    assert models.read_text() == '[backend_a]\nmodel_1 = "opus\n'
+
+
+@pytest.fixture
+def small_disk(spinney: Program) -> Iterator[Path]:
+    """The data directory on a disk of one megabyte."""
+    if os.geteuid() != 0 or not shutil.which("mount"):
+        pytest.skip("only root may mount a small disk")
+    spinney.data.mkdir(mode=0o700)
+    disk = str(spinney.data)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", disk], capture_output=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip("a small disk cannot be mounted here")
+    yield spinney.data
+    subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Take every byte that is left; the file that holds them."""
+    path = disk / "ballast"
+    with path.open("wb", buffering=0) as file:
+        for size in (4096, 1):
+            try:
+                while True:
+                    file.write(b"\0" * size)
+            except OSError:
+                continue
+    return path
+
+
+def test_a_disk_that_is_full_at_the_start_is_said_in_a_sentence(
+    spinney: Program, small_disk: Path
+) -> None:
+    fill(small_disk)
+    ran = spinney.run("serve", "--port", "0")
+    assert is_a_sentence(ran), ran.stderr
+    assert "disk is full" in ran.stderr
+
+
+def test_a_disk_that_fills_up_refuses_changes_until_there_is_room(
+    spinney: Program, small_disk: Path
+) -> None:
+    repository = spinney.made_repository()
+    with spinney.serving():
+        ballast = fill(small_disk)
+        ran = spinney.run("call", "add_project", f"path={repository}")
+        assert is_a_sentence(ran), ran.stderr
+        assert "disk is full" in ran.stderr
+        assert spinney.call("list_projects") == []
+        ballast.unlink()
+        added = spinney.call("add_project", f"path={repository}")
+        assert spinney.call("list_projects") == [added]
