@@ -1,0 +1,46 @@
+"""The benches' command line: `python -m tests.bench [NAME…] [--json] [--runs N]`."""
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Callable
+
+from tests.bench import broadcast, session, start, store, stream
+from tests.bench.tables import Table, as_json
+
+BENCHES: dict[str, Callable[[int], Table]] = {
+    "start": start.measure,
+    "stream": stream.measure,
+    "broadcast": broadcast.measure,
+    "session": session.measure,
+    "store": store.measure,
+}
+
+RUNS = {"start": 10, "stream": 2, "broadcast": 3, "session": 3, "store": 3}
+
+
+def main() -> None:
+    """Run the benches that are named, or all."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHES))
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--runs", type=int, help="runs of each program; the best one is shown")
+    options = parser.parse_args()
+    unknown = set(options.names) - set(BENCHES)
+    if unknown:
+        parser.error(f"there is no bench {', '.join(sorted(unknown))}; choose {', '.join(BENCHES)}")
+    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {sys.platform}"
+    if not options.json:
+        print(f"{machine}; load {os.getloadavg()[0]:.1f} at the start\n", flush=True)
+    tables = []
+    for name in options.names or BENCHES:
+        tables.append(BENCHES[name](options.runs or RUNS[name]))
+        if not options.json:
+            print(tables[-1].text(), end="\n\n", flush=True)
+    if options.json:
+        print(as_json(tables))
+
+
+if __name__ == "__main__":
+    main()

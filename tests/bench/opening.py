@@ -1,0 +1,101 @@
+"""A program: Spinney in a terminal, opening sessions by itself and noting what each step took.
+
+`python opening.py RESULT SESSION…`. A step is over when its last line has been written to the
+terminal; the writing thread sees it first.
+"""
+
+import asyncio
+import fcntl
+import json
+import struct
+import sys
+import termios
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from model.paths import directories
+from spinney import Engine
+from tests.bench.spy import Spy, spy_on_terminal
+from tests.bench.terminal import COLUMNS, LINES
+from tui.app import SpinneyApp
+
+QUIET = 0.5
+"""Seconds without a write after which the screen stands."""
+
+
+class Opening:
+    """The steps, run beside the application on its loop."""
+
+    def __init__(self, app: SpinneyApp, spy: Spy, result: Path) -> None:
+        self._app = app
+        self._spy = spy
+        self._result = result
+        self._found: dict[str, Any] = {"opened": {}}
+
+    async def run(self, sessions: list[str]) -> None:
+        """All steps, then the end of the program."""
+        main = self._app.main
+        while main.link is None or not main.link.mirror.state.sessions:
+            await asyncio.sleep(0.05)
+        await self._spy.quiet(QUIET)
+        for session_id in sessions:
+            last = main.state.sessions[session_id].message_count - 1
+            memory = _memory()
+            opened = await self._step(
+                partial(main.action_open_session, session_id), f"(mark {last})"
+            )
+            self._found["opened"][session_id] = {
+                **opened,
+                "widgets": len(self._app.screen.query("*")),
+                "grown": _memory() - memory,
+            }
+        transcript = main.chat.transcript
+        assert transcript is not None
+        self._found["page up"] = await self._step(transcript.action_page_up)
+        self._found["resize"] = await self._step(lambda: _resize(COLUMNS - 20, LINES))
+        self._found["rss"] = _memory()
+        self._result.write_text(json.dumps(self._found))
+        self._app.exit()
+
+    async def _step(self, act: Callable[[], object], marker: str = "") -> dict[str, float]:
+        """Seconds by the wall and of CPU until the marker (or else the last piece) was written."""
+        began, cpu = time.perf_counter(), time.process_time()
+        seen = self._spy.watch(marker)
+        act()
+        wall, used = await asyncio.wait_for(seen, 30)
+        if not marker:
+            wall, used = await self._spy.quiet(QUIET)
+        await self._spy.quiet(QUIET)
+        return {"wall": wall - began, "cpu": used - cpu}
+
+
+def _memory() -> int:
+    memory: int = psutil.Process().memory_info().rss
+    return memory
+
+
+def _resize(columns: int, lines: int) -> None:
+    # The kernel tells the program of it, as it does when a terminal's window changes.
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+
+def main() -> None:
+    """Run it."""
+    result, sessions = Path(sys.argv[1]), sys.argv[2:]
+    spy = spy_on_terminal()
+    engine = Engine(directories(), demo=False)
+    app = SpinneyApp(engine.connect)
+    opening = Opening(app, spy, result)
+    try:
+        app.run(auto_pilot=lambda _: opening.run(sessions))
+    finally:
+        engine.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""A session of 10,000 messages opened, beside a short one and a widget for each message."""
+
+import asyncio
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tests.bench.long_session import write_sessions
+from tests.bench.programs import ROOT
+from tests.bench.tables import Table
+from tests.bench.terminal import terminal
+
+SHORT = 100
+_HERE = ROOT / "tests" / "bench"
+
+
+def measure(runs: int, messages: int = 10_000) -> Table:
+    """Of each program the best of `runs`."""
+    table = Table("session", f"a session of {messages:,} messages opened, 120×40")
+    best: dict[str, dict[str, Any]] = {}
+    steps: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        (home / "data").mkdir(mode=0o700)
+        sessions = {"long": messages, "short": SHORT}
+        asyncio.run(write_sessions(home / "data" / "spinney.db", sessions))
+        for _ in range(runs):
+            for first, second in (("short", "long"), ("long", "short")):
+                found = _run("opening.py", home, first, second)
+                for key, when in ((first, "first after start"), (second, "after another")):
+                    name = f"spinney, {sessions[key]:,} messages, {when}"
+                    _keep(best, name, {**found["opened"][key], "rss": found["rss"]})
+                if second == "long":
+                    _keep(steps, "page up", found["page up"])
+                    _keep(steps, "resize", found["resize"])
+            _keep(best, "bare Textual, newest 100", _run("bare_markdown.py", home, str(messages)))
+    bare = best["bare Textual, newest 100"]
+    for name, found in best.items():
+        table.add(
+            f"open: {name}",
+            painted_ms=found["wall"] * 1e3,
+            CPU_ms=found["cpu"] * 1e3,
+            of_bare=found["wall"] / bare["wall"],
+            widgets=found["widgets"],
+            grown_MiB=found["grown"] / 2**20,
+            RSS_MiB=found["rss"] / 2**20,
+        )
+    for name, found in steps.items():
+        table.add(f"{name}, long", painted_ms=found["wall"] * 1e3, CPU_ms=found["cpu"] * 1e3)
+    opened = best[f"spinney, {messages:,} messages, first after start"]
+    table.at_most("opened within 300 ms", opened["wall"] * 1e3, 300)
+    return table
+
+
+def _run(program: str, home: Path, *arguments: str) -> dict[str, Any]:
+    result = home / "result.json"
+    result.unlink(missing_ok=True)
+    with terminal([str(_HERE / program), str(result), *arguments], home) as screen:
+        screen.wait_for_end(180)
+    if not result.exists():
+        raise RuntimeError(f"{program} told nothing; it ended with {screen.shown[-2000:]!r}")
+    found: dict[str, Any] = json.loads(result.read_text())
+    return found
+
+
+def _keep(best: dict[str, dict[str, Any]], name: str, found: dict[str, Any]) -> None:
+    if name not in best or found["wall"] < best[name]["wall"]:
+        best[name] = found

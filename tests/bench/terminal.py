@@ -1,0 +1,117 @@
+"""A terminal for a program: a pty of 120×40 that is drained and answers like a terminal.
+
+Linux only: CPU seconds are read from /proc.
+"""
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.bench.programs import ROOT
+
+COLUMNS, LINES = 120, 40
+PATIENCE = 60.0
+_PIECE = 256 * 1024
+
+_ANSWERS = {
+    b"\x1b[?2026$p": b"\x1b[?2026;2$y",  # draws a frame as a whole, like most terminals by now
+    b"\x1b[?2048$p": b"\x1b[?2048;0$y",  # tells of a new size by a signal
+}
+
+
+class Terminal:
+    """A program's terminal and what it has shown."""
+
+    def __init__(self, pid: int, descriptor: int, began: float) -> None:
+        self.pid = pid
+        self.began = began
+        self.shown = b""
+        self._descriptor = descriptor
+        self._asked = set(_ANSWERS)
+
+    def wait_for(self, marker: bytes, patience: float = PATIENCE) -> float:
+        """Seconds from the program's start until `marker` was written."""
+        deadline = time.perf_counter() + patience
+        while marker not in self.shown:
+            if not self._read(deadline - time.perf_counter()):
+                raise RuntimeError(f"{marker!r} was not shown; the end is {self.shown[-2000:]!r}")
+        return time.perf_counter() - self.began
+
+    def wait_for_end(self, patience: float = PATIENCE) -> None:
+        """Drain what it writes until it has closed its terminal, or raise."""
+        deadline = time.perf_counter() + patience
+        while self._read(deadline - time.perf_counter()):
+            pass
+        if time.perf_counter() > deadline:
+            raise RuntimeError(f"it does not end; the end is {self.shown[-2000:]!r}")
+
+    def cpu_seconds(self) -> float:
+        """What all its threads have used up to now, and children that it has waited for."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        children = (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+        tasks = Path(f"/proc/{self.pid}/task").glob("*/schedstat")
+        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9 + children
+
+    def end(self) -> None:
+        """Ask it to end, and see to it."""
+        os.kill(self.pid, signal.SIGTERM)
+        deadline = time.perf_counter() + 10
+        while self._read(deadline - time.perf_counter()):
+            pass
+        if os.waitpid(self.pid, os.WNOHANG) == (0, 0):
+            time.sleep(0.2)
+            if os.waitpid(self.pid, os.WNOHANG) == (0, 0):
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+
+    def _read(self, seconds: float) -> bool:
+        ready, _, _ = select.select([self._descriptor], [], [], max(0.0, seconds))
+        if not ready:
+            return False
+        try:
+            piece = os.read(self._descriptor, _PIECE)
+        except OSError:
+            return False  # the program has closed its end
+        self.shown += piece
+        for question in [asked for asked in self._asked if asked in self.shown]:
+            self._asked.discard(question)
+            os.write(self._descriptor, _ANSWERS[question])
+        return bool(piece)
+
+
+@contextmanager
+def terminal(arguments: Sequence[str], home: Path, **environ: str) -> Iterator[Terminal]:
+    """Run Python with these arguments in a terminal of its own, at home in `home`."""
+    kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
+    environment = {
+        **kept,
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "TERM": "xterm-256color",
+        "COLORTERM": "truecolor",
+        "PYTHONPATH": str(ROOT),
+        "SPINNEY_CONFIG_DIR": str(home / "config"),
+        "SPINNEY_DATA_DIR": str(home / "data"),
+        **environ,
+    }
+    began = time.perf_counter()
+    pid, descriptor = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+        os.chdir(home)
+        os.execve(sys.executable, [sys.executable, *arguments], environment)
+    running = Terminal(pid, descriptor, began)
+    try:
+        yield running
+    finally:
+        running.end()
+        os.close(descriptor)

@@ -1,0 +1,63 @@
+"""The benches run, and what they count is right; how long it takes is nobody's business here."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from model.database import Database
+from tests.bench import broadcast, store, stream
+from tests.bench.clients import Follower
+from tests.bench.long_session import write_sessions
+from tests.bench.programs import Program, program
+
+
+@pytest.mark.parametrize("server", ["bare_ring", "served"])
+def test_every_client_gets_every_piece_of_a_stream_once_and_in_order(
+    server: str, tmp_path: Path
+) -> None:
+    with program(server, str(tmp_path)) as serving, program("clients") as clients:
+        ran = stream.stream(serving, clients, count=3, pieces=200, rate=2000)
+    assert ran["pieces"] == [200, 200, 200]
+
+
+@pytest.mark.parametrize("per_turn", [1, 20])
+@pytest.mark.parametrize("server", ["bare_ring", "served"])
+def test_every_client_gets_every_byte_of_a_broadcast(
+    server: str, per_turn: int, tmp_path: Path
+) -> None:
+    with program(server, str(tmp_path)) as serving, program("clients") as clients:
+        ran = _broadcast(serving, clients, tmp_path, per_turn)
+    assert ran["deliveries"] == 6000
+
+
+def _broadcast(serving: Program, clients: Program, place: Path, per_turn: int) -> dict[str, float]:
+    # More than the ring holds, so that publishing must have waited for the clients.
+    return broadcast.broadcast(serving, clients, place, count=3, events=2000, per_turn=per_turn)
+
+
+def test_the_store_holds_all_that_was_inserted() -> None:
+    table = store.measure(runs=1, inserts=32, messages=300)
+    assert [row.name for row in table.rows][:2] == ["bare sqlite3", "one after the other"]
+
+
+def test_a_generated_session_is_as_long_as_asked(tmp_path: Path) -> None:
+    async def written() -> list[int]:
+        await write_sessions(tmp_path / "spinney.db", {"one": 601, "two": 3})
+        database, _ = await Database.open(tmp_path / "spinney.db")
+        try:
+            pages = [await database.messages(key, limit=1) for key in ("one", "two")]
+            return [page.total for page in pages]
+        finally:
+            await database.close()
+
+    assert asyncio.run(written()) == [601, 3]
+
+
+def test_frames_are_read_however_they_are_cut() -> None:
+    short, long = b"x" * 100, b"y" * 300
+    frames = b"\x81\x64" + short + b"\x89\x00" + b"\x81\x7e\x01\x2c" + long
+    for size in (1, 7, 103, len(frames)):
+        follower = Follower()
+        pieces = [frames[at : at + size] for at in range(0, len(frames), size)]
+        assert [payload for piece in pieces for payload in follower.feed(piece)] == [short, long]
