@@ -1,11 +1,11 @@
 """An agent program that needs no program: it answers every prompt by a script."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from model.backends import base
-from model.resources import Decision, ExecutionMode, ThinkingLevel, Usage
+from model.resources import Decision, ExecutionMode, Usage
+from tests.puppet import Puppet
 
 Script = Callable[[base.Prompt], Iterable[base.AgentEvent]]
 
@@ -31,55 +31,30 @@ def silence(_: base.Prompt) -> Iterable[base.AgentEvent]:
 
 
 @dataclass
-class FakeAgent:
-    """One session's agent. `calls` lists what it was asked for, `say` makes it tell something."""
+class FakeAgent(Puppet):
+    """One session's agent: a puppet that also acts by itself."""
 
-    launch: base.Launch
-    script: Script
-    calls: list[tuple[object, ...]] = field(default_factory=list)
-    _lines: "asyncio.Queue[base.AgentEvent | None]" = field(default_factory=asyncio.Queue)
-
-    def say(self, *events: base.AgentEvent) -> None:
-        for event in events:
-            self._lines.put_nowait(event)
-
-    def die(self) -> None:
-        self._lines.put_nowait(None)
-
-    async def events(self) -> AsyncIterator[base.AgentEvent]:
-        while (event := await self._lines.get()) is not None:
-            yield event
+    script: Script = echo
 
     async def send(self, prompt: base.Prompt) -> None:
-        self.calls.append(("send", prompt.text))
+        await super().send(prompt)
         self.say(*self.script(prompt))
 
-    async def stop(self) -> None:
-        self.calls.append(("stop",))
-        self.say(base.TurnFinished("stopped", Usage()))
-
     async def approve(self, request_id: str, mode: ExecutionMode, plan: str | None) -> None:
-        self.calls.append(("approve", request_id, mode, plan))
+        await super().approve(request_id, mode, plan)
         self.say(base.TextDelta("carried out", "Done as planned."), DONE)
 
     async def discuss(self, request_id: str, comment: str) -> None:
-        self.calls.append(("discuss", request_id, comment))
+        await super().discuss(request_id, comment)
         self.say(base.TextDelta("discussed", "Hm. "), DONE)
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
-        self.calls.append(("answer", request_id, dict(answers)))
+        await super().answer(request_id, answers)
         self.say(base.TextDelta("answered", "I see. "), DONE)
 
     async def permit(self, request_id: str, decision: Decision) -> None:
-        self.calls.append(("permit", request_id, decision))
+        await super().permit(request_id, decision)
         self.say(DONE)
-
-    async def configure(self, mode: ExecutionMode, model: str, thinking: ThinkingLevel) -> None:
-        self.calls.append(("configure", mode, model, thinking))
-
-    async def close(self) -> None:
-        self.calls.append(("close",))
-        self.die()
 
 
 @dataclass
@@ -94,6 +69,6 @@ class FakeBackend:
         return base.Probe(program="/bin/true", version="1.0")
 
     async def open(self, launch: base.Launch) -> base.Agent:
-        agent = FakeAgent(launch, lambda prompt: self.script(prompt))
+        agent = FakeAgent(launch, script=lambda prompt: self.script(prompt))
         self.agents[launch.session_id] = agent
         return agent

@@ -30,7 +30,7 @@ from model.resources import (
 )
 from model.state import State
 from model.store import Store
-from tests.model.chat.puppet import PuppetBackend
+from tests.puppet import PuppetBackend
 
 DONE = base.TurnFinished("end_turn", Usage(input_tokens=2, output_tokens=3))
 
@@ -130,7 +130,7 @@ async def test_a_message_runs_and_its_answer_streams_into_the_store(stage: Stage
     assert stage.session.name == "Fix the parser"
     puppet = await stage.backend.newest()
     assert await puppet.hears("send") == ("send", "Fix the parser\nplease")
-    puppet.tell(
+    puppet.say(
         base.TextDelta("t", "let me see", "thinking"),
         base.TextDelta("a", "It is "),
         base.TextDelta("a", "easy."),
@@ -161,7 +161,7 @@ async def test_a_message_runs_and_its_answer_streams_into_the_store(stage: Stage
 async def test_blocks_out_of_order_keep_their_places(stage: Stage) -> None:
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
-    puppet.tell(
+    puppet.say(
         base.TextDelta("a", "one"),
         base.ToolUse("x", "run", {}),
         base.ToolUse("y", "run", {}),
@@ -186,7 +186,7 @@ async def test_the_final_text_replaces_what_was_streamed_and_dropped_text_is_gon
 ) -> None:
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
-    puppet.tell(
+    puppet.say(
         base.TextDelta("a", "provisional"),
         base.BlockDropped("a"),
         base.TextFinal("b", "never streamed"),
@@ -200,7 +200,7 @@ async def test_the_final_text_replaces_what_was_streamed_and_dropped_text_is_gon
 async def test_hostile_text_of_an_agent_is_harmless_in_the_store(stage: Stage) -> None:
     await stage.chats.send("s", "go \x1b[31m")
     puppet = await stage.backend.newest()
-    puppet.tell(
+    puppet.say(
         base.TextDelta("a", "\x1b]52;c;aGk=\x07hi \ud800"),
         base.ToolUse("u", "run", {"command": "\x1b[2Jls"}),
         base.ToolResult("u", "\x9b31m"),
@@ -219,10 +219,10 @@ async def test_a_message_during_a_run_waits_and_then_runs(stage: Stage) -> None:
     second = await stage.chats.send("s", "second")
     assert second.status == "sent"
     assert [m.text for m in stage.store.state.queued["s"]] == ["second"]
-    puppet.tell(base.TextDelta("a", "one"), DONE)
+    puppet.say(base.TextDelta("a", "one"), DONE)
     assert await puppet.hears("send") == ("send", "second")
     assert stage.store.state.queued == {}
-    puppet.tell(base.TextDelta("b", "two"), DONE)
+    puppet.say(base.TextDelta("b", "two"), DONE)
     await stage.settled()
     assert [m.text for m in await stage.messages()] == ["first", "one", "second", "two"]
 
@@ -239,7 +239,7 @@ async def test_a_waiting_message_can_be_taken_back(stage: Stage) -> None:
 async def test_stop_keeps_what_had_arrived_and_the_next_message_works(stage: Stage) -> None:
     await stage.chats.send("s", "first")
     puppet = await stage.backend.newest()
-    puppet.tell(base.TextDelta("a", "half a"))
+    puppet.say(base.TextDelta("a", "half a"))
     await stage.until(lambda: bool(stage.store.state.streaming))
     await puppet.hears("send")
     session = await stage.chats.stop("s")
@@ -248,7 +248,7 @@ async def test_stop_keeps_what_had_arrived_and_the_next_message_works(stage: Sta
     assert (answer.text, answer.stop_reason) == ("half a", "stopped")
     await stage.chats.send("s", "second")
     await puppet.hears("send")
-    puppet.tell(base.TextDelta("b", "fine"), DONE)
+    puppet.say(base.TextDelta("b", "fine"), DONE)
     assert (await stage.settled()).text == "fine"
 
 
@@ -273,7 +273,7 @@ async def test_stopping_what_does_not_run_is_no_error(stage: Stage) -> None:
 async def test_a_plan_waits_and_is_carried_out_when_approved(stage: Stage) -> None:
     await stage.chats.send("s", "plan it")
     puppet = await stage.backend.newest()
-    puppet.tell(base.PlanProposed("r", "1. read\n2. write"))
+    puppet.say(base.PlanProposed("r", "1. read\n2. write"))
     await stage.until(lambda: stage.session.waiting_for == "plan")
     assert stage.session.status == "waiting"
     assert stage.session.request is not None
@@ -285,7 +285,7 @@ async def test_a_plan_waits_and_is_carried_out_when_approved(stage: Stage) -> No
         "build",
     )
     assert await puppet.hears("approve") == ("approve", "r", "build", None)
-    puppet.tell(base.TextDelta("a", "did it"), DONE)
+    puppet.say(base.TextDelta("a", "did it"), DONE)
     answer = await stage.settled()
     assert answer.content[0] == PlanBlock(text="1. read\n2. write", approved="build")
 
@@ -293,11 +293,11 @@ async def test_a_plan_waits_and_is_carried_out_when_approved(stage: Stage) -> No
 async def test_words_instead_of_an_approval_go_on_planning(stage: Stage) -> None:
     await stage.chats.send("s", "plan it")
     puppet = await stage.backend.newest()
-    puppet.tell(base.PlanProposed("r", "old plan"))
+    puppet.say(base.PlanProposed("r", "old plan"))
     await stage.until(lambda: stage.session.waiting_for == "plan")
     await stage.chats.send("s", "smaller, please")
     assert await puppet.hears("discuss") == ("discuss", "r", "smaller, please")
-    puppet.tell(base.PlanProposed("r2", "new plan"))
+    puppet.say(base.PlanProposed("r2", "new plan"))
     await stage.until(lambda: stage.session.waiting_for == "plan")
     roles = [m.role for m in await stage.messages()]
     assert roles == ["user", "assistant", "user", "assistant"]
@@ -309,7 +309,7 @@ async def test_words_instead_of_an_approval_go_on_planning(stage: Stage) -> None
 async def test_a_plan_in_plain_words_can_be_approved_too(stage: Stage) -> None:
     await stage.chats.send("s", "plan it")
     puppet = await stage.backend.newest()
-    puppet.tell(base.TextDelta("a", "My plan:\n1. read\n2. write"), DONE)
+    puppet.say(base.TextDelta("a", "My plan:\n1. read\n2. write"), DONE)
     await stage.until(lambda: stage.session.status == "waiting")
     await stage.chats.approve("s", "build", None)
     await puppet.hears("send")
@@ -327,15 +327,15 @@ async def test_a_question_is_answered_by_text_or_by_question(stage: Stage) -> No
     asked = Question(question="Which?", options=[QuestionOption(label="A")])
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
-    puppet.tell(base.QuestionAsked("q", (asked,)))
+    puppet.say(base.QuestionAsked("q", (asked,)))
     await stage.until(lambda: stage.session.waiting_for == "question")
     await stage.chats.answer("s", "A")
     assert await puppet.hears("answer") == ("answer", "q", {"Which?": "A"})
-    puppet.tell(base.QuestionAsked("q2", (asked,)))
+    puppet.say(base.QuestionAsked("q2", (asked,)))
     await stage.until(lambda: stage.session.waiting_for == "question")
     await stage.chats.answer("s", {"Which?": "B"})
     assert await puppet.hears("answer") == ("answer", "q2", {"Which?": "B"})
-    puppet.tell(DONE)
+    puppet.say(DONE)
     answer = await stage.settled()
     assert answer.content[0] == QuestionBlock(id="q", questions=[asked], answer={"Which?": "A"})
     with pytest.raises(SpinneyError, match="No question is waiting"):
@@ -345,7 +345,7 @@ async def test_a_question_is_answered_by_text_or_by_question(stage: Stage) -> No
 async def test_permissions_of_several_tools_are_asked_one_after_the_other(stage: Stage) -> None:
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
-    puppet.tell(
+    puppet.say(
         base.PermissionAsked("one", "run", {"command": "rm x"}),
         base.PermissionAsked("two", "run", {"command": "rm y"}),
     )
@@ -365,8 +365,8 @@ async def test_permissions_of_several_tools_are_asked_one_after_the_other(stage:
 async def test_a_withdrawn_request_needs_nobody(stage: Stage) -> None:
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
-    puppet.tell(base.PermissionAsked("one", "run", {}), base.RequestWithdrawn("one"))
-    puppet.tell(base.TextDelta("a", "went on"))
+    puppet.say(base.PermissionAsked("one", "run", {}), base.RequestWithdrawn("one"))
+    puppet.say(base.TextDelta("a", "went on"))
     await stage.until(lambda: bool(stage.store.state.streaming_in("s")))
     await stage.until(lambda: "went on" in getattr(stage.store.state.streaming_in("s"), "text", ""))
     assert stage.session.waiting_for is None
@@ -375,7 +375,7 @@ async def test_a_withdrawn_request_needs_nobody(stage: Stage) -> None:
 async def test_stop_while_a_question_is_open_leaves_nothing_waiting(stage: Stage) -> None:
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
-    puppet.tell(base.QuestionAsked("q", (Question(question="Which?"),)))
+    puppet.say(base.QuestionAsked("q", (Question(question="Which?"),)))
     await stage.until(lambda: stage.session.waiting_for == "question")
     session = await stage.chats.stop("s")
     assert (session.status, session.waiting_for, session.request) == ("idle", None, None)
@@ -386,7 +386,7 @@ async def test_an_agent_that_dies_fails_the_turn_and_the_next_message_resumes(
 ) -> None:
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
-    puppet.tell(base.ConversationIdentified("token-1"), base.TextDelta("a", "half"))
+    puppet.say(base.ConversationIdentified("token-1"), base.TextDelta("a", "half"))
     await stage.until(lambda: bool(stage.store.state.streaming))
     puppet.die()
     answer = await stage.settled()
@@ -416,7 +416,7 @@ async def test_an_agent_that_is_not_installed_says_so_in_the_conversation(stage:
 async def test_a_failed_turn_tells_the_kind_of_failure(stage: Stage) -> None:
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
-    puppet.tell(base.TurnFailed("Too many requests.", "rate_limit_error", retry_after=30))
+    puppet.say(base.TurnFailed("Too many requests.", "rate_limit_error", retry_after=30))
     answer = await stage.settled()
     assert answer.error is not None
     assert answer.error.error_type == "rate_limit_error"
@@ -427,11 +427,11 @@ async def test_a_failed_turn_tells_the_kind_of_failure(stage: Stage) -> None:
 async def test_a_turn_that_nobody_asked_for_is_shown(stage: Stage) -> None:
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
-    puppet.tell(DONE)
+    puppet.say(DONE)
     await stage.settled()
-    puppet.tell(base.TurnStarted(), base.TextDelta("z", "the tests are through"))
+    puppet.say(base.TurnStarted(), base.TextDelta("z", "the tests are through"))
     await stage.until(lambda: stage.session.status == "running")
-    puppet.tell(DONE)
+    puppet.say(DONE)
     assert (await stage.settled()).text == "the tests are through"
 
 
@@ -462,7 +462,7 @@ async def test_after_a_kill_nothing_accepted_is_lost_and_the_session_goes_on(
 ) -> None:
     await stage.chats.send("s", "first")
     puppet = await stage.backend.newest()
-    puppet.tell(base.ConversationIdentified("token"), base.TextDelta("a", "half an answer"))
+    puppet.say(base.ConversationIdentified("token"), base.TextDelta("a", "half an answer"))
     await stage.until(lambda: bool(stage.store.state.streaming))
     await stage.chats.send("s", "waits")
     await stage.store.flush()
@@ -479,7 +479,7 @@ async def test_after_a_kill_nothing_accepted_is_lost_and_the_session_goes_on(
     resumed = await after.backend.newest()
     assert resumed.launch.resume_token == "token"
     await resumed.hears("send")
-    resumed.tell(DONE)
+    resumed.say(DONE)
     assert await resumed.hears("send") == ("send", "waits")
 
 
@@ -488,7 +488,7 @@ async def test_a_plan_outlives_the_agent_that_proposed_it(
 ) -> None:
     await stage.chats.send("s", "plan it")
     puppet = await stage.backend.newest()
-    puppet.tell(base.PlanProposed("r", "1. read\n2. write"))
+    puppet.say(base.PlanProposed("r", "1. read\n2. write"))
     await stage.until(lambda: stage.session.waiting_for == "plan")
     await stage.store.flush()
 

@@ -11,17 +11,17 @@ from model.resources import Decision, ExecutionMode, ThinkingLevel, Usage
 
 @dataclass
 class Puppet:
-    """One agent. `tell` makes it say something; `told` lists the calls it got."""
+    """One agent. `say` makes it tell something; `calls` lists what it was asked for."""
 
     launch: base.Launch
-    told: list[tuple[object, ...]] = field(default_factory=list)
+    calls: list[tuple[object, ...]] = field(default_factory=list)
     closed: bool = False
     deaf: bool = False
     """Whether it ignores `stop`."""
     _lines: "asyncio.Queue[base.AgentEvent | None]" = field(default_factory=asyncio.Queue)
     heard: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def tell(self, *events: base.AgentEvent) -> None:
+    def say(self, *events: base.AgentEvent) -> None:
         for event in events:
             self._lines.put_nowait(event)
 
@@ -33,16 +33,16 @@ class Puppet:
             yield event
 
     def _note(self, *call: object) -> None:
-        self.told.append(call)
+        self.calls.append(call)
         self.heard.set()
 
     async def hears(self, name: str) -> tuple[object, ...]:
         """Wait for the next call of this name."""
         async with asyncio.timeout(10):
             while True:
-                for call in self.told:
+                for call in self.calls:
                     if call[0] == name:
-                        self.told.remove(call)
+                        self.calls.remove(call)
                         return call
                 self.heard.clear()
                 await self.heard.wait()
@@ -53,7 +53,7 @@ class Puppet:
     async def stop(self) -> None:
         self._note("stop")
         if not self.deaf:
-            self.tell(base.TurnFinished("stopped", Usage()))
+            self.say(base.TurnFinished("stopped", Usage()))
 
     async def approve(self, request_id: str, mode: ExecutionMode, plan: str | None) -> None:
         self._note("approve", request_id, mode, plan)
@@ -71,7 +71,9 @@ class Puppet:
         self._note("configure", mode, model, thinking)
 
     async def close(self) -> None:
+        self._note("close")
         self.closed = True
+        self.die()
 
 
 class PuppetBackend:
