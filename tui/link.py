@@ -13,9 +13,11 @@ from model.commands import sessions as commands
 from model.commands.doctor import check_backends, get_problems
 from model.commands.server import get_http_server_status
 from model.errors import SpinneyError
+from model.text import clean_line
 from tui.actions.all import DO
 from tui.colours import palette
 from tui.histories import Histories
+from tui.keymap import keys_of, shown
 from tui.mirror import Change, Mirror
 from tui.places import Place
 from tui.screens.edit_plan import EditPlan
@@ -185,6 +187,18 @@ class Link:
                     self._screen.say(f"{event.task}: {event.detail}", bad=True)
                 case e.WorktreeCreateFailed():
                     self._screen.say(event.error, bad=True)
+                case e.SessionWaiting(waiting_for=str(), session_id=session_id):
+                    self._call_for(session_id, str(event.waiting_for))
+
+    def _call_for(self, session_id: str, reason: str) -> None:
+        """Say that a session waits, unless it is the one on screen."""
+        session = self.mirror.state.sessions.get(session_id)
+        if session is None or session_id == self._screen.chat.session_id:
+            return
+        key = shown(keys_of("next_waiting", self._screen.key_overrides))
+        self._screen.say(f"“{clean_line(session.name)}” needs you: {reason} ({key})")
+        if self.mirror.state.preferences.waiting_sound != "none":
+            self._screen.app.bell()
 
     async def first_look(self) -> None:
         """What is asked once, at start: problems, the server, and (at first use) the agents."""

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from tui.places import shown_sessions
+
 if TYPE_CHECKING:
     from model.resources import Session, Worktree
     from model.state import State
@@ -71,15 +73,8 @@ def reason(session: "Session") -> str:
 
 def in_need(state: "State") -> list["Session"]:
     """Sessions that need a person, the longest waiting first, then those finished unread."""
-    shown = [
-        session
-        for session in state.sessions.values()
-        if session.archived_at is None
-        and (worktree := state.worktrees.get(session.worktree_id)) is not None
-        and worktree.archived_at is None
-        and mark_of(session) >= Mark.UNREAD
-    ]
-    return sorted(shown, key=lambda session: (-mark_of(session), session.updated_at))
+    found = (s for s in shown_sessions(state) if mark_of(s) >= Mark.UNREAD)
+    return sorted(found, key=lambda session: (-mark_of(session), session.updated_at))
 
 
 def counts(state: "State") -> tuple[int, int]:

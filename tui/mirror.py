@@ -39,6 +39,18 @@ class Change:
     """Sessions whose waiting messages changed."""
     preferences: bool = False
 
+    @property
+    def is_only_text(self) -> bool:
+        """Whether nothing changed but what is being written in conversations."""
+        return self.lost is None and not (
+            self.loaded
+            or self.projects
+            or self.worktrees
+            or self.sessions
+            or self.queued
+            or self.preferences
+        )
+
     def events_of(self, session_id: str) -> list[e.Event]:
         """The events of one session, in order."""
         return [event for event in self.events if event.concerns == session_id]

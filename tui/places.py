@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from model.resources import Project, Worktree
+    from model.resources import Project, Session, Worktree
     from model.state import State
 
 Kind = Literal["root", "project", "worktree", "session"]
@@ -52,6 +52,19 @@ def is_shown(place: Place, state: "State") -> bool:
             return place.id in state.projects
         case "root":
             return True
+
+
+def shown_sessions(state: "State", project_id: str | None = None) -> "list[Session]":
+    """The sessions of a project, or of all, that are not archived; the newest first."""
+    found = [
+        session
+        for session in state.sessions.values()
+        if session.archived_at is None
+        and (worktree := state.worktrees.get(session.worktree_id)) is not None
+        and worktree.archived_at is None
+        and project_id in (None, worktree.project_id)
+    ]
+    return sorted(found, key=lambda session: -session.updated_at)
 
 
 def nearest(place: Place, state: "State", before: "State") -> Place | None:

@@ -173,6 +173,34 @@ async def test_the_offered_repository_is_added_by_enter(start: Start, tmp_path: 
         assert "No worktree yet" in app.main.chat.welcome.step.sentence
 
 
+async def test_another_repository_is_offered_although_there_are_projects(
+    start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / ".git").mkdir()
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+    async with start(client, offer_path=tmp_path) as (app, _):
+        assert str(tmp_path) in app.main.chat.welcome.step.offer
+        assert app.main.chat.welcome.has_focus
+
+
+async def test_in_a_known_repository_its_own_session_is_opened(
+    start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / ".git").mkdir()
+    client = FakeClient(
+        a_state(
+            a_project(),
+            a_project(id="p2", path=str(tmp_path)),
+            a_worktree(),
+            a_worktree(id="w2", project_id="p2"),
+            a_session(updated_at=9.0),
+            a_session(id="s2", worktree_id="w2"),
+        )
+    )
+    async with start(client, offer_path=tmp_path) as (app, _):
+        assert app.main.place == Place("session", "s2")
+
+
 async def test_a_folder_that_is_no_repository_is_said_to_be_none(
     start: Start, tmp_path: Path
 ) -> None:

@@ -93,6 +93,18 @@ async def test_a_failed_task_is_told(start: Start) -> None:
         assert [n.message for n in app._notifications] == ["setup: [/x] exit code 1"]
 
 
+async def test_a_session_out_of_sight_calls_when_it_needs_somebody(start: Start) -> None:
+    client = FakeClient(
+        a_state(a_project(), a_worktree(), a_session(), a_session(id="s2", name="[/]"))
+    )
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        for session_id in ("s1", "s2"):
+            client.feed(e.SessionWaiting(session_id=session_id, waiting_for="plan", request=None))
+        await until(pilot, lambda: app._notifications)
+        assert [n.message for n in app._notifications] == ["“[/]” needs you: plan (^space)"]
+
+
 async def test_a_lost_connection_is_named_until_it_is_back(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):

@@ -11,6 +11,7 @@ from model.commands.projects import remove_project as remove_project_command
 from model.errors import SpinneyError
 from tui.places import Place
 from tui.screens.dialog import AskText, Confirm, Report
+from tui.steps import is_project
 
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
 
 async def add_project(screen: "MainScreen") -> None:
     """Ask for a path until one is a repository, or nobody wants to any more."""
-    value, problem = str(screen.offered or ""), ""
-    if screen.offered is not None and screen.is_added(screen.offered):
-        value = ""
+    is_known = is_project(screen.state, screen.offered) is not None
+    value, problem = "" if is_known else str(screen.offered or ""), ""
     while True:
         given = await screen.app.push_screen_wait(
             AskText(

@@ -19,7 +19,7 @@ from textual.widgets import Static
 from tui import keymap
 from tui.actions.local import LOCAL
 from tui.marks import counts, in_need
-from tui.places import Place, is_shown, nearest, project_of, worktree_of
+from tui.places import Place, is_shown, nearest, project_of, shown_sessions, worktree_of
 from tui.steps import is_project, next_step, repository_at
 from tui.terminal import WIDE, Terminal, size_problem
 from tui.widgets.chat import Chat
@@ -133,10 +133,6 @@ class MainScreen(Screen[None]):
             return None
         return project_of(self.place, self.state) or project_of(self.projects.place, self.state)
 
-    def is_added(self, path: Path) -> bool:
-        """Whether the repository at this path is a project."""
-        return is_project(self.state, path) is not None
-
     # Following the mirror -----------------------------------------------------------------------
 
     def follow(self, change: "Change") -> None:
@@ -151,9 +147,11 @@ class MainScreen(Screen[None]):
         self.projects.follow(change)
         first_changed = self.link.fold(change, self.chat.session_id)
         self.chat.tell(change, first_changed)
-        if change.lost is None:
-            self._follow_place(change)
-        self._follow_bars()
+        # Text streams at thirty frames a second; what it does not change is not looked at.
+        if not change.is_only_text:
+            if change.lost is None:
+                self._follow_place(change)
+            self._follow_bars()
         self.link.tell_events(change.events)
 
     def _follow_place(self, change: "Change") -> None:
@@ -174,15 +172,15 @@ class MainScreen(Screen[None]):
 
     def _begin(self, state: "State") -> None:
         """At the start: the only session or the last one, or else the keys choose among them."""
-        shown = [s for s in state.sessions.values() if is_shown(Place("session", s.id), state)]
-        last = max(shown, key=lambda session: session.updated_at, default=None)
-        if last is None:
+        here = is_project(state, self.offered)
+        sessions = shown_sessions(state, here) or shown_sessions(state)
+        if not sessions or (here is None and self.offered is not None):
             return
-        if len(shown) == 1 or state.preferences.restore_last_session:
-            self.action_open_session(last.id)
+        if len(sessions) == 1 or state.preferences.restore_last_session:
+            self.action_open_session(sessions[0].id)
             return
-        waiting = in_need(state)
-        self.projects.point_at(Place("session", (waiting[0] if waiting else last).id))
+        first = next(iter(in_need(state)), sessions[0])
+        self.projects.point_at(Place("session", first.id))
         self.add_class("tree-open")
         self.call_after_refresh(self.projects.focus)
 
