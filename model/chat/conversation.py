@@ -234,8 +234,12 @@ class Conversation:
                 if event.resume_token != self.session.resume_token:
                     self._update(resume_token=event.resume_token)
             case base.TurnFinished():
-                self._note_context(event)
-                self._finish(event.stop_reason, event.usage)
+                fill = {
+                    "context_tokens": event.context_tokens,
+                    "context_window": event.context_window,
+                }
+                known = {key: value for key, value in fill.items() if value is not None}
+                self._finish(event.stop_reason, event.usage, **known)
             case base.TurnFailed():
                 self._fail(event.error, event.error_type, event.usage)
 
@@ -292,7 +296,7 @@ class Conversation:
 
     # The end of a turn -------------------------------------------------------------------------
 
-    def _finish(self, stop_reason: str, usage: Usage) -> None:
+    def _finish(self, stop_reason: str, usage: Usage, **fields: int) -> None:
         stopped = self._stopping or stop_reason in ("stopped", "interrupted")
         answer, self._answer = self._answer, None
         proposed = None
@@ -311,7 +315,7 @@ class Conversation:
         ending: Literal["completed", "cancelled", "interrupted"] = "completed"
         if stopped:
             ending = "interrupted" if stop_reason == "interrupted" else "cancelled"
-        self._end_turn(LastRun(status=ending, stop_reason=stop_reason), usage, proposed)
+        self._end_turn(LastRun(status=ending, stop_reason=stop_reason), usage, proposed, **fields)
 
     def _fail(
         self, error: str, error_type: ErrorType = "internal_error", usage: Usage | None = None
@@ -334,7 +338,9 @@ class Conversation:
         run = LastRun(status="failed", error=error, error_type=error_type)
         self._end_turn(run, usage or Usage(), None)
 
-    def _end_turn(self, run: LastRun, usage: Usage, proposed: Request | None) -> None:
+    def _end_turn(
+        self, run: LastRun, usage: Usage, proposed: Request | None, **fields: int
+    ) -> None:
         self._requests.forget_all()
         status: SessionStatus = "waiting" if proposed else "idle"
         if run.status == "failed":
@@ -347,6 +353,7 @@ class Conversation:
             last_run=run.model_dump(mode="json"),
             usage=(self.session.usage + usage).model_dump(mode="json"),
             unread=True,
+            **fields,
         )
         self._over.set()
         if run.status == "completed" and proposed is None:
@@ -378,10 +385,6 @@ class Conversation:
         return Request(
             id=f"plan-{answer.message_id}", kind="plan", message_id=answer.message_id, plan=text
         )
-
-    def _note_context(self, event: base.TurnFinished) -> None:
-        if event.context_tokens is not None:
-            self._update(context_tokens=event.context_tokens, context_window=event.context_window)
 
     def _update(self, **fields: Any) -> None:
         record_session(self._store, self._session_id, **fields)
