@@ -68,7 +68,8 @@ class SpinneyApp(App[None]):
 
     def on_mount(self) -> None:
         """The rest follows once the frame is painted."""
-        exit_on_hang_up(self.exit)
+        if not self.is_headless:
+            exit_on_hang_up(self.exit)
         know_alt_enter()
 
     def first_frame_stands(self) -> None:

@@ -4,8 +4,11 @@ Read from the environment once, at start: probing a terminal costs a round trip 
 """
 
 import asyncio
+import os
 import signal
+import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from textual.keys import Keys
@@ -14,6 +17,8 @@ LEAST_WIDTH = 60
 LEAST_HEIGHT = 15
 WIDE = 100
 """Columns from which the projects stand beside the chat instead of over it."""
+LAST_WORDS = 2.0
+"""Seconds that a terminal has to take what is written to it when Spinney is told to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +80,35 @@ def know_alt_enter() -> None:
 
 
 def exit_on_hang_up(leave: Callable[[], object]) -> None:
-    """Leave in good order on SIGTERM and SIGHUP.
+    """Leave in good order on SIGTERM and SIGHUP, also when the terminal takes nothing any more.
 
     Their default action ends the process at once and leaves the terminal with mouse reports, the
-    alternate screen and the keyboard protocol switched on.
+    alternate screen and the keyboard protocol switched on. For the main thread of a program.
     """
     loop = asyncio.get_running_loop()
+    asked = threading.Event()
+
+    # A handler of the loop would not run: a terminal that does not read blocks the loop.
+    def handle(number: int, _frame: object) -> None:
+        if asked.is_set() or loop.is_closed():
+            return
+        asked.set()
+        loop.call_soon_threadsafe(leave)
+        patience = threading.Timer(LAST_WORDS, _stop_writing, [number])
+        patience.daemon = True
+        patience.start()
+
     for number in (signal.SIGTERM, signal.SIGHUP):
-        try:
-            loop.add_signal_handler(number, leave)
-        except (NotImplementedError, RuntimeError, ValueError):
-            return  # Not the main thread, or a system without signals.
+        signal.signal(number, handle)
+
+
+def _stop_writing(number: int) -> None:
+    """Turn all output away, and wake whoever is stuck in writing to the terminal."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
+    for thread in threading.enumerate():
+        if thread.ident is not None:
+            with suppress(ProcessLookupError):
+                # The interrupted write is tried again, and goes nowhere.
+                signal.pthread_kill(thread.ident, number)
