@@ -1,10 +1,15 @@
 """Spinney as a program: started the way a person starts it, in a home of its own."""
 
+import fcntl
 import json
 import os
+import pty
 import select
+import struct
 import subprocess
 import sys
+import termios
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -35,6 +40,43 @@ class Serving:
 
 
 @dataclass
+class OnTerminal:
+    """The program in a terminal of 120×40."""
+
+    process: "subprocess.Popen[bytes]"
+    outside: int
+    """What a person reads and types into."""
+    inside: int
+    """What the program writes to; kept open where a test asks for its state."""
+
+    def write(self, keys: bytes) -> None:
+        """Type."""
+        os.write(self.outside, keys)
+
+    def read_until(self, wanted: bytes | None) -> None:
+        """Read until these bytes came, or until nobody writes there any more."""
+        if wanted is None:
+            os.close(self.inside)
+            self.inside = -1
+        seen, end = b"", time.monotonic() + PATIENCE
+        while wanted is None or wanted not in seen:
+            ready, _, _ = select.select([self.outside], [], [], max(0.0, end - time.monotonic()))
+            assert ready, seen[-2000:]
+            try:
+                seen += os.read(self.outside, 65536)
+            except OSError:  # Linux says so when the last program has closed the terminal.
+                assert wanted is None, seen[-2000:]
+                return
+
+    def wait_until_full(self) -> None:
+        """Read nothing until the terminal takes nothing more."""
+        end = time.monotonic() + PATIENCE
+        while select.select([], [self.inside], [], 0)[1]:
+            assert time.monotonic() < end, "the terminal still takes what is written"
+            time.sleep(0.02)
+
+
+@dataclass
 class Program:
     """One person's Spinney: command, home, directories, and where they stand."""
 
@@ -43,12 +85,13 @@ class Program:
     environ: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for path in (self.home, self.cwd):
+        for path in (self.home, self.cwd, self.temporary):
             path.mkdir(parents=True, exist_ok=True)
         self.environ = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
+            "TMPDIR": str(self.temporary),
             "SPINNEY_CONFIG_DIR": str(self.config),
             "SPINNEY_DATA_DIR": str(self.data),
             "GIT_CONFIG_NOSYSTEM": "1",
@@ -62,6 +105,10 @@ class Program:
     @property
     def cwd(self) -> Path:
         return self.place / "elsewhere"
+
+    @property
+    def temporary(self) -> Path:
+        return self.place / "tmp"
 
     @property
     def config(self) -> Path:
@@ -124,6 +171,29 @@ class Program:
                 raise
             except ValueError:
                 pass  # `communicate` was called before and has closed the pipes.
+
+    @contextmanager
+    def on_a_terminal(self, *arguments: str) -> Iterator[OnTerminal]:
+        """The program in a terminal of its own."""
+        outside, inside = pty.openpty()
+        fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        process = subprocess.Popen(
+            [*self.command, *arguments],
+            cwd=self.cwd,
+            env=self.environ | {"TERM": "xterm-256color"},
+            stdin=inside,
+            stdout=inside,
+            stderr=inside,
+            start_new_session=True,
+        )
+        terminal = OnTerminal(process, outside, inside)
+        try:
+            yield terminal
+        finally:
+            process.kill()
+            process.wait()
+            for descriptor in {outside, terminal.inside} - {-1}:
+                os.close(descriptor)
 
     @contextmanager
     def serving(self, *arguments: str) -> Iterator[Serving]:

@@ -2,14 +2,9 @@
 
 import fcntl
 import json
-import os
-import pty
-import select
-import struct
 import subprocess
 import sys
 import tarfile
-import termios
 import time
 import urllib.request
 import venv
@@ -162,41 +157,9 @@ def _eventually(look: object, status: str) -> None:
 
 
 def test_its_terminal_opens_among_traps_and_leaves_nothing_behind(spinney: Program) -> None:
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
-    temporary = spinney.place / "tmp"
-    temporary.mkdir()
-    environ = spinney.environ | {"TERM": "xterm-256color", "TMPDIR": str(temporary)}
-    process = subprocess.Popen(
-        [*spinney.command, "demo"],
-        cwd=spinney.cwd,
-        env=environ,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-    )
-    os.close(theirs)
-    try:
-        _read_until(ours, b"first-steps")
-        os.write(ours, b"\x11")  # ctrl+q
-        _read_until(ours, None)
-        assert process.wait(timeout=PATIENCE) == 0
-        assert list(temporary.iterdir()) == []
-    finally:
-        process.kill()
-        process.wait()
-        os.close(ours)
-
-
-def _read_until(terminal: int, wanted: bytes | None) -> None:
-    """Read the screen's bytes until these came, or until nobody writes there any more."""
-    seen, end = b"", time.monotonic() + PATIENCE
-    while wanted is None or wanted not in seen:
-        ready, _, _ = select.select([terminal], [], [], end - time.monotonic())
-        assert ready, seen[-2000:]
-        try:
-            seen += os.read(terminal, 65536)
-        except OSError:  # Linux says so when the last program has closed the terminal.
-            assert wanted is None, seen[-2000:]
-            return
+    with spinney.on_a_terminal("demo") as terminal:
+        terminal.read_until(b"first-steps")
+        terminal.write(b"\x11")  # ctrl+q
+        terminal.read_until(None)
+        assert terminal.process.wait(timeout=PATIENCE) == 0
+    assert list(spinney.temporary.iterdir()) == []

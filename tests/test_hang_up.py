@@ -1,0 +1,34 @@
+"""Being told to end: the terminal is given back and nothing stays, whatever the terminal does."""
+
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.program import PATIENCE, OnTerminal, Program
+
+
+def ends_whole(terminal: OnTerminal, program: Program, agents: list[psutil.Process]) -> bool:
+    assert terminal.process.wait(timeout=PATIENCE) == 0
+    gone, _ = psutil.wait_procs(agents, timeout=PATIENCE)
+    return len(gone) == len(agents) and list(program.temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_signal_ends_the_demo_its_agent_and_its_files(
+    tmp_path: Path, number: signal.Signals, reads: bool
+) -> None:
+    spinney = Program(tmp_path)
+    with spinney.on_a_terminal("demo") as terminal:
+        terminal.read_until(b"first-steps")
+        terminal.write(b"/demo stream 200000 2000\r")
+        terminal.read_until(b"running")
+        agents = psutil.Process(terminal.process.pid).children(recursive=True)
+        if not reads:
+            terminal.wait_until_full()
+        terminal.process.send_signal(number)
+        if reads:
+            terminal.read_until(b"\x1b[?1049l")
+        assert ends_whole(terminal, spinney, agents)
