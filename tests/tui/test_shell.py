@@ -1,7 +1,5 @@
 """The program around the conversation: starting, sizes, keys, colours, the connection, leaving."""
 
-import os
-import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -257,15 +255,6 @@ async def test_it_asks_before_a_run_is_interrupted(start: Start) -> None:
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("y")
         await until(pilot, lambda: not app.is_running)
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-async def test_a_signal_ends_it_in_good_order(start: Start, number: signal.Signals) -> None:
-    client = a_client()
-    async with start(client) as (app, pilot):
-        os.kill(os.getpid(), number)
-        await until(pilot, lambda: not app.is_running)
-    assert client.called("close")
 
 
 async def test_nothing_ticks_while_nothing_runs(start: Start) -> None:
