@@ -14,6 +14,7 @@ from typing import Any, Literal
 from model.backends import base
 from model.chat import wording
 from model.chat.answer import Answer
+from model.chat.program import Opener, Program
 from model.chat.requests import Requests, record_session, show_request
 from model.errors import ErrorType, SpinneyError
 from model.events import (
@@ -38,13 +39,7 @@ from model.store import Store
 STOP_PATIENCE = 5.0
 """Seconds that an agent has to end a turn before its program is ended."""
 
-IDLE_LIMIT = 15 * 60.0
-"""Seconds without a turn after which the program is ended; the next message resumes it."""
-
 _log = logging.getLogger(__name__)
-
-Opener = Callable[[Session], Coroutine[Any, Any, base.Agent]]
-"""Starts the agent of a session. Raises `SpinneyError`."""
 
 
 class Conversation:
@@ -53,16 +48,13 @@ class Conversation:
     def __init__(self, store: Store, session_id: str, opener: Opener) -> None:
         self._store = store
         self._session_id = session_id
-        self._opener = opener
-        self._agent: base.Agent | None = None
-        self._listener: asyncio.Task[None] | None = None
+        self._program = Program(opener, self._on, self._program_ended)
         self._turn: asyncio.Task[None] | None = None
         self._answer: Answer | None = None
         self._requests = Requests(store, session_id)
         self._over = asyncio.Event()
         self._over.set()
         self._stopping = False
-        self._idle_timer: asyncio.TimerHandle | None = None
 
     @property
     def session(self) -> Session:
@@ -87,15 +79,16 @@ class Conversation:
         if self._over.is_set():
             return
         self._stopping = True
-        if self._agent is None or self._answer is None:
+        agent = self._program.agent
+        if agent is None or self._answer is None:
             await self._cancel_start()
         else:
             try:
                 async with asyncio.timeout(STOP_PATIENCE):
-                    await self._agent.stop()
+                    await agent.stop()
                     await self._over.wait()
             except (TimeoutError, SpinneyError):
-                await self._end_agent()
+                await self._program.end()
         if not self._over.is_set():
             self._finish("stopped", Usage())
 
@@ -131,18 +124,14 @@ class Conversation:
 
     async def configure(self) -> None:
         """Hand the session's present mode, model and thinking level to a running agent."""
-        session = self.session
-        if self._agent is not None:
-            await self._agent.configure(
-                session.execution_mode, session.model, session.thinking_level
-            )
+        session, agent = self.session, self._program.agent
+        if agent is not None:
+            await agent.configure(session.execution_mode, session.model, session.thinking_level)
 
     async def close(self) -> None:
         """End the agent's program; an open turn counts as interrupted."""
-        if self._idle_timer is not None:
-            self._idle_timer.cancel()
         await self._cancel_start()
-        await self._end_agent()
+        await self._program.end()
         if not self._over.is_set():
             self._finish("interrupted", Usage())
 
@@ -150,7 +139,11 @@ class Conversation:
 
     async def _run_turn(self, message: Message) -> None:
         try:
-            agent = await self._running_agent()
+            self._program.keep()
+            if (agent := self._program.agent) is None:
+                agent = await self._program.start(self.session)
+            else:
+                await self.configure()
             self._open_answer()
             images = tuple(Path(b.path) for b in message.content if isinstance(b, ImageBlock))
             files = tuple(Path(path) for path in message.files)
@@ -163,16 +156,6 @@ class Conversation:
             reference = uuid.uuid4().hex[:8]
             _log.exception("turn of session %s failed (%s)", self._session_id, reference)
             self._fail(f"Something went wrong inside Spinney ({reference}, see its log).")
-
-    async def _running_agent(self) -> base.Agent:
-        if self._idle_timer is not None:
-            self._idle_timer.cancel()
-        if self._agent is None:
-            self._agent = await self._opener(self.session)
-            self._listener = asyncio.create_task(self._listen(self._agent))
-        else:
-            await self.configure()
-        return self._agent
 
     def _open_answer(self) -> Answer:
         if self._answer is None:
@@ -192,19 +175,9 @@ class Conversation:
             self._update(message_count=session.message_count + 1)
         return self._answer
 
-    async def _listen(self, agent: base.Agent) -> None:
-        try:
-            async for event in agent.events():
-                self._on(event)
-            ended = "The agent's program ended in the middle of its answer."
-        except Exception:
-            _log.exception("adapter of session %s failed", self._session_id)
-            ended = "The agent's program said something that Spinney could not follow."
-        if self._agent is agent:
-            self._agent = None
-            if not self._over.is_set() and not self._stopping:
-                self._fail(f"{ended} Send a message to go on.", "backend_error")
-            await agent.close()
+    def _program_ended(self, reason: str) -> None:
+        if not self._over.is_set() and not self._stopping:
+            self._fail(f"{reason} Send a message to go on.", "backend_error")
 
     def _on(self, event: base.AgentEvent) -> None:
         match event:
@@ -271,9 +244,9 @@ class Conversation:
             self._answer.mark(request_id, **fields)
 
     async def _tell_agent(self, call: Callable[[base.Agent], Coroutine[Any, Any, None]]) -> None:
-        if self._agent is None:
+        if self._program.agent is None:
             raise SpinneyError("The agent is not running any more; send a message.", "conflict")
-        await call(self._agent)
+        await call(self._program.agent)
 
     def _split(self, message: Message) -> None:
         """Close the answer so far, put the user's message after it, go on in a new answer."""
@@ -356,10 +329,9 @@ class Conversation:
             **fields,
         )
         self._over.set()
+        self._program.rest()
         if run.status == "completed" and proposed is None:
             self._start_next()
-        loop = asyncio.get_running_loop()
-        self._idle_timer = loop.call_later(IDLE_LIMIT, self._end_when_idle)
 
     def _start_next(self) -> None:
         waiting = self._store.state.queued.get(self._session_id, ())
@@ -389,23 +361,7 @@ class Conversation:
     def _update(self, **fields: Any) -> None:
         record_session(self._store, self._session_id, **fields)
 
-    # The program -------------------------------------------------------------------------------
-
     async def _cancel_start(self) -> None:
         if self._turn is not None and not self._turn.done():
             self._turn.cancel()
             await asyncio.gather(self._turn, return_exceptions=True)
-
-    async def _end_agent(self) -> None:
-        agent, self._agent = self._agent, None
-        if self._listener is not None:
-            self._listener.cancel()
-            await asyncio.gather(self._listener, return_exceptions=True)
-            self._listener = None
-        if agent is not None:
-            await agent.close()
-
-    def _end_when_idle(self) -> None:
-        if self._over.is_set() and self._agent is not None:
-            # Kept in an attribute: a task that nobody holds may vanish.
-            self._turn = asyncio.create_task(self._end_agent())

@@ -500,3 +500,34 @@ async def test_a_plan_outlives_the_agent_that_proposed_it(
     assert "1. read\n2. write" in str((await resumed.hears("send"))[1])
     plans = [b for m in await after.messages() for b in m.content if isinstance(b, PlanBlock)]
     assert [plan.approved for plan in plans] == ["build"]
+
+
+async def test_stopping_a_program_that_still_starts_leaves_none_behind(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening, may_open = asyncio.Event(), asyncio.Event()
+    open_at_once = stage.backend.open
+
+    async def open_slowly(launch: base.Launch) -> base.Agent:
+        opening.set()
+        await may_open.wait()
+        return await open_at_once(launch)
+
+    monkeypatch.setattr(stage.backend, "open", open_slowly)
+    await stage.chats.send("s", "go")
+    await opening.wait()
+    assert (await stage.chats.stop("s")).status == "idle"
+    may_open.set()
+    await (await stage.backend.newest()).hears("close")
+
+
+async def test_an_idle_program_is_ended_and_resumed_by_the_next_message(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.chat.program.IDLE_LIMIT", 0.01)
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.say(base.ConversationIdentified("token"), DONE)
+    await puppet.hears("close")
+    await stage.chats.send("s", "again")
+    assert (await stage.backend.newest(2)).launch.resume_token == "token"
