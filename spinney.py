@@ -12,6 +12,7 @@ _HOME = str(Path(__file__).resolve().parent)
 sys.path[:] = [_HOME, *(entry for entry in sys.path if entry not in ("", _HOME))]
 
 import argparse
+import gc
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -80,6 +81,8 @@ def _run_terminal(places: "Directories", path: Path | None, *, demo: bool = Fals
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise SpinneyError("Spinney needs a terminal here. Without one, run: spinney serve")
     places.create()
+    # Nothing that is imported becomes garbage: the app collects again from the first frame on.
+    gc.disable()
     from tui.app import SpinneyApp
 
     with hold_lock(places.lock):
