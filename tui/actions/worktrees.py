@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from model.commands import git as git_commands
 from model.commands import worktrees as commands
 from model.commands.sessions import create_session
 from model.errors import SpinneyError
@@ -124,7 +125,7 @@ def _is_busy(screen: "MainScreen", worktree: "Worktree") -> bool:
 async def refresh_git(screen: "MainScreen") -> None:
     """Ask git about all worktrees of the project."""
     if screen.project is not None:
-        await screen.client.call(commands.fetch_worktrees_status, project_id=screen.project.id)
+        await screen.client.call(git_commands.fetch_worktrees_status, project_id=screen.project.id)
 
 
 async def copy_path(screen: "MainScreen") -> None:
