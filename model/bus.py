@@ -91,6 +91,8 @@ class EventBus:
         self._ring.extend(self._window.values())
         if self._session_rings:
             self._keep_for_followers()
+        # From now: windows that were sealed early must not put off the ones that follow.
+        self._next_seal = asyncio.get_running_loop().time() + WINDOW
         self._end += len(self._window)
         self._window = {}
         self._open_deltas = {}
@@ -129,7 +131,6 @@ class EventBus:
             return
         now = loop.time()
         due = max(now, self._next_seal)
-        self._next_seal = due + WINDOW
         self._timer = loop.call_at(due, self.seal) if due > now else loop.call_soon(self.seal)
 
     @property

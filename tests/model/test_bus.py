@@ -80,6 +80,18 @@ async def test_a_burst_is_not_kept_until_the_window_ends() -> None:
     assert len(taken(reader)) == WINDOW_FULL
 
 
+async def test_windows_sealed_early_do_not_put_off_what_comes_after_them() -> None:
+    bus = EventBus()
+    for _ in range(1000):
+        bus.publish(SessionDeleted(session_id="early"))
+        bus.seal()
+    sealed = asyncio.Event()
+    bus.listen(sealed.set)
+    bus.publish(SessionDeleted(session_id="after"))
+    # A thousand windows of 16 ms are 16 s.
+    await asyncio.wait_for(sealed.wait(), 4)
+
+
 async def test_a_reader_that_falls_behind_is_told_what_it_missed_and_gets_the_newest() -> None:
     bus = EventBus()
     reader = bus.reader()
