@@ -24,7 +24,7 @@ from model.events import (
     WorktreeDeleted,
     WorktreeUnarchived,
 )
-from model.git import refs, repositories
+from model.git import refs, removal, repositories
 from model.git import worktrees as git_worktrees
 from model.git.words import random_name
 from model.paths import Directories
@@ -188,13 +188,13 @@ async def remove(
     refuse_while_running(store.state, worktree)
     project = project_in(store.state, worktree.project_id)
     if worktree.session_type == "worktree":
-        await git_worktrees.remove_worktree(
+        await removal.remove_worktree(
             Path(project.path),
             Path(worktree.path),
             base_directory(project, directories),
             force=force,
         )
-        await git_worktrees.delete_branch(Path(project.path), worktree.branch)
+        await removal.delete_branch(Path(project.path), worktree.branch, force=force)
     for session in store.state.sessions_of(worktree_id, archived=True):
         await end_session(session.id)
     await store.accept(WorktreeDeleted(worktree_id=worktree_id, project_id=worktree.project_id))

@@ -1,7 +1,7 @@
-"""Worktrees made, listed, moved and removed, and the branches that come and go with them.
+"""Worktrees made, listed and moved, and the branches that come with them; `removal` has the rest.
 
-What fails half-way is taken back; what would lose work is refused; nothing outside a listed
-worktree is ever deleted. A person asked for each of these, so the repository's hooks run.
+What fails half-way is taken back. A person asked for each of these, so the repository's hooks run,
+except where somebody else's commit is checked out.
 """
 
 import asyncio
@@ -15,11 +15,10 @@ from typing import Final
 from model import errors
 from model.errors import SpinneyError
 from model.git.refs import check_branch_name
-from model.git.repositories import base_commits, branch_exists, current_branch, has_commits
+from model.git.repositories import base_commits, branch_exists, has_commits
 from model.git.run import git
-from model.git.status import uncommitted_files
 
-_CHECKOUT_TIMEOUT: Final = 600
+CHECKOUT_TIMEOUT: Final = 600
 """Seconds; a checkout of a very large repository takes minutes."""
 _USAGE: Final = 129
 """Git's exit code for an option that it does not know."""
@@ -36,6 +35,8 @@ class ListedWorktree:
     main: bool = False
     bare: bool = False
     locked: bool = False
+    being_made: bool = False
+    """Git has not checked it out whole: it does, or was killed at it."""
 
     @property
     def missing(self) -> bool:
@@ -43,7 +44,9 @@ class ListedWorktree:
         return not self.path.is_dir()
 
 
-async def add_worktree(root: Path, path: Path, branch: str, base: str) -> None:
+async def add_worktree(
+    root: Path, path: Path, branch: str, base: str, *, hooks: bool = True
+) -> None:
     """Make a worktree at `path` on the new branch `branch`, which starts at `base`.
 
     Args:
@@ -65,7 +68,7 @@ async def add_worktree(root: Path, path: Path, branch: str, base: str) -> None:
     commit = await _newest(root, await base_commits(root, base))
     if await branch_exists(root, branch):
         raise errors.branch_exists(branch)
-    if await _stands(path):
+    if await stands(path):
         raise errors.worktree_path_exists(str(path))
     made = await git(
         root, "branch", "--no-track", "--end-of-options", branch, commit, write=True, check=False
@@ -75,33 +78,40 @@ async def add_worktree(root: Path, path: Path, branch: str, base: str) -> None:
             raise errors.branch_exists(branch)
         raise errors.worktree_failed(made.words)
     try:
-        await check_out(root, path, branch)
+        await check_out(root, path, branch, hooks=hooks)
     except BaseException:
         with contextlib.suppress(SpinneyError):
             await git(root, "branch", "-D", "--end-of-options", branch, write=True)
         raise
 
 
-async def check_out(root: Path, path: Path, branch: str) -> None:
+async def check_out(root: Path, path: Path, branch: str, *, hooks: bool = True) -> None:
     """Make a worktree at `path` on the branch `branch`, which exists.
+
+    Without `hooks` none runs: where `core.hooksPath` leads into the checkout (as with husky),
+    `post-checkout` would be the program of whoever wrote the commit.
 
     Raises:
         SpinneyError: `worktree_path_exists`, or `worktree_failed` with git's own reason, such as
             the path of the worktree that holds the branch.
     """
     check_branch_name(branch)
-    await _forget_missing(root, path)
+    await forget_missing(root, path)
     made = await asyncio.to_thread(_make_directory, path)
     try:
         await git(
-            root, "worktree", "add", "--quiet", "--end-of-options", str(path), branch,
-            write=True, timeout=_CHECKOUT_TIMEOUT,
+            root, *_quiet(hooks), "worktree", "add", "--quiet", "--end-of-options", str(path),
+            branch, write=True, timeout=CHECKOUT_TIMEOUT,
         )  # fmt: skip
     except BaseException as error:
         await _take_back(root, path, made)
         if isinstance(error, SpinneyError):
             raise errors.worktree_failed(error.message) from error
         raise
+
+
+def _quiet(hooks: bool) -> tuple[str, ...]:
+    return () if hooks else ("-c", f"core.hooksPath={os.devnull}")
 
 
 async def list_worktrees(root: Path) -> list[ListedWorktree]:
@@ -119,46 +129,26 @@ async def list_worktrees(root: Path) -> list[ListedWorktree]:
     return [replace(worktree, main=index == 0) for index, worktree in enumerate(found)]
 
 
-async def remove_worktree(root: Path, path: Path, base_dir: Path, force: bool = False) -> None:
-    """Remove the worktree at `path` and what is in it; its branch stays.
-
-    A directory that is gone already is only forgotten.
-
-    Args:
-        root: The repository.
-        path: The worktree, as it was made.
-        base_dir: The directory that holds the worktrees; nothing outside it is removed.
-        force: Also with uncommitted changes, or commits that are nowhere else.
-
-    Raises:
-        SpinneyError: `conflict` when work would be lost or `path` is not what it was.
-    """
-    if not await _stands(path):
-        await _forget_missing(root, path)
-        return
-    await _check_removable(root, path, base_dir)
-    if not force:
-        await _check_nothing_lost(path)
-    options = ["--force"] if force else []
-    removed = await git(
-        root, "worktree", "remove", *options, "--end-of-options", str(path),
-        write=True, timeout=_CHECKOUT_TIMEOUT, check=False,
-    )  # fmt: skip
-    if "containing submodules" in removed.stderr:
-        raise SpinneyError(
-            f"“{path.name}” holds submodules, whose commits would go with it. Push them, then "
-            "remove it with force.",
-            "conflict",
-        )
-    if removed.returncode != 0:
-        raise SpinneyError(f"{path} was not removed: {removed.words}", "git_error")
-
-
 async def move_worktree(root: Path, path: Path, new_path: Path) -> None:
     """Move the worktree at `path` to `new_path`, where nothing may stand."""
-    if await _stands(new_path):
+    if await stands(new_path):
         raise errors.worktree_path_exists(str(new_path))
     await git(root, "worktree", "move", "--end-of-options", str(path), str(new_path), write=True)
+
+
+async def discard_half_made(root: Path, path: Path) -> None:
+    """Take away what a killed `git worktree add` left at `path`; a finished worktree stays."""
+    real = Path(await asyncio.to_thread(os.path.realpath, path))
+    found = next((w for w in await list_worktrees(root) if w.path == real), None)
+    if found is not None and found.being_made and not found.main:
+        # Twice: its entry is locked as “initializing”.
+        await git(
+            root, "worktree", "remove", "--force", "--force", "--end-of-options", str(real),
+            write=True, check=False,
+        )  # fmt: skip
+    with contextlib.suppress(OSError):
+        # Made by us and still empty, or somebody's by now.
+        await asyncio.to_thread(path.rmdir)
 
 
 async def prune(root: Path) -> None:
@@ -174,26 +164,6 @@ async def rename_branch(root: Path, branch: str, new_name: str) -> None:
     await git(root, "branch", "-m", "--end-of-options", branch, new_name, write=True)
 
 
-async def delete_branch(root: Path, branch: str, force: bool = False) -> None:
-    """Delete a local branch; one that is gone already is fine.
-
-    Raises:
-        SpinneyError: `conflict` when commits would be lost and `force` does not say so;
-            `git_error` with git's reason when it is checked out somewhere.
-    """
-    check_branch_name(branch)
-    if not await branch_exists(root, branch):
-        return
-    lost = 0 if force else await _lonely_commits(root, "refs/heads/" + branch, branch)
-    if lost:
-        raise SpinneyError(
-            f"The branch “{branch}” has {_count(lost, 'commit')} that {_be(lost)} on no other "
-            "branch and on no remote. Push it first, or delete it with force.",
-            "conflict",
-        )
-    await git(root, "branch", "-D", "--end-of-options", branch, write=True)
-
-
 async def _newest(root: Path, commits: list[str]) -> str:
     """The first of these commits, or a later one that holds it."""
     first, *others = commits
@@ -204,67 +174,17 @@ async def _newest(root: Path, commits: list[str]) -> str:
     return first
 
 
-async def _check_removable(root: Path, path: Path, base_dir: Path) -> None:
-    objection = await asyncio.to_thread(_misplaced, path, base_dir)
-    if objection is None:
-        # Git lists real paths: a link in the place of a parent leads to none of them.
-        real = Path(await asyncio.to_thread(os.path.realpath, path))
-        listed = {worktree.path: worktree for worktree in await list_worktrees(root)}
-        if real not in listed:
-            objection = f"it is not a worktree of {root}"
-        elif listed[real].main:
-            objection = "it is the repository's own checkout"
-    if objection:
-        raise SpinneyError(f"{path} was not removed: {objection}.", "conflict")
-
-
-def _misplaced(path: Path, base_dir: Path) -> str | None:
-    if path.is_symlink() or not path.is_dir():
-        return "it is not a directory any more"
-    if base_dir.resolve() not in path.resolve().parents:
-        return f"it does not lie inside {base_dir}"
-    return None
-
-
-async def _stands(path: Path) -> bool:
+async def stands(path: Path) -> bool:
     """Whether anything is at `path`, also a link that leads nowhere."""
     return await asyncio.to_thread(os.path.lexists, path)
 
 
-async def _check_nothing_lost(path: Path) -> None:
-    files = await uncommitted_files(path)
-    commits = await _lonely_commits(path, "HEAD", await current_branch(path))
-    parts = []
-    if files:
-        parts.append(_count(files, "uncommitted file"))
-    if commits:
-        what = _count(commits, "commit")
-        parts.append(f"{what} that {_be(commits)} on no other branch and on no remote")
-    if parts:
-        raise SpinneyError(
-            f"“{path.name}” has {' and '.join(parts)}. Commit and push first, or remove it "
-            "with force.",
-            "conflict",
-        )
-
-
-async def _lonely_commits(path: Path, ref: str, branch: str | None) -> int:
-    """How many commits of `ref` are on no branch but `branch`, and on no remote."""
-    excluded = [f"--exclude={branch}"] if branch else []
-    counted = await git(
-        path, "rev-list", "--count", ref, "--not", *excluded, "--branches", "--remotes",
-        "--", check=False,
-    )  # fmt: skip
-    # It fails on a branch without commits, which has none to lose.
-    return int(counted.stdout) if counted.returncode == 0 else 0
-
-
-async def _forget_missing(root: Path, path: Path) -> None:
+async def forget_missing(root: Path, path: Path) -> None:
     """Drop the repository's note of a worktree at `path` whose directory is gone.
 
     Only this one: `prune` would also forget worktrees on a disk that is not mounted now.
     """
-    if await _stands(path):
+    if await stands(path):
         return
     wanted = Path(await asyncio.to_thread(os.path.realpath, path))
     if any(worktree.path == wanted for worktree in await list_worktrees(root)):
@@ -320,12 +240,5 @@ def _listed(lines: list[str]) -> ListedWorktree:
         commit=facts.get("HEAD"),
         bare="bare" in facts,
         locked="locked" in facts,
+        being_made=facts.get("locked") == "initializing",
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _be(number: int) -> str:
-    return "is" if number == 1 else "are"

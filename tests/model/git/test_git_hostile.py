@@ -9,9 +9,10 @@ import pytest
 from model.errors import SpinneyError
 from model.git.diff import diff
 from model.git.remotes import fetch, pull, push
+from model.git.removal import delete_branch
 from model.git.repositories import base_commits, branches, default_branch, find_root
 from model.git.status import has_uncommitted_changes, worktree_status
-from model.git.worktrees import add_worktree, check_out, delete_branch, rename_branch
+from model.git.worktrees import add_worktree, check_out, rename_branch
 from tests.model.git.made_repository import Repository
 
 ARGUMENTS = [

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from model.errors import SpinneyError
-from model.git.worktrees import add_worktree, delete_branch, remove_worktree
+from model.git.removal import delete_branch, remove_worktree
+from model.git.worktrees import add_worktree
 from tests.model.git.made_repository import Repository
 
 MakeRepository = Callable[[str], Repository]
@@ -18,7 +19,7 @@ async def test_uncommitted_files_keep_a_worktree(repository: Repository, base_di
     await add_worktree(repository.root, path, "one", "main")
     repository.write("read.me", "changed\n", cwd=path)
     repository.write("new/file", "text\n", cwd=path)
-    with pytest.raises(SpinneyError, match="“one” has 2 uncommitted files") as refused:
+    with pytest.raises(SpinneyError, match=r"2 uncommitted files \(read.me, new/file\)") as refused:
         await remove_worktree(repository.root, path, base_dir)
     assert refused.value.error_type == "conflict"
     assert (path / "new/file").exists()

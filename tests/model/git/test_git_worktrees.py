@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 from model.errors import SpinneyError
+from model.git.removal import delete_branch, remove_worktree
 from model.git.status import worktree_status
 from model.git.worktrees import (
     add_worktree,
     check_out,
-    delete_branch,
     list_worktrees,
     move_worktree,
     prune,
-    remove_worktree,
     rename_branch,
 )
 from tests.model.git.made_repository import Repository
