@@ -33,10 +33,15 @@ async def pull(path: Path, remote: str, branch: str) -> tuple[bool, str]:
     return await _answer(path, "pull", "--no-edit", *how, remote, f"refs/heads/{branch}")
 
 
-async def push(path: Path, remote: str) -> tuple[bool, str]:
+async def push(path: Path, remote: str, to: str | None = None) -> tuple[bool, str]:
     """Push the checked-out branch to the same name on `remote`; whether it worked, git's words.
 
     The first push makes it the branch's upstream. Never forces.
+
+    Args:
+        path: The worktree.
+        remote: One of the configured remotes.
+        to: Another name for the branch there, such as the head of a pull request.
     """
     await check_remote(path, remote)
     branch = await current_branch(path)
@@ -45,6 +50,10 @@ async def push(path: Path, remote: str) -> tuple[bool, str]:
             "No branch is checked out here (detached HEAD): switch to one before you push.",
             "conflict",
         )
+    if to is not None:
+        check_branch_name(to)
+        refspec = f"refs/heads/{branch}:refs/heads/{to}"
+        return await _answer(path, "push", "--end-of-options", remote, refspec)
     upstream = await git(path, "config", "--get", f"branch.{branch}.merge", check=False)
     options = [] if upstream.raw else ["--set-upstream"]
     refspec = f"refs/heads/{branch}:refs/heads/{branch}"

@@ -25,7 +25,8 @@ OLDEST_GIT: Final = (2, 30)
 """`rev-parse --end-of-options` came with 2.30."""
 
 # Two pools, so that a slow push or checkout never holds up the polling, nor the other way round.
-_READS: Final = ThreadPoolExecutor(4, thread_name_prefix="git-read")
+# Reads are few at a time, but one on a disk that does not answer keeps its thread.
+_READS: Final = ThreadPoolExecutor(16, thread_name_prefix="git-read")
 _WRITES: Final = ThreadPoolExecutor(4, thread_name_prefix="git-write")
 
 _ENVIRONMENT: Final = {

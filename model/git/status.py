@@ -4,13 +4,16 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from model.errors import SpinneyError
-from model.git.repositories import base_commits, remotes
+from model.git.branch_tips import BranchTips, base_tips, branch_tips
 from model.git.run import Output, git
 from model.git.untracked import LARGE_FILE, count_lines
 from model.text import clean_line
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 UNPUSHED_CAP: Final = 1000
 """`GitStatus.unpushed` counts no further: without a pushed branch it could be all of history."""
@@ -61,21 +64,32 @@ class _WorkingTree:
     untracked: list[str]
 
 
-async def worktree_status(path: Path, base: str) -> GitStatus:
+async def worktree_status(path: Path, base: str, tips: BranchTips | None = None) -> GitStatus:
     """Look at the worktree `path`, compared with the branch `base` and its remote counterpart.
 
     A base that is gone compares as equal; every other failure raises `SpinneyError`.
+
+    Args:
+        path: The worktree.
+        base: The branch it is compared with.
+        tips: The repository's branches where they are known already; with them, and where nothing
+            changed, it takes one call of git.
     """
     tree = await _working_tree(path)
+    if tips is None and tree.commit:
+        tips = await branch_tips(path)
     added, removed = await _tracked_lines(path, tree) if tree.tracked else (0, 0)
     added += await asyncio.to_thread(count_lines, path, tree.untracked)
-    compared = await _compared(path, base, tree.commit) if tree.commit else _Comparison()
+    compared, unpushed = _Comparison(), 0
+    if tree.commit and tips:
+        compared = await _compared(path, base, tree.commit, tips)
+        unpushed = await _unpushed(path, tree.commit, tips)
     return GitStatus(
         branch=tree.branch,
         detached=tree.branch is None,
         ahead=compared.ahead,
         behind=compared.behind,
-        unpushed=await _unpushed(path) if tree.commit else 0,
+        unpushed=unpushed,
         uncommitted_added=added,
         uncommitted_removed=removed,
         branch_diff_added=compared.added,
@@ -141,37 +155,43 @@ async def _tracked_lines(path: Path, tree: _WorkingTree) -> tuple[int, int]:
     return _sums(await git(path, *NUMSTAT, before, "--", timeout=60))
 
 
-async def _unpushed(path: Path) -> int:
-    if not await remotes(path):
-        return 0
-    counted = await git(
-        path, "rev-list", "--count", f"--max-count={UNPUSHED_CAP}", "HEAD", "--not", "--remotes"
-    )
-    return int(counted.stdout)
-
-
 # Commits never change, so neither does what lies between them: 500 worktrees are polled for
 # the price of `status` alone.
+_KEPT: Final = 2000
 _comparisons: OrderedDict[tuple[str, ...], _Comparison] = OrderedDict()
-_COMPARISONS_KEPT: Final = 2000
+_unpushed_counts: OrderedDict[tuple[str, frozenset[str]], int] = OrderedDict()
 
 
-async def _compared(path: Path, base: str, commit: str) -> _Comparison:
+async def _unpushed(path: Path, commit: str, tips: BranchTips) -> int:
+    if not tips.has_remote or commit in tips.on_remotes:
+        return 0
+    key = (commit, tips.on_remotes)
+    if key not in _unpushed_counts:
+        counted = await git(
+            path, "rev-list", "--count", f"--max-count={UNPUSHED_CAP}", commit, "--not",
+            "--remotes",
+        )  # fmt: skip
+        _keep(_unpushed_counts, key, int(counted.stdout))
+    return _unpushed_counts[key]
+
+
+async def _compared(path: Path, base: str, commit: str, tips: BranchTips) -> _Comparison:
     try:
-        bases = await base_commits(path, base)
+        bases = await base_tips(path, base, tips)
     except SpinneyError as error:
         if error.error_type != "not_found":
             raise
         return _Comparison()
     key = (commit, *bases)
-    if key in _comparisons:
-        _comparisons.move_to_end(key)
-        return _comparisons[key]
-    found = await _compare(path, commit, bases)
-    _comparisons[key] = found
-    if len(_comparisons) > _COMPARISONS_KEPT:
-        _comparisons.popitem(last=False)
-    return found
+    if key not in _comparisons:
+        _keep(_comparisons, key, await _compare(path, commit, bases))
+    return _comparisons[key]
+
+
+def _keep(answers: OrderedDict[K, V], key: K, answer: V) -> None:
+    answers[key] = answer
+    if len(answers) > _KEPT:
+        answers.popitem(last=False)
 
 
 async def _compare(path: Path, commit: str, bases: list[str]) -> _Comparison:
