@@ -2,7 +2,8 @@
 
 Bindings, the footer, the help, the command palette and the `keybindings` preference are all made
 from it. Keys that many terminals cannot tell apart (`ctrl+m`, `ctrl+i`, `ctrl+[`, `ctrl+h`) or take
-for themselves (`ctrl+s`, `ctrl+z`) are not in it; `ctrl+b`, which tmux takes, is a second key only.
+for themselves (`ctrl+s`, `ctrl+z`) are not in it; `ctrl+b`, which tmux takes, is a second key only,
+and `ctrl+space`, which input methods take, has one. No letter is: letters are for writing.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,8 @@ from typing import Literal
 
 from textual.binding import Binding
 
-Where = Literal["everywhere", "projects", "chat"]
+Where = Literal["everywhere", "projects"]
+"""Where an action's keys work: everywhere, or only in the tree of projects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "next_waiting",
-        "ctrl+space,ctrl+@",
+        "ctrl+space,ctrl+@,f6",
         "Go to the next session that needs you",
         hint="who needs me",
     ),
@@ -69,9 +71,18 @@ ACTIONS: tuple[Action, ...] = (
     Action("quit", "ctrl+q", "Quit", hint="quit"),
     Action(
         "add_project",
-        "",
+        "f3",
         "Add a project",
         help="A git repository on this machine, by its path.",
+    ),
+    Action(
+        "remove_here",
+        "delete",
+        "Remove what the cursor is on",
+        where="projects",
+        hint="remove",
+        help="Asks first.",
+        in_palette=False,
     ),
     Action("remove_project", "", "Remove the project from the list", help="No file is deleted."),
     Action("rename_session", "f4", "Rename the session"),
@@ -115,12 +126,9 @@ FOOTER = (
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 TREE_KEYS = (
-    ("↑ ↓", "Move"),
-    ("enter", "Open"),
-    ("space", "Fold or unfold"),
-    ("n", "Go to the next session that needs you"),
-    ("a", "Add a project"),
-    ("x", "Remove what the cursor is on"),
+    ("letters", "Filter the rows; backspace edits, escape shows all again"),
+    ("enter", "Open; while filtering: the first row found"),
+    ("↑ ↓ ← →", "Move, fold and unfold (also space)"),
 )
 COMPOSER_KEYS = (
     ("enter", "Send; behind a run: queue"),
@@ -134,12 +142,12 @@ TRANSCRIPT_KEYS = (
 )
 
 
-def bindings() -> list[Binding]:
-    """The bindings of the main screen, each under its action's id."""
+def bindings(where: Where = "everywhere") -> list[Binding]:
+    """The bindings of the main screen, or of one of its panes, each under its action's id."""
     return [
-        Binding(action.keys, f"do('{action.id}')", action.title, show=False, id=action.id)
+        Binding(action.keys, f"screen.do('{action.id}')", action.title, show=False, id=action.id)
         for action in ACTIONS
-        if action.keys
+        if action.keys and action.where == where
     ]
 
 
@@ -175,7 +183,7 @@ def clashes(overrides: Mapping[str, str]) -> list[str]:
     return found
 
 
-_SHOWN = {"ctrl+@": "", "escape": "esc", "ctrl+space": "^space"}
+_SHOWN = {"ctrl+@": "", "escape": "esc", "ctrl+space": "^space", "delete": "del"}
 
 
 def shown(keys: str) -> str:

@@ -55,6 +55,16 @@ def next_pane(screen: "MainScreen") -> None:
     panes[position % len(panes)].focus()
 
 
+def remove_here(screen: "MainScreen") -> None:
+    """Ask for the removal of what the tree's cursor is on."""
+    place = screen.projects.place
+    if place is None:
+        return
+    screen.point_to(place)
+    removals = {"session": "archive_session", "worktree": "remove_worktree"}
+    screen.action_do(removals.get(place.kind, "remove_project"))
+
+
 def step_back(screen: "MainScreen") -> bool:
     """What escape does before it stops a run; whether there was anything to do."""
     if screen.has_class("narrow") and screen.has_class("tree-open"):
@@ -65,5 +75,6 @@ def step_back(screen: "MainScreen") -> bool:
 
 
 LOCAL: "Mapping[str, Callable[[MainScreen], None]]" = {
-    function.__name__: function for function in (commands, help, quit, toggle_tree, next_pane)
+    function.__name__: function
+    for function in (commands, help, quit, toggle_tree, next_pane, remove_here)
 }

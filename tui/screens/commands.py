@@ -41,7 +41,7 @@ class ActionCommands(Provider):
         return cast("MainScreen", self.screen)
 
     def _actions(self) -> list[Action]:
-        return [a for a in ACTIONS if a.in_palette and self._main.is_useful(a.id)]
+        return [a for a in ACTIONS if a.in_palette and _is_useful(a.id, self._main)]
 
     def _title(self, action: Action) -> Content:
         return Content.assemble(action.title, self._key(action))
@@ -49,3 +49,12 @@ class ActionCommands(Provider):
     def _key(self, action: Action) -> tuple[str, str]:
         key = shown(keys_of(action.id, self._main.key_overrides))
         return (f"  {key}" if key else "", "$text-muted")
+
+
+def _is_useful(action_id: str, screen: "MainScreen") -> bool:
+    """Whether the action has something to act on now."""
+    if action_id.startswith(("choose_", "rename_", "archive_session", "delete_", "take_back")):
+        return screen.session is not None
+    if "worktree" in action_id and action_id != "new_worktree":
+        return screen.worktree is not None
+    return True

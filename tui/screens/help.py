@@ -1,11 +1,19 @@
 """The help: every key and mark, made from the tables that also bind and draw them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from textwrap import wrap
 
 from textual.content import Content
 
-from tui.keymap import ACTIONS, COMPOSER_KEYS, TRANSCRIPT_KEYS, TREE_KEYS, all_shown, keys_of
+from tui.keymap import (
+    ACTIONS,
+    COMPOSER_KEYS,
+    TRANSCRIPT_KEYS,
+    TREE_KEYS,
+    Where,
+    all_shown,
+    keys_of,
+)
 from tui.marks import MEANINGS
 from tui.screens.dialog import Report
 from tui.widgets.session_tabs import ROLE_COLORS
@@ -17,16 +25,11 @@ WORDS_WIDTH = 50
 
 def help_page(overrides: Mapping[str, str]) -> Report:
     """The page with the keys as they are here."""
-    everywhere = [
-        (all_shown(keys_of(a.id, overrides)), f"{a.title}{'. ' + a.help if a.help else ''}")
-        for a in ACTIONS
-        if keys_of(a.id, overrides)
-    ]
     parts: list[Part] = [
-        *_table("Everywhere", everywhere),
+        *_table("Everywhere", _actions("everywhere", overrides)),
         *_table("Message box", COMPOSER_KEYS),
         *_table("Conversation", TRANSCRIPT_KEYS),
-        *_table("Projects", TREE_KEYS),
+        *_table("Projects", [*TREE_KEYS, *_actions("projects", overrides)]),
         ("Marks\n", "bold $accent"),
     ]
     for mark, meaning in MEANINGS:
@@ -37,12 +40,18 @@ def help_page(overrides: Mapping[str, str]) -> Report:
         "Keys of your own: the preference ",
         ("keybindings", "bold"),
         ", for example ",
-        ('{"new_worktree": "f3"}', "bold"),
+        ('{"new_worktree": "f7"}', "bold"),
         "; the names: ",
         (", ".join(action.id for action in ACTIONS), "$text-muted"),
         ".",
     ]
     return Report("Help", Content.assemble(*parts))
+
+
+def _actions(where: Where, overrides: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for action in ACTIONS:
+        if action.where == where and (keys := keys_of(action.id, overrides)):
+            yield all_shown(keys), f"{action.title}{'. ' + action.help if action.help else ''}"
 
 
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> list[Part]:

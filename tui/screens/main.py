@@ -50,6 +50,7 @@ class MainScreen(Screen[None]):
     """Projects, a conversation, and the bars around them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keymap.bindings()]
+    AUTO_FOCUS = ""  # Textual's choice would be the tree, which nobody asked for.
     COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_action_commands}  # type: ignore[assignment]
 
     def __init__(self, terminal: Terminal, *, started_in: Path | None, demo: bool) -> None:
@@ -211,12 +212,18 @@ class MainScreen(Screen[None]):
             case Composer():
                 first = (("enter", "send"), ("^j", "line"))
             case ProjectTree():
-                first = (("enter", "open"), ("space", "fold"), ("x", "remove"))
+                remove = keymap.shown(keymap.keys_of("remove_here", self.key_overrides))
+                first = (("enter", "open"), ("letters", "filter"), (remove, "remove"))
         if self.session is None:
             without |= {"cycle_mode"}
         self.query_one("#keys", KeyHints).follow(
             self.key_overrides, first=first, without=frozenset(without)
         )
+
+    def on_screen_resume(self) -> None:
+        """Behind a dialog the keys go on where they went; if that is gone, to the message box."""
+        if self.focused is None:
+            self.focus_chat()
 
     def on_descendant_focus(self) -> None:
         """Other keys matter in another pane."""
@@ -241,19 +248,31 @@ class MainScreen(Screen[None]):
         self._follow_bars()
         self.focus_chat()
 
+    def point_to(self, place: Place) -> None:
+        """Make this place the one that actions are about, and leave the focus where it is."""
+        self.place = place
+        if (session := self.session) is not None:
+            self._show_session(session)
+        else:
+            self._show_step()
+            self._follow_bars()
+
     def action_open_session(self, session_id: str) -> None:
         """Open a session and read its newest messages."""
         if self.link is None or (session := self.state.sessions.get(session_id)) is None:
             return
         self.place = Place("session", session_id)
         self.remove_class("tree-open")
+        self._show_session(session)
+        self.focus_chat()
+
+    def _show_session(self, session: "Session") -> None:
         worktree = self.worktree
         self.chat.open_session(session, worktree.project_id if worktree is not None else "")
-        self.projects.point_at(self.place)
+        self.projects.point_at(Place("session", session.id))
         self._read(session)
         self._follow_session()
         self._follow_bars()
-        self.focus_chat()
 
     def _read(self, session: "Session") -> None:
         assert self.link is not None
@@ -294,17 +313,6 @@ class MainScreen(Screen[None]):
     def _row_opened(self, event: ProjectTree.Opened) -> None:
         self.open_place(event.place)
 
-    @on(ProjectTree.RemovalWanted)
-    def _removal_wanted(self, event: ProjectTree.RemovalWanted) -> None:
-        self.place = event.place
-        if self.session is not None:
-            self.action_open_session(self.session.id)
-        else:
-            self._show_step()
-            self._follow_bars()
-        removals = {"session": "archive_session", "worktree": "remove_worktree"}
-        self.action_do(removals.get(event.place.kind, "remove_project"))
-
     @on(Welcome.Accepted)
     def _step_accepted(self, event: Welcome.Accepted) -> None:
         self.action_do(event.action)
@@ -343,14 +351,6 @@ class MainScreen(Screen[None]):
             self.say("Spinney is still starting; try again in a moment.")
         else:
             self.link.start(self.link.do(action_id))
-
-    def is_useful(self, action_id: str) -> bool:
-        """Whether the command palette should offer the action now."""
-        if action_id.startswith(("choose_", "rename_", "archive_session", "delete_", "take_back")):
-            return self.session is not None
-        if "worktree" in action_id and action_id != "new_worktree":
-            return self.worktree is not None
-        return True
 
     def action_scroll_chat(self, pages: int) -> None:
         """Scroll the conversation while the message box has the focus."""

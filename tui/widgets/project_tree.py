@@ -1,45 +1,44 @@
 """The tree on the left: projects, worktrees and sessions, each with one mark.
 
 Rows are found by key and changed in place; the tree is never cleared. Labels are composed while
-they are drawn, from plain text and roles, so that no name can ever be read as markup.
+they are drawn, from plain text and roles, so that no name can ever be read as markup. Letters
+that are typed here filter the rows.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
-from model.text import clean_line
-from tui.marks import Mark, git_counts, mark_of, mark_of_worktree, reason
+from tui import keymap
+from tui.marks import Mark, mark_of, mark_of_worktree
 from tui.places import ROOT, Place
+from tui.tree_filter import Found, find, occurrences
+from tui.tree_rows import (
+    NAME_ROLES,
+    TAIL_ROLES,
+    Children,
+    Part,
+    Row,
+    children,
+    children_of,
+    name_of,
+    project_parts,
+    session_parts,
+    worktree_parts,
+)
 
 if TYPE_CHECKING:
-    from model.resources import Project, Session, Worktree
+    from model.resources import Session
     from model.state import State
     from tui.mirror import Change
-
-Part = tuple[str, str]
-"""Text, and the role that colours it."""
-
-
-@dataclass(slots=True)
-class Row:
-    """A row: its place, and what is drawn of it."""
-
-    place: Place
-    parts: tuple[Part, ...] = ()
-    mark: Mark = Mark.IDLE
-
-
-TAIL_ROLES = frozenset({"added", "removed", "count", "reason"})
-"""Parts at the right edge; a long name is cut before they are."""
 
 Node = TreeNode[Row]
 
@@ -49,27 +48,16 @@ class ProjectTree(Tree[Row]):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"project-tree--{role}"
-        for role in ("text", "muted", "strong", *TAIL_ROLES, *(m.role for m in Mark))
+        for role in ("text", "muted", "strong", "match", *TAIL_ROLES, *(m.role for m in Mark))
     }
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n", "screen.do('next_waiting')", "Next that needs you", show=False),
-        Binding("a", "screen.do('add_project')", "Add a project", show=False),
-        Binding("x,delete", "remove_here", "Remove", show=False),
-        Binding("j", "cursor_down", show=False),
-        Binding("k", "cursor_up", show=False),
+        *keymap.bindings("projects"),
         Binding("right", "unfold", show=False),
         Binding("left", "fold", show=False),
     ]
 
     class Opened(Message):
         """A row was chosen."""
-
-        def __init__(self, place: Place) -> None:
-            super().__init__()
-            self.place = place
-
-    class RemovalWanted(Message):
-        """What the row stands for should go."""
 
         def __init__(self, place: Place) -> None:
             super().__init__()
@@ -83,6 +71,11 @@ class ProjectTree(Tree[Row]):
         self.auto_expand = False
         self._rows: dict[Place, Node] = {ROOT: self.root}
         self._state: State | None = None
+        self.filter = ""
+        """What the rows shown have in their names; empty: all are shown."""
+        self._found: Found | None = None
+        self._before_filter: tuple[Place | None, frozenset[Place]] = (None, frozenset())
+        """Where the cursor was, and which rows were folded."""
 
     # What the mirror tells ----------------------------------------------------------------------
 
@@ -92,6 +85,10 @@ class ProjectTree(Tree[Row]):
         before = change.before
         if change.loaded:
             self._reconcile_all(state)
+            return
+        if self.filter and (change.projects or change.worktrees or change.sessions):
+            self._reconcile_all(state)
+            self._entitle()
             return
         if change.projects:
             self._reconcile_all(state)
@@ -122,14 +119,20 @@ class ProjectTree(Tree[Row]):
                 project = project.parent
 
     def _reconcile_all(self, state: "State") -> None:
-        children = _children(state)
-        self._put_children(self.root, children, state)
+        below = children(state)
+        self._found = None
+        if self.filter:
+            self._found = find(self.filter, below, lambda place: name_of(place, state))
+        self._put_children(self.root, below, state)
 
-    def _put_children(self, node: Node, children: dict[Place, list[Place]], state: "State") -> None:
+    def _put_children(self, node: Node, below: Children, state: "State") -> None:
         assert node.data is not None
-        self._order(node, children.get(node.data.place, []))
+        wanted = below.get(node.data.place, [])
+        if self._found is not None:
+            wanted = [place for place in wanted if place in self._found.shown]
+        self._order(node, wanted)
         for child in node.children:
-            self._put_children(child, children, state)
+            self._put_children(child, below, state)
         if node is not self.root:
             self._draw(node, state)
 
@@ -138,12 +141,7 @@ class ProjectTree(Tree[Row]):
         node = self._rows.get(parent)
         if node is None:
             return
-        if parent.kind == "project":
-            wanted = [Place("worktree", w.id) for w in state.worktrees_of(parent.id)]
-            wanted = [*(p for p in _folder_places(parent.id, state)), *wanted]
-        else:
-            wanted = [Place("session", s.id) for s in state.sessions_of(parent.id)]
-        for new in self._order(node, wanted):
+        for new in self._order(node, children_of(parent, state)):
             assert new.data is not None
             if new.data.place.kind == "worktree":
                 self._reconcile(new.data.place, state)
@@ -206,19 +204,19 @@ class ProjectTree(Tree[Row]):
             case "session":
                 if (session := state.sessions.get(row.place.id)) is not None:
                     row.mark = mark_of(session)
-                    yield from _session_parts(session, row.mark)
+                    yield from session_parts(session, row.mark)
             case "worktree":
                 if (worktree := state.worktrees.get(row.place.id)) is not None:
                     sessions = [
                         state.sessions[p.id] for p in _places(node) if p.id in state.sessions
                     ]
                     row.mark = mark_of_worktree(worktree, sessions)
-                    yield from _worktree_parts(worktree, row.mark, folded=not node.is_expanded)
+                    yield from worktree_parts(worktree, row.mark, folded=not node.is_expanded)
             case "project":
                 if (project := state.projects.get(row.place.id)) is not None:
                     marks = (child.data.mark for child in node.children if child.data)
                     row.mark = max(marks, default=Mark.IDLE)
-                    yield from _project_parts(project, row.mark, folded=not node.is_expanded)
+                    yield from project_parts(project, row.mark, folded=not node.is_expanded)
 
     def get_label_width(self, node: Node) -> int:
         """Nothing: rows are as wide as the tree, so that it never scrolls sideways."""
@@ -237,7 +235,11 @@ class ProjectTree(Tree[Row]):
         tail = Text()
         for part, role in row.parts if row else ():
             side = tail if role in TAIL_ROLES else text
+            start = len(side)
             side.append(part, style + self._role(role, on_cursor))
+            if self.filter and role in NAME_ROLES:
+                for first, last in occurrences(self.filter, part):
+                    side.stylize(self._role("match", on_cursor), start + first, start + last)
         room = self.size.width - self._depth(node) * self.guide_depth - tail.cell_len
         text.truncate(max(4, room), overflow="ellipsis")
         text.append(" " * max(0, room - text.cell_len), style)
@@ -252,20 +254,76 @@ class ProjectTree(Tree[Row]):
     def _role(self, role: str, on_cursor: bool) -> Style:
         found = self.get_component_rich_style(f"project-tree--{role}", partial=True)
         # A cursor's background is made for text; marks keep their colour on it.
-        return found.without_color if on_cursor and role in ("text", "muted", "strong") else found
+        return (
+            found.without_color
+            if on_cursor and role in ("text", "muted", "strong", "match")
+            else found
+        )
+
+    # Filtering ----------------------------------------------------------------------------------
+
+    def on_key(self, event: events.Key) -> None:
+        """Letters filter; with a filter, space is one of them, too."""
+        if event.is_printable and event.character and (self.filter or event.character != " "):
+            wanted = self.filter + event.character
+        elif self.filter and event.key in ("escape", "backspace"):
+            wanted = self.filter[:-1] if event.key == "backspace" else ""
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+        self.narrow(wanted)
+
+    def on_blur(self) -> None:
+        """Who goes elsewhere finds every row again; another window is not elsewhere."""
+        place = self.place
+        if self.filter and self.app.app_focus:
+            self.narrow("")
+            if place is not None:
+                self.point_at(place)
+
+    def narrow(self, text: str) -> None:
+        """Show only rows with this in their names, with what holds them and what they hold."""
+        if text == self.filter or self._state is None:
+            return
+        if not self.filter:
+            folded = (n.data.place for n in _walk(self.root) if n.data and not n.is_expanded)
+            self._before_filter = (self.place, frozenset(folded))
+        self.filter = text
+        self._reconcile_all(self._state)
+        came_from, folded_before = self._before_filter
+        for place, node in self._rows.items():
+            if node.allow_expand and place != ROOT:
+                node.collapse() if not text and place in folded_before else node.expand()
+        first = self._found.matches[0] if self._found and self._found.matches else came_from
+        if first is not None and first in self._rows:
+            self.call_after_refresh(self._move_to, first)
+        self._entitle()
+
+    def _move_to(self, place: Place) -> None:
+        if place in self._rows:
+            self.move_cursor(self._rows[place])
+
+    def _entitle(self) -> None:
+        """Name the filter in the frame."""
+        count = len(self._found.matches) if self._found is not None else 0
+        self.border_title = Content(f"Filter: {self.filter}" if self.filter else "Projects")
+        found = f"{count} found" if count else "nothing found"
+        self.border_subtitle = Content(f"{found} · esc: all" if self.filter else "")
 
     # What people do -----------------------------------------------------------------------------
 
     def point_at(self, place: Place) -> None:
         """Put the cursor on this row, and unfold what hides it."""
         node = self._rows.get(place)
-        if node is None or node is self.cursor_node:
+        if node is None:
             return
         above = node.parent
         while above is not None:
-            above.expand()
+            if not above.is_expanded:
+                above.expand()
             above = above.parent
-        self.call_after_refresh(self.move_cursor, node)
+        self.call_after_refresh(self._move_to, place)
 
     @property
     def place(self) -> Place | None:
@@ -297,11 +355,6 @@ class ProjectTree(Tree[Row]):
         elif node.parent is not None and node.parent is not self.root:
             self.move_cursor(node.parent)
 
-    def action_remove_here(self) -> None:
-        """Ask for the removal of what the cursor is on."""
-        if self.place is not None:
-            self.post_message(self.RemovalWanted(self.place))
-
     @on(Tree.NodeSelected)
     def _chosen(self, event: "Tree.NodeSelected[Row]") -> None:
         event.stop()
@@ -314,61 +367,6 @@ class ProjectTree(Tree[Row]):
         event.stop()
         if self._state is not None and event.node is not self.root:
             self._draw(event.node, self._state)
-
-
-def _session_parts(session: "Session", mark: Mark) -> Iterator[Part]:
-    yield f"{mark.sign} ", mark.role
-    yield clean_line(session.name) or "(no name)", "strong" if mark >= Mark.UNREAD else "text"
-    if word := reason(session):
-        yield f" {word}", "reason"
-
-
-def _worktree_parts(worktree: "Worktree", mark: Mark, *, folded: bool) -> Iterator[Part]:
-    name = clean_line(worktree.name) or "(no name)"
-    yield (f"(base) {name}" if worktree.session_type == "base" else name), "text"
-    if worktree.status == "creating":
-        yield "  being made …", "muted"
-        return
-    if worktree.status == "missing":
-        yield "  directory is gone", Mark.FAILED.role
-        return
-    if folded and mark is not Mark.IDLE:
-        yield f" {mark.sign}", mark.role
-    for word in git_counts(worktree).split():
-        role = {"+": "added", "−": "removed"}.get(word[0], "count")
-        yield f" {word}", role
-
-
-def _project_parts(project: "Project", mark: Mark, *, folded: bool) -> Iterator[Part]:
-    yield clean_line(project.name) or "(no name)", "strong"
-    if folded and mark is not Mark.IDLE:
-        yield f" {mark.sign}", mark.role
-    if project.default_branch:
-        yield f"  {clean_line(project.default_branch)}", "muted"
-
-
-def _children(state: "State") -> dict[Place, list[Place]]:
-    """The places below each place, in their order, in one pass over everything."""
-    found: dict[Place, list[Place]] = {}
-    projects = sorted(state.projects.values(), key=lambda p: (-p.order, p.added_at))
-    for project in projects:
-        known = project.parent_id in state.projects
-        parent = Place("project", str(project.parent_id)) if known else ROOT
-        found.setdefault(parent, []).append(Place("project", project.id))
-    worktrees = (w for w in state.worktrees.values() if w.archived_at is None)
-    for worktree in sorted(worktrees, key=lambda w: (-w.order, w.created_at)):
-        parent = Place("project", worktree.project_id)
-        found.setdefault(parent, []).append(Place("worktree", worktree.id))
-    sessions = (s for s in state.sessions.values() if s.archived_at is None)
-    for session in sorted(sessions, key=lambda s: (-s.order, s.created_at)):
-        parent = Place("worktree", session.worktree_id)
-        found.setdefault(parent, []).append(Place("session", session.id))
-    return found
-
-
-def _folder_places(folder_id: str, state: "State") -> list[Place]:
-    inside = (p for p in state.projects.values() if p.parent_id == folder_id)
-    return [Place("project", p.id) for p in sorted(inside, key=lambda p: (-p.order, p.added_at))]
 
 
 def _project_of(worktree_id: str, state: "State", before: "State") -> str | None:

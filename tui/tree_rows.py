@@ -1,0 +1,112 @@
+"""What the rows of the tree say, and the order in which they stand."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from model.text import clean_line
+from tui.marks import Mark, git_counts, reason
+from tui.places import ROOT, Place
+
+if TYPE_CHECKING:
+    from model.resources import Project, Session, Worktree
+    from model.state import State
+
+Part = tuple[str, str]
+"""Text, and the role that colours it."""
+
+Children = Mapping[Place, list[Place]]
+"""The places below each place, in their order."""
+
+NAME_ROLES = frozenset({"text", "strong"})
+"""Parts that are names: what a filter looks into."""
+
+TAIL_ROLES = frozenset({"added", "removed", "count", "reason"})
+"""Parts at the right edge; a long name is cut before they are."""
+
+
+@dataclass(slots=True)
+class Row:
+    """A row: its place, and what is drawn of it."""
+
+    place: Place
+    parts: tuple[Part, ...] = ()
+    mark: Mark = Mark.IDLE
+
+
+def name_of(place: Place, state: "State") -> str:
+    """The name that the row of this place shows; empty if it is not there."""
+    known: Mapping[str, Project | Worktree | Session]
+    match place.kind:
+        case "session":
+            known = state.sessions
+        case "worktree":
+            known = state.worktrees
+        case _:
+            known = state.projects
+    return clean_line(known[place.id].name) if place.id in known else ""
+
+
+def session_parts(session: "Session", mark: Mark) -> Iterator[Part]:
+    """A session's row."""
+    yield f"{mark.sign} ", mark.role
+    yield clean_line(session.name) or "(no name)", "strong" if mark >= Mark.UNREAD else "text"
+    if word := reason(session):
+        yield f" {word}", "reason"
+
+
+def worktree_parts(worktree: "Worktree", mark: Mark, *, folded: bool) -> Iterator[Part]:
+    """A worktree's row; a folded one shows the mark of what it hides."""
+    name = clean_line(worktree.name) or "(no name)"
+    yield (f"(base) {name}" if worktree.session_type == "base" else name), "text"
+    if worktree.status == "creating":
+        yield "  being made …", "muted"
+        return
+    if worktree.status == "missing":
+        yield "  directory is gone", Mark.FAILED.role
+        return
+    if folded and mark is not Mark.IDLE:
+        yield f" {mark.sign}", mark.role
+    for word in git_counts(worktree).split():
+        role = {"+": "added", "−": "removed"}.get(word[0], "count")
+        yield f" {word}", role
+
+
+def project_parts(project: "Project", mark: Mark, *, folded: bool) -> Iterator[Part]:
+    """A project's row; a folded one shows the mark of what it hides."""
+    yield clean_line(project.name) or "(no name)", "strong"
+    if folded and mark is not Mark.IDLE:
+        yield f" {mark.sign}", mark.role
+    if project.default_branch:
+        yield f"  {clean_line(project.default_branch)}", "muted"
+
+
+def children(state: "State") -> Children:
+    """The places below each place, in one pass over everything."""
+    found: dict[Place, list[Place]] = {}
+    projects = sorted(state.projects.values(), key=lambda p: (-p.order, p.added_at))
+    for project in projects:
+        known = project.parent_id in state.projects
+        parent = Place("project", str(project.parent_id)) if known else ROOT
+        found.setdefault(parent, []).append(Place("project", project.id))
+    worktrees = (w for w in state.worktrees.values() if w.archived_at is None)
+    for worktree in sorted(worktrees, key=lambda w: (-w.order, w.created_at)):
+        parent = Place("project", worktree.project_id)
+        found.setdefault(parent, []).append(Place("worktree", worktree.id))
+    sessions = (s for s in state.sessions.values() if s.archived_at is None)
+    for session in sorted(sessions, key=lambda s: (-s.order, s.created_at)):
+        parent = Place("worktree", session.worktree_id)
+        found.setdefault(parent, []).append(Place("session", session.id))
+    return found
+
+
+def children_of(parent: Place, state: "State") -> list[Place]:
+    """The places below one place."""
+    if parent.kind != "project":
+        return [Place("session", session.id) for session in state.sessions_of(parent.id)]
+    inside = (p for p in state.projects.values() if p.parent_id == parent.id)
+    folders = sorted(inside, key=lambda p: (-p.order, p.added_at))
+    return [
+        *(Place("project", project.id) for project in folders),
+        *(Place("worktree", worktree.id) for worktree in state.worktrees_of(parent.id)),
+    ]
