@@ -29,7 +29,7 @@ def header(shown: Shown) -> Line:
     backend = message.backend or ""
     words: list[str] = []
     if message.model:
-        words.append(look.catalog.resolve_model(backend, message.model))
+        words.append(look.catalog.label(backend, message.model))
     if message.execution_mode:
         words.append(message.execution_mode)
     named = one_line(look.catalog.label(backend) or "agent", look.body_width // 2)

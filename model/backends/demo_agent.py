@@ -296,7 +296,7 @@ class DemoAgent:
         """The steps that a person wants carried out; outside plan mode these very ones."""
         while self._mode == "plan":
             listed = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
-            reply = await self._request("plan", text=f"## Plan\n\n{listed}\n")
+            reply = await self._request("plan", text=f"{listed}\n")
             if "comment" in reply:
                 steps.append(f"say {reply['comment']}")
                 await self._say("I took that into the plan.")

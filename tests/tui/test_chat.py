@@ -1,5 +1,6 @@
 """Talking: what is written, what is sent, what a session asks and how it is answered."""
 
+import pytest
 from fake_client import (
     FakeClient,
     a_message,
@@ -235,10 +236,44 @@ async def test_after_talking_on_every_letter_is_text_until_escape(start: Start) 
     async with start(client) as (app, pilot):
         await pilot.press("enter", "y", "e", "s")
         assert app.main.chat.composer.text == "yes"
-        await pilot.press("backspace", "backspace", "backspace", "escape", "y")
+        await pilot.press("backspace", "backspace", "backspace", "escape", "y", "y")
         await until(pilot, lambda: client.called("approve_plan"))
         assert client.called("approve_plan")[0]["mode"] == "yolo"
         assert not client.called("stop_generation")
+
+
+async def test_yolo_wants_a_second_y_and_says_what_it_means(start: Start) -> None:
+    client = a_client(**a_plan())
+    async with start(client) as (app, pilot):
+        await pilot.press("y")
+        shown = app.main.chat.request.query_one("#request-text")
+        assert "[y] again: yolo, nothing will be asked" in str(shown.render())
+        assert not client.called("approve_plan")
+        await pilot.press("y")
+        await until(pilot, lambda: client.called("approve_plan"))
+        assert client.called("approve_plan") == [{"session_id": "s1", "mode": "yolo"}]
+
+
+async def test_yes_and_what_follows_is_a_message_and_approves_nothing(start: Start) -> None:
+    client = a_client(**a_plan())
+    async with start(client) as (app, pilot):
+        await pilot.press(*"yes, but")
+        assert app.main.chat.composer.text == "yes, but"
+        assert app.screen is app.main
+        await pilot.press("enter")
+        await until(pilot, lambda: client.called("send_chat_message"))
+        assert not client.called("approve_plan")
+
+
+@pytest.mark.parametrize("key", ["escape", "enter", "left"])
+async def test_any_other_key_takes_the_first_y_back(start: Start, key: str) -> None:
+    client = a_client(**a_plan())
+    async with start(client) as (app, pilot):
+        await pilot.press("y", key, "y")
+        await pilot.pause()
+        assert not client.called("approve_plan")
+        assert not client.called("stop_generation")
+        assert app.main.chat.composer.text == ""
 
 
 async def test_a_new_request_takes_no_key_of_a_hand_that_is_typing(start: Start) -> None:

@@ -55,7 +55,7 @@ async def test_a_message_is_a_header_and_an_indented_body() -> None:
         assert app.rows[1] == "   Find out why."
         assert app.rows[2] == ""
         assert app.rows[3].startswith(" Claude Code  ")
-        assert app.rows[3].endswith(" · opus · plan")
+        assert app.rows[3].endswith(" · Opus · plan")
         assert app.rows[4] == "   Done."
 
 

@@ -150,8 +150,9 @@ class Composer(MessageArea):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.first_refusal: Callable[[str], bool] = lambda key: False
-        """Asked for every key while the box is empty; it says whether it took it."""
+        self.first_refusal: Callable[[str], str | None] = lambda key: None
+        """Asked for every key while the box is empty. If it took it, it says what is to be
+        written instead, mostly nothing."""
         self.earlier: list[str] = []
         """Messages sent before in this project, oldest first."""
         self._recalled: int | None = None
@@ -159,10 +160,13 @@ class Composer(MessageArea):
 
     async def on_key(self, event: events.Key) -> None:
         """Offer keys to a request, and go through earlier messages at the edges."""
-        if (
-            (not self.text and self.first_refusal(_pressed(event)))
-            or (event.key == "up" and self.cursor_location[0] == 0 and self._recall(-1))
-            or (event.key == "down" and self._at_last_line and self._recall(+1))
+        instead = None if self.text else self.first_refusal(_pressed(event))
+        if instead is not None:
+            self._taken(event)
+            if instead:
+                self.insert(instead)
+        elif (event.key == "up" and self.cursor_location[0] == 0 and self._recall(-1)) or (
+            event.key == "down" and self._at_last_line and self._recall(+1)
         ):
             self._taken(event)
 

@@ -61,6 +61,8 @@ class RequestPanel(VerticalScroll, can_focus=True):
         self._position = 0
         self._ticked: set[int] = set()
         self._since = 0.0
+        self._yolo_asked = False
+        """Whether `y` was pressed once; only a second one lets the agent do everything."""
 
     def compose(self) -> ComposeResult:
         """One text."""
@@ -77,6 +79,7 @@ class RequestPanel(VerticalScroll, can_focus=True):
             return
         if not known:
             self._answers, self._ticked, self._position = {}, set(), 0
+            self._yolo_asked = False
             self.is_armed = True
             self._since = time.monotonic()
             self.scroll_home(animate=False)
@@ -92,33 +95,49 @@ class RequestPanel(VerticalScroll, can_focus=True):
 
     # Keys ---------------------------------------------------------------------------------------
 
-    def press(self, key: str | None) -> bool:
-        """Whether the key answers; it then has."""
+    def press(self, key: str | None) -> str | None:
+        """Take a key as an answer; the rest, which is to be written instead (`None`: the key)."""
         if self.request is None or not self.is_armed or key is None:
-            return False
+            return None
         if time.monotonic() - self._since < self.GRACE:
-            return False
+            return None
         if self.question is not None:
-            return self._press_option(key, self.question)
+            return "" if self._press_option(key, self.question) else None
+        if self._yolo_asked and key != "y":
+            return self._withdraw_yolo(key)
         if key == "enter":
             self._talk_on()
-            return True
+            return ""
         entry = KEYS.get(self.request.kind, {}).get(key)
         if entry is None:
-            return False
-        self.post_message(self.Chosen(self.request, entry[0]))
-        return True
+            return None
+        if entry[0] == "yolo" and not self._yolo_asked:
+            self._yolo_asked = True
+            self._draw()
+        else:
+            self.post_message(self.Chosen(self.request, entry[0]))
+        return ""
 
     def on_key(self, event: events.Key) -> None:
         """The same keys while the panel has the focus."""
-        if self.press(event.character if event.is_printable else event.key):
+        if self.press(event.character if event.is_printable else event.key) is not None:
             event.stop()
             event.prevent_default()
 
+    def _withdraw_yolo(self, key: str) -> str:
+        """Who goes on writing after `y` meant a word, as “yes, but”: it goes to the message box."""
+        self._yolo_asked = False
+        if len(key) == 1:
+            self._talk_on()
+            return f"y{key}"
+        self._draw()
+        return ""
+
     def rearm(self) -> bool:
         """Take keys again, after talking on; whether that changes anything."""
-        if self.request is None or self.is_armed:
+        if self.request is None or (self.is_armed and not self._yolo_asked):
             return False
+        self._yolo_asked = False
         self.is_armed = True
         self._draw()
         return True
@@ -182,6 +201,11 @@ class RequestPanel(VerticalScroll, can_focus=True):
             return [
                 ("Write below what should change;  ", "$text-muted"),
                 *_key("esc", "the choices"),
+            ]
+        if self._yolo_asked:
+            return [
+                *_key("y", "again: yolo, nothing will be asked"),
+                ("any other key: not yet", "$text-muted"),
             ]
         parts: list[Part] = []
         for key, (_, words) in KEYS[self.request.kind].items():
