@@ -1,5 +1,6 @@
 """Which sentence and which key a person sees while no conversation is open."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,11 +33,14 @@ def next_step(
     *,
     offered: Path | None = None,
     started_in: Path | None = None,
-    agent_missing: bool = False,
-    new_worktree_key: str = "^n",
-    new_session_key: str = "^t",
+    agents_missing: tuple[str, ...] = (),
+    key_of: Callable[[str], str],
 ) -> Step:
-    """The step for this place. `offered`: the repository that Spinney was started in."""
+    """The step for this place.
+
+    `offered`: the repository that Spinney was started in; `agents_missing`: where no agent can be
+    used, what each of them lacks; `key_of`: the key of an action, as people read it.
+    """
     if offered is not None and is_project(state, offered) is None and not _is_deeper(place):
         return Step(
             "Welcome to Spinney",
@@ -44,7 +48,7 @@ def next_step(
             "branch, so that none is in another's way.",
             offer=f"Add {clean_line(str(offered))} as a project?",
             action="add_offered",
-            more=(("f1", "help"), ("^p", "all commands")),
+            more=((key_of("help"), "help"), (key_of("commands"), "all commands")),
         )
     if not state.projects:
         where = f"{clean_line(str(started_in))} is no git repository. " if started_in else ""
@@ -53,20 +57,23 @@ def next_step(
             f"{where}Spinney needs a git repository to make worktrees of.",
             offer="Add a project by its path",
             action="add_project",
-            more=(("f1", "help"), ("^q", "quit")),
+            more=((key_of("help"), "help"), (key_of("quit"), "quit")),
         )
-    if agent_missing:
+    if agents_missing:
         return Step(
             "No agent is installed",
-            "Spinney runs Claude Code, Codex or OpenCode, and found none of them. "
-            "Install one, sign in to it, and look again. To try Spinney without an agent, "
-            "leave and run: spinney demo",
+            "\n".join((*agents_missing, "To try Spinney without an agent: spinney demo")),
             offer="Look again",
             action="check_agents",
+            more=(
+                (key_of("new_worktree"), "a worktree all the same"),
+                (key_of("add_project"), "add a project"),
+                ("f1", "help"),
+            ),
         )
     if place is not None and place.kind == "worktree" and place.id in state.worktrees:
-        return _worktree_step(state, place.id, new_session_key)
-    return _project_step(state, place, new_worktree_key)
+        return _worktree_step(state, place.id, key_of("new_session"))
+    return _project_step(state, place, key_of("new_worktree"))
 
 
 def _is_deeper(place: "Place | None") -> bool:

@@ -9,7 +9,7 @@ from model import events as e
 from model.errors import SpinneyError
 from tests.tui.conftest import Start, until
 from tui.places import Place
-from tui.screens.dialog import Confirm
+from tui.screens.dialog import AskText, Confirm
 from tui.screens.new_worktree import NewWorktree
 
 
@@ -224,14 +224,33 @@ async def test_adding_a_project_asks_again_with_the_reason(start: Start) -> None
         assert "not a git repository" in str(app.screen.query(".words").first().render())
 
 
-async def test_without_any_agent_it_says_which_can_be_installed(start: Start) -> None:
-    client = FakeClient(a_state(a_project()))
+def nothing_installed(client: FakeClient) -> FakeClient:
     check = client.answers["check_backends"]
+    missing = {"program": None, "problem": "It is missing. Install it with: get it"}
     client.answers["check_backends"] = lambda given: [
-        report.model_copy(update={"program": None}) for report in check(given)
+        report.model_copy(update=missing) for report in check(given)
     ]
+    return client
+
+
+async def test_without_any_agent_it_says_what_each_lacks_and_takes_projects_all_the_same(
+    start: Start,
+) -> None:
+    client = nothing_installed(FakeClient(a_state(a_project())))
     async with start(client) as (app, pilot):
         await until(pilot, lambda: "No agent" in app.main.chat.welcome.step.title)
+        assert "Install it with: get it" in app.main.chat.welcome.step.sentence
+        assert ("f3", "add a project") in app.main.chat.welcome.step.more
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(app.screen, AskText))
+
+
+async def test_without_any_agent_and_project_a_project_comes_first(start: Start) -> None:
+    client = nothing_installed(FakeClient())
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: client.called("check_backends"))
+        await pilot.pause()
+        assert app.main.chat.welcome.step.action == "add_project"
 
 
 async def test_a_new_worktree_gets_its_first_message_when_it_is_made(start: Start) -> None:

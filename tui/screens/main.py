@@ -16,6 +16,7 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Static
 
+from model.text import clean_line
 from tui import keymap
 from tui.actions.local import LOCAL
 from tui.marks import counts, in_need
@@ -67,7 +68,7 @@ class MainScreen(Screen[None]):
         """Modes that were asked for and are not confirmed yet, by session."""
         self.link: Link | None = None
         self._server = ""
-        self._agent_missing = False
+        self._agents_missing: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         """The whole frame."""
@@ -212,8 +213,8 @@ class MainScreen(Screen[None]):
             case Composer():
                 first = (("enter", "send"), ("^j", "line"))
             case ProjectTree():
-                remove = keymap.shown(keymap.keys_of("remove_here", self.key_overrides))
-                first = (("enter", "open"), ("letters", "filter"), (remove, "remove"))
+                remove = (self._key("remove_here"), "remove")
+                first = (("enter", "open"), ("letters", "filter"), remove)
         if self.session is None:
             without |= {"cycle_mode"}
         self.query_one("#keys", KeyHints).follow(
@@ -297,10 +298,12 @@ class MainScreen(Screen[None]):
             self.place,
             offered=self.offered,
             started_in=self.started_in,
-            agent_missing=self._agent_missing,
-            new_worktree_key=keymap.shown(keymap.keys_of("new_worktree", self.key_overrides)),
-            new_session_key=keymap.shown(keymap.keys_of("new_session", self.key_overrides)),
+            agents_missing=self._agents_missing,
+            key_of=self._key,
         )
+
+    def _key(self, action_id: str) -> str:
+        return keymap.shown(keymap.keys_of(action_id, self.key_overrides))
 
     def focus_chat(self) -> None:
         """The keys go to the message box, or to the step that comes next."""
@@ -382,7 +385,9 @@ class MainScreen(Screen[None]):
 
     def agents_found(self, reports: "list[BackendReport]") -> None:
         """Teach the first step when no agent is installed."""
-        self._agent_missing = bool(reports) and all(report.program is None for report in reports)
+        none = all(report.program is None for report in reports)
+        lacks = (report.problem for report in reports if report.problem)
+        self._agents_missing = tuple(map(clean_line, lacks)) if none else ()
         if self.session is None:
             self._show_step()
 
