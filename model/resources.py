@@ -60,6 +60,8 @@ class Project(Resource):
     worktrees_dir: str | None = None
     tracker_api_key: str | None = None
     tracker_team_id: str | None = None
+    trusted_scripts: list[str] = Field(default_factory=list)
+    """Hashes of the repository's scripts that may run."""
 
 
 class Worktree(Resource):
@@ -81,7 +83,7 @@ class Worktree(Resource):
     last_opened_at: float | None = None
     base_branch: str | None = None
     """The branch it was made from; `None` is the project's default branch."""
-    status: Literal["creating", "ready", "missing"] = "ready"
+    status: Literal["creating", "ready", "missing", "removing"] = "ready"
     """`missing`: its directory was removed by hand."""
     cached_pr_status: Literal["draft", "open", "review", "merged", "closed"] | None = None
     cached_check_status: Literal["success", "failure", "pending", "error"] | None = None

@@ -45,10 +45,10 @@ class State:
     preferences: Preferences = field(default_factory=Preferences)
 
     def worktrees_of(self, project_id: str, *, archived: bool = False) -> list[Worktree]:
-        """The project's worktrees, highest `order` first, then the oldest first."""
+        """The project's worktrees, lowest `order` first, then the oldest first."""
         found = (w for w in self.worktrees.values() if w.project_id == project_id)
         shown = (w for w in found if archived or w.archived_at is None)
-        return sorted(shown, key=lambda w: (-w.order, w.created_at))
+        return sorted(shown, key=lambda w: (w.order, w.created_at))
 
     def sessions_of(self, worktree_id: str, *, archived: bool = False) -> list[Session]:
         """The worktree's sessions, highest `order` first, then the oldest first."""

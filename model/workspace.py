@@ -26,8 +26,11 @@ from model.paths import Directories
 from model.preferences import Preferences
 from model.preferences_file import PreferencesFile
 from model.resources import Session
+from model.retention import Retention
+from model.scripts.running import Scripts
 from model.state import State
 from model.store import Store
+from model.worktrees.removing import Removals
 
 _log = logging.getLogger(__name__)
 
@@ -70,6 +73,8 @@ class Workspace:
         self.http_server: HttpServer | None = None
         self.store: Store
         self.chats: Chats
+        self.scripts: Scripts
+        self.removals: Removals
         self._preferences_file = PreferencesFile(directories.preferences)
         self._background: set[asyncio.Task[None]] = set()
         self._ending = AsyncExitStack()
@@ -109,13 +114,22 @@ class Workspace:
         self.chats = Chats(self.store, self.backends, self._launch_of)
         self._ending.push_async_callback(self.chats.close)
         self.chats.recover()
-        self.run_in_background(worktrees.recover(self.store))
+        self.scripts = Scripts(self.store, self.directories)
+        self._ending.push_async_callback(self.scripts.close)
+        self.removals = Removals(self.store, self.directories, self.scripts, self.chats.end)
+        self.run_in_background(self._finish_creations())
+        self.run_in_background(self.removals.recover())
+        self.run_in_background(Retention(self.store, self.removals, self.chats.end).run())
         self.run_in_background(self._follow_turns(self.bus.reader()))
         self.run_in_background(self._preferences_file.watch(self._preferences_edited))
 
     async def stop(self) -> None:
         """End agents and background work, write what is left. Stopping twice is no error."""
         await self._ending.aclose()
+
+    async def _finish_creations(self) -> None:
+        for worktree in await worktrees.recover(self.store):
+            await self.scripts.set_up(worktree.id)
 
     async def _end_background(self) -> None:
         for task in tuple(self._background):
@@ -183,6 +197,8 @@ class Workspace:
         path = Path(worktree.path)
         if worktree.status == "creating":
             raise SpinneyError("The worktree is still being made; try again in a moment.")
+        if worktree.status == "removing":
+            raise SpinneyError("The worktree is being removed.", "conflict")
         if not path.is_dir():
             raise SpinneyError(
                 f"The worktree's directory is gone: {path}. Restore it, or archive the worktree.",

@@ -10,6 +10,7 @@ from model.errors import SpinneyError, not_a_repository, project_exists, project
 from model.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated
 from model.git import repositories
 from model.resources import Branch, Project, Remote
+from model.scripts.config import scripts_of_branch
 from model.state import State
 from model.worktrees import project_in, refuse_while_running
 
@@ -31,13 +32,16 @@ async def add_project(workspace: "Workspace", path: str, parent_id: str | None =
     if not given.is_absolute():
         raise not_a_repository(path)
     root = await repositories.find_root(given)
+    branch = await repositories.default_branch(root)
     project = Project(
         id=str(uuid.uuid4()),
         name=root.name,
         path=str(root),
-        default_branch=await repositories.default_branch(root),
+        default_branch=branch,
         added_at=time.time(),
         parent_id=parent_id,
+        # Whoever adds a repository has decided to trust it as it stands; not what comes later.
+        trusted_scripts=[script.hash for script in await scripts_of_branch(root, branch)],
     )
 
     def accepted(state: State) -> list[Event]:

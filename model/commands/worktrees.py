@@ -1,12 +1,12 @@
-"""Commands about worktrees: making, putting away, bringing back, removing."""
+"""Commands about worktrees: making, renaming, putting away, bringing back, removing."""
 
 from typing import TYPE_CHECKING
 
-from model import worktrees
 from model.commands.registry import command
 from model.events import WorktreeUpdated
 from model.resources import Label, Worktree
-from model.worktrees import project_in, worktree_in
+from model.worktrees import changing, making, project_in, worktree_in
+from model.worktrees.naming import IssueContext, PullRequestContext
 
 if TYPE_CHECKING:
     from model.workspace import Workspace
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 async def list_worktrees(
     workspace: "Workspace", project_id: str, include_archived: bool = False
 ) -> list[Worktree]:
-    """The project's worktrees, highest `order` first."""
+    """The project's worktrees, lowest `order` first."""
     project_in(workspace.store.state, project_id)
     return workspace.store.state.worktrees_of(project_id, archived=include_archived)
 
@@ -33,49 +33,91 @@ async def create_worktree(
     project_id: str,
     base_branch: str | None = None,
     custom_name: str | None = None,
+    issue_context: IssueContext | None = None,
+    pr_context: PullRequestContext | None = None,
 ) -> Worktree:
-    """Make a worktree on a new branch.
+    """Make a worktree on a new branch, or (`prContext`) on the head of a pull request.
 
     Answers at once with the worktree as it will be; `worktree:created` or
-    `worktree:create_error` follows.
+    `worktree:create_error` follows, then the repository's `setup`.
     """
-    worktree = await worktrees.announce(
-        workspace.store, workspace.directories, project_id, base_branch, custom_name
+    worktree = await making.announce(
+        workspace.store,
+        workspace.directories,
+        project_id,
+        base_branch,
+        custom_name,
+        issue=issue_context,
+        pull_request=pr_context,
     )
-    workspace.run_in_background(worktrees.create(workspace.store, worktree))
+    workspace.run_in_background(_make(workspace, worktree, pr_context))
     return worktree
 
 
 @command
+async def open_base_worktree(workspace: "Workspace", project_id: str) -> Worktree:
+    """The project's own directory as a place for sessions (`session_type` `base`)."""
+    return await changing.open_base(workspace.store, project_id)
+
+
+@command
+async def recreate_worktree(workspace: "Workspace", worktree_id: str) -> Worktree:
+    """Check a worktree's branch out again whose directory was removed by hand."""
+    was = worktree_in(workspace.store.state, worktree_id).status
+    worktree = await changing.recreate(workspace.store, worktree_id)
+    if was == "missing":
+        workspace.run_in_background(workspace.scripts.set_up(worktree_id))
+    return worktree
+
+
+@command
+async def rename_worktree(workspace: "Workspace", worktree_id: str, new_name: str) -> Worktree:
+    """Rename a worktree and its branch.
+
+    Its folder moves along unless something works in it, or an agent has a conversation there.
+    """
+    in_use = workspace.scripts.runs_in(worktree_id)
+    return await changing.rename(workspace.store, worktree_id, new_name, in_use=in_use)
+
+
+@command
+async def reorder_worktrees(
+    workspace: "Workspace", project_id: str, worktree_ids: list[str]
+) -> None:
+    """Put the project's worktrees in this order; those not named follow."""
+    await changing.reorder(workspace.store, project_id, worktree_ids)
+
+
+@command
 async def archive_worktree(workspace: "Workspace", worktree_id: str) -> None:
-    """Put a worktree away; its files stay."""
-    await worktrees.archive(workspace.store, worktree_id)
+    """Put a worktree away; its files stay. Refused while one of its sessions works."""
+    await changing.archive(workspace.store, worktree_id)
+    await workspace.scripts.stop(worktree_id)
 
 
 @command
 async def delete_worktree(workspace: "Workspace", worktree_id: str) -> None:
     """Move a worktree to the archive; its files stay."""
-    await worktrees.archive(workspace.store, worktree_id)
+    await archive_worktree.function(workspace, worktree_id)
 
 
 @command
 async def unarchive_worktree(workspace: "Workspace", worktree_id: str) -> Worktree:
     """Bring an archived worktree back."""
-    return await worktrees.unarchive(workspace.store, worktree_id)
+    return await changing.unarchive(workspace.store, worktree_id)
 
 
 @command
 async def remove_worktree(workspace: "Workspace", worktree_id: str, force: bool = False) -> None:
     """Remove a worktree as `removal_behavior` says: archive it, or delete it for good.
 
-    Deleting is refused while work would be lost, unless `force` is given.
+    Deleting is refused while work would be lost, or when `teardown` fails or is not trusted,
+    unless `force` is given.
     """
     if workspace.store.state.preferences.removal_behavior == "archive":
-        await worktrees.archive(workspace.store, worktree_id)
+        await archive_worktree.function(workspace, worktree_id)
         return
-    await worktrees.remove(
-        workspace.store, workspace.directories, worktree_id, workspace.chats.end, force=force
-    )
+    await workspace.removals.remove(worktree_id, force=force)
 
 
 @command
@@ -90,3 +132,10 @@ async def update_worktree_label(
             )
         ]
     )
+
+
+async def _make(
+    workspace: "Workspace", worktree: Worktree, pull_request: PullRequestContext | None
+) -> None:
+    if await making.create(workspace.store, worktree, pull_request):
+        await workspace.scripts.set_up(worktree.id)

@@ -1,0 +1,129 @@
+"""Commands about a repository's own scripts: seeing, saving and trusting them, running them."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from model.commands.registry import command
+from model.errors import SpinneyError
+from model.events import Event, ProjectUpdated
+from model.git.run import looks_bare
+from model.resources import Resource
+from model.scripts.config import (
+    Script,
+    ScriptName,
+    fingerprint,
+    scripts_in,
+    scripts_of_branch,
+    write_scripts,
+)
+from model.scripts.running import ScriptRun
+from model.state import State
+from model.worktrees import project_in, worktree_in
+
+if TYPE_CHECKING:
+    from model.workspace import Workspace
+
+
+class ScriptTexts(Resource):
+    """Scripts to be saved; `null` takes one out, what is not named stays."""
+
+    setup: str | None = None
+    run: str | None = None
+    teardown: str | None = None
+
+
+@command
+async def get_project_scripts(
+    workspace: "Workspace", project_id: str, worktree_id: str | None = None
+) -> list[Script]:
+    """The scripts in a worktree's config file, or in the repository's, and which are trusted."""
+    project = project_in(workspace.store.state, project_id)
+    if worktree_id is not None:
+        path = Path(worktree_in(workspace.store.state, worktree_id).path)
+    elif await asyncio.to_thread(looks_bare, Path(project.path)):
+        found = await scripts_of_branch(Path(project.path), project.default_branch)
+        known = set(project.trusted_scripts)
+        return [s.model_copy(update={"trusted": s.hash in known}) for s in found]
+    else:
+        path = Path(project.path)
+    return await asyncio.to_thread(scripts_in, path, project)
+
+
+@command
+async def save_project_scripts(
+    workspace: "Workspace", project_id: str, scripts: ScriptTexts
+) -> list[Script]:
+    """Write scripts to `spinney.json` in the repository; what is saved here is trusted."""
+    project = project_in(workspace.store.state, project_id)
+    root = Path(project.path)
+    if await asyncio.to_thread(looks_bare, root):
+        raise SpinneyError(f"{root} has no working directory to save spinney.json in.", "conflict")
+    texts: dict[ScriptName, str | None] = {
+        name: getattr(scripts, name)
+        for name in ("setup", "run", "teardown")
+        if name in scripts.model_fields_set
+    }
+    await asyncio.to_thread(write_scripts, root, texts)
+    await _trust(workspace, project_id, [fingerprint(n, t) for n, t in texts.items() if t])
+    return await get_project_scripts.function(workspace, project_id)
+
+
+@command
+async def trust_project_scripts(
+    workspace: "Workspace", project_id: str, hashes: list[str] | None = None
+) -> list[Script]:
+    """Trust scripts by their hashes; without `hashes`, those in the repository and its worktrees.
+
+    Give the hashes of what the person has read: what was changed since then stays held.
+    """
+    state = workspace.store.state
+    project = project_in(state, project_id)
+    if hashes is None:
+        places = [project.path, *(worktree.path for worktree in state.worktrees_of(project_id))]
+        hashes = [
+            script.hash
+            for place in places
+            for script in await asyncio.to_thread(scripts_in, Path(place), project)
+        ]
+        committed = await scripts_of_branch(Path(project.path), project.default_branch)
+        hashes += [script.hash for script in committed]
+    await _trust(workspace, project_id, hashes)
+    return await get_project_scripts.function(workspace, project_id)
+
+
+@command
+async def run_worktree_script(
+    workspace: "Workspace", worktree_id: str, script: ScriptName = "run"
+) -> ScriptRun:
+    """Start a script in a worktree; `task:completed` tells its end."""
+    return await workspace.scripts.start(worktree_id, script)
+
+
+@command
+async def stop_worktree_script(
+    workspace: "Workspace", worktree_id: str, script: ScriptName = "run"
+) -> None:
+    """End a script and all that it started; stopping what does not run is no error."""
+    worktree_in(workspace.store.state, worktree_id)
+    await workspace.scripts.stop(worktree_id, script)
+
+
+@command
+async def get_script_output(
+    workspace: "Workspace", worktree_id: str, script: ScriptName
+) -> ScriptRun:
+    """How a script runs or ran last in a worktree, and the newest of what it printed."""
+    worktree_in(workspace.store.state, worktree_id)
+    return await workspace.scripts.outcome(worktree_id, script)
+
+
+async def _trust(workspace: "Workspace", project_id: str, hashes: list[str]) -> None:
+    def accepted(state: State) -> list[Event]:
+        project = project_in(state, project_id)
+        trusted = list(dict.fromkeys([*project.trusted_scripts, *hashes]))
+        if trusted == project.trusted_scripts:
+            return []
+        return [ProjectUpdated(project=project.model_copy(update={"trusted_scripts": trusted}))]
+
+    await workspace.store.accept(accepted)

@@ -1,0 +1,114 @@
+"""The project's config file, `spinney.json`: its scripts, and the hashes by which they are trusted.
+
+A script is trusted by the hash of its very text. Whatever changes it (a pull, a pull request, an
+agent) takes the trust away, and only the new text can be trusted again.
+"""
+
+import hashlib
+import json
+import stat
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+from model.errors import SpinneyError
+from model.git.run import git
+from model.paths import write_atomically
+from model.resources import Project, Resource
+
+ScriptName = Literal["setup", "run", "teardown"]
+
+FILES: Final = ("spinney.json", "jean.json")
+"""The second, of the same shape, counts where the first is not there."""
+
+_SIZE_LIMIT: Final = 256 * 1024
+
+
+class Script(Resource):
+    """One script as it stands in a config file."""
+
+    name: ScriptName
+    text: str
+    hash: str
+    """What `trust_project_scripts` takes: trust in this text and no other."""
+    trusted: bool = False
+    file: str = FILES[0]
+
+
+def fingerprint(name: ScriptName, text: str) -> str:
+    """The hash of a script; the same text under another name is another script."""
+    return hashlib.sha256(f"{name}\0{text}".encode()).hexdigest()
+
+
+def scripts_in(directory: Path, project: Project) -> list[Script]:
+    """The scripts of the config file in a working directory. Looks at the disk.
+
+    Raises `SpinneyError` for a file that cannot be understood.
+    """
+    for name in FILES:
+        path = directory / name
+        try:
+            found = path.lstat()
+        except OSError:
+            continue
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _SIZE_LIMIT:
+            raise SpinneyError(f"{path} is not a config file: a link, or too large.")
+        return _marked(_parsed(path.read_bytes(), str(path), name), project)
+    return []
+
+
+async def scripts_of_branch(root: Path, branch: str) -> list[Script]:
+    """The scripts that are committed on a branch, or on its counterpart at `origin`.
+
+    A file that cannot be understood has none.
+    """
+    for ref in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
+        for name in FILES:
+            shown = await git(root, "cat-file", "blob", f"{ref}:{name}", check=False)
+            if shown.returncode == 0 and len(shown.raw) <= _SIZE_LIMIT:
+                try:
+                    return _parsed(shown.raw, name, name)
+                except SpinneyError:
+                    return []
+    return []
+
+
+def write_scripts(root: Path, texts: dict[ScriptName, str | None]) -> None:
+    """Set (or, with `None`, take out) scripts in `spinney.json`; the rest of it stays."""
+    path = root / FILES[0]
+    given = next((root / name for name in FILES if (root / name).is_file()), None)
+    content = _object(given.read_bytes(), str(given)) if given else {}
+    known = content.get("scripts")
+    scripts = {**(known if isinstance(known, dict) else {}), **texts}
+    content["scripts"] = {name: text for name, text in scripts.items() if text is not None}
+    text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+    write_atomically(path, text.encode(), 0o644)
+
+
+def _marked(scripts: list[Script], project: Project) -> list[Script]:
+    trusted = set(project.trusted_scripts)
+    return [script.model_copy(update={"trusted": script.hash in trusted}) for script in scripts]
+
+
+def _parsed(raw: bytes, shown: str, file: str) -> list[Script]:
+    scripts = _object(raw, shown).get("scripts") or {}
+    if not isinstance(scripts, dict):
+        raise SpinneyError(f"{shown}: 'scripts' must be an object of texts.")
+    found = []
+    for name in get_args(ScriptName):
+        text = scripts.get(name)
+        if text is None or text == "":
+            continue
+        if not isinstance(text, str) or "\0" in text:
+            raise SpinneyError(f"{shown}: the script '{name}' must be a text.")
+        found.append(Script(name=name, text=text, hash=fingerprint(name, text), file=file))
+    return found
+
+
+def _object(raw: bytes, shown: str) -> dict[str, Any]:
+    try:
+        content = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise SpinneyError(f"{shown} is not valid JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise SpinneyError(f"{shown} must hold a JSON object.")
+    return content

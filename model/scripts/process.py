@@ -1,0 +1,99 @@
+"""One script as a process: its output in a file, its time limited, nothing of it left behind."""
+
+import asyncio
+import os
+import signal
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final
+
+from model.backends import process_table
+from model.backends.process import AGENT, agent_environment
+from model.errors import SpinneyError
+
+OUTPUT_LIMIT: Final = 16 * 1024 * 1024
+"""Bytes of output after which a script is taken for one that never ends."""
+
+_PATIENCE: Final = 3.0
+"""Seconds to end after SIGTERM."""
+
+_LOOK_EVERY: Final = 1.0
+
+
+async def run_script(
+    text: str, cwd: Path, environment: Mapping[str, str], output: Path, limit: float | None
+) -> int:
+    """Run `text` with `sh -c`, its output in the file `output`; the exit code.
+
+    What it started in the background ends with it, also when this is cancelled.
+
+    Raises:
+        SpinneyError: `timeout` after `limit` seconds or with too much output; `not_found` when
+            the directory is gone.
+    """
+    mark = uuid.uuid4().hex
+    file = await asyncio.to_thread(_open, output)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            "sh",
+            "-c",
+            text,
+            cwd=cwd,
+            env={**agent_environment(environment), AGENT: mark},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=file,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise SpinneyError(f"sh could not be started in {cwd}: {error.strerror}") from error
+    finally:
+        file.close()
+    try:
+        return await _wait(process, output, limit)
+    finally:
+        await asyncio.shield(_end(process, mark))
+
+
+async def _wait(process: asyncio.subprocess.Process, output: Path, limit: float | None) -> int:
+    ended = asyncio.ensure_future(process.wait())
+    try:
+        async with asyncio.timeout(limit):
+            while not (await asyncio.wait((ended,), timeout=_LOOK_EVERY))[0]:
+                if (await asyncio.to_thread(output.stat)).st_size > OUTPUT_LIMIT:
+                    raise SpinneyError(
+                        f"It was stopped after {OUTPUT_LIMIT // 1024 // 1024} MB of output.",
+                        "timeout",
+                    )
+    except TimeoutError:
+        raise SpinneyError(f"It was stopped after {limit:g} seconds.", "timeout") from None
+    finally:
+        ended.cancel()
+    return process.returncode or 0
+
+
+async def _end(process: asyncio.subprocess.Process, mark: str) -> None:
+    if process.returncode is None:
+        _signal_group(process.pid, signal.SIGTERM)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                await process.wait()
+    root = process.pid if process.returncode is None else None
+    members = await asyncio.to_thread(process_table.family, root, AGENT, mark)
+    await asyncio.to_thread(process_table.kill, members)
+    if process.returncode is None or not process_table.READABLE:
+        _signal_group(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def _open(path: Path) -> IO[bytes]:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    return os.fdopen(descriptor, "wb")

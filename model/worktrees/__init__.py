@@ -1,0 +1,24 @@
+"""A worktree's life: named, made, renamed, put away, brought back, removed for good."""
+
+from model.worktrees.changing import archive, unarchive
+from model.worktrees.lookup import (
+    base_directory,
+    is_at_work,
+    project_in,
+    refuse_while_running,
+    worktree_in,
+)
+from model.worktrees.making import announce, create, recover
+
+__all__ = [
+    "announce",
+    "archive",
+    "base_directory",
+    "create",
+    "is_at_work",
+    "project_in",
+    "recover",
+    "refuse_while_running",
+    "unarchive",
+    "worktree_in",
+]

@@ -1,0 +1,195 @@
+"""Worktrees made: announced at once, created behind, undone or finished after a crash."""
+
+import asyncio
+import contextlib
+import os
+import time
+import uuid
+from pathlib import Path
+
+from model.errors import (
+    SpinneyError,
+    branch_exists,
+    worktree_failed,
+    worktree_name_exists,
+    worktree_path_exists,
+)
+from model.events import (
+    Event,
+    TaskCompleted,
+    WorktreeCreated,
+    WorktreeCreateFailed,
+    WorktreeCreating,
+)
+from model.git import fetching, refs, removal, repositories
+from model.git import worktrees as git_worktrees
+from model.paths import Directories
+from model.resources import Project, Worktree
+from model.state import State
+from model.store import Store
+from model.worktrees.lookup import base_directory, folder_name, project_in
+from model.worktrees.naming import (
+    IssueContext,
+    PullRequestContext,
+    check_name,
+    free_random_name,
+    name_for_issue,
+    name_for_pull_request,
+)
+
+
+async def announce(
+    store: Store,
+    directories: Directories,
+    project_id: str,
+    base_branch: str | None = None,
+    name: str | None = None,
+    *,
+    issue: IssueContext | None = None,
+    pull_request: PullRequestContext | None = None,
+) -> Worktree:
+    """Check what can be known at once and accept the worktree as it will be.
+
+    Raises the interface's sentences for a taken name, path or branch.
+    """
+    project = project_in(store.state, project_id)
+    branches = {branch.name for branch in await repositories.branches(Path(project.path))}
+    if base_branch is not None:
+        refs.check_ref(base_branch)
+    directory = base_directory(project, directories)
+    taken = branches | {worktree.name for worktree in _of(store.state, project_id)}
+    if name is not None:
+        check_name(name)
+    elif pull_request is not None:
+        name = name_for_pull_request(pull_request, taken)
+    elif issue is not None:
+        name = name_for_issue(issue)
+    else:
+        name = await asyncio.to_thread(free_random_name, taken, directory)
+    path = directory / folder_name(name)
+    occupied = await asyncio.to_thread(os.path.lexists, path)
+    if pull_request is not None:
+        base_branch = refs.check_branch_name(pull_request.baseRefName)
+    worktree = Worktree(
+        id=str(uuid.uuid4()),
+        project_id=project_id,
+        name=name,
+        path=str(path),
+        branch=name,
+        created_at=time.time(),
+        base_branch=base_branch,
+        issue_number=issue.number if issue else None,
+        pr_number=pull_request.number if pull_request else None,
+        status="creating",
+    )
+
+    def accepted(state: State) -> list[Event]:
+        project_in(state, project_id)
+        others = _of(state, project_id)
+        if any(other.name == name for other in others):
+            raise worktree_name_exists(name)
+        if name in branches:
+            raise branch_exists(name)
+        if occupied or any(other.path == worktree.path for other in state.worktrees.values()):
+            raise worktree_path_exists(worktree.path)
+        last = max((other.order for other in others), default=0)
+        placed = worktree.model_copy(update={"order": last + 1 if last else 0})
+        return [WorktreeCreating(worktree=placed)]
+
+    await store.accept(accepted)
+    return store.state.worktrees[worktree.id]
+
+
+async def create(
+    store: Store, worktree: Worktree, pull_request: PullRequestContext | None = None
+) -> bool:
+    """Make an announced worktree; ends in `worktree:created` (true) or `worktree:create_error`."""
+    try:
+        project = project_in(store.state, worktree.project_id)
+        note = await _make(store, project, worktree, pull_request)
+    except SpinneyError as error:
+        _tell_failure(store, worktree, error)
+        return False
+    if worktree.id not in store.state.worktrees:
+        # The project was removed meanwhile: nobody would ever see what was made.
+        with contextlib.suppress(SpinneyError):
+            await _unmake(Path(project.path), worktree)
+        return False
+    announced = store.state.worktrees[worktree.id]
+    store.record(WorktreeCreated(worktree=announced.model_copy(update={"status": "ready"})))
+    if note is not None:
+        detail = f"'{worktree.name}' starts from what was here already: {note}"
+        store.record(
+            TaskCompleted(task="pull_base", ok=False, detail=detail, worktree_id=worktree.id)
+        )
+    return True
+
+
+async def recover(store: Store) -> list[Worktree]:
+    """Finish or undo what was being made when Spinney was killed; gives what was finished."""
+    finished = []
+    for worktree in list(store.state.worktrees.values()):
+        if worktree.status != "creating":
+            continue
+        project = store.state.projects.get(worktree.project_id)
+        if project is not None and await _is_whole(Path(project.path), worktree):
+            ready = worktree.model_copy(update={"status": "ready"})
+            store.record(WorktreeCreated(worktree=ready))
+            finished.append(ready)
+            continue
+        if project is not None:
+            with contextlib.suppress(SpinneyError):
+                await git_worktrees.discard_half_made(Path(project.path), Path(worktree.path))
+                await removal.delete_branch(Path(project.path), worktree.branch)
+        _tell_failure(store, worktree, worktree_failed("Spinney ended while it was being made"))
+    return finished
+
+
+async def _make(
+    store: Store, project: Project, worktree: Worktree, pull_request: PullRequestContext | None
+) -> str | None:
+    """Make it; why what it starts from could not be fetched, if so."""
+    root = Path(project.path)
+    base = worktree.base_branch or project.default_branch
+    note = None
+    if pull_request is not None:
+        base, note = await fetching.pull_request_head(
+            root, pull_request.number, pull_request.headRefName
+        )
+    elif store.state.preferences.auto_pull_base_branch:
+        note = await fetching.freshen(root, base)
+    await git_worktrees.add_worktree(
+        root, Path(worktree.path), worktree.branch, base, hooks=pull_request is None
+    )
+    return note
+
+
+async def _unmake(root: Path, worktree: Worktree) -> None:
+    path = Path(worktree.path)
+    await removal.remove_worktree(root, path, path.parent)
+    await removal.delete_branch(root, worktree.branch)
+
+
+async def _is_whole(root: Path, worktree: Worktree) -> bool:
+    try:
+        listed = await git_worktrees.list_worktrees(root)
+    except SpinneyError:
+        return False
+    path = Path(worktree.path)
+    if not await asyncio.to_thread((path / ".git").exists):
+        return False
+    real = Path(await asyncio.to_thread(os.path.realpath, path))
+    return any(entry.path == real and not entry.being_made for entry in listed)
+
+
+def _tell_failure(store: Store, worktree: Worktree, error: SpinneyError) -> None:
+    # The sentences about taken names and paths are the interface's own; the rest is a reason.
+    known = error.error_type == "conflict" or error.message.startswith("Failed to create worktree")
+    told = error if known else worktree_failed(error.message)
+    store.record(
+        WorktreeCreateFailed(id=worktree.id, project_id=worktree.project_id, error=told.message)
+    )
+
+
+def _of(state: State, project_id: str) -> list[Worktree]:
+    return [w for w in state.worktrees.values() if w.project_id == project_id]

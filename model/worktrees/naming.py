@@ -1,0 +1,58 @@
+"""How a new worktree is called: by a person, by an issue or pull request, or by chance."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from pydantic import Field
+
+from model.errors import SpinneyError
+from model.git import refs
+from model.git.words import random_name
+from model.resources import Resource
+from model.worktrees.lookup import folder_name
+
+NAME_LIMIT = 100
+"""Characters of a worktree's name; it is also a folder's."""
+
+
+class IssueContext(Resource):
+    """The issue that a worktree is made for."""
+
+    number: int = Field(gt=0)
+    title: str
+    body: str = ""
+
+
+class PullRequestContext(Resource):
+    """The pull request whose head a worktree checks out; named as the wire names it."""
+
+    number: int = Field(gt=0)
+    title: str
+    headRefName: str  # noqa: N815 - the interface's own spelling
+    baseRefName: str  # noqa: N815
+
+
+def check_name(name: str, field: str = "customName") -> str:
+    """`name`, if a worktree and its branch may be called so. Raises `SpinneyError`."""
+    if len(name) > NAME_LIMIT:
+        raise SpinneyError(f"Invalid field '{field}': longer than {NAME_LIMIT} characters")
+    return refs.check_branch_name(name)
+
+
+def name_for_issue(issue: IssueContext) -> str:
+    """`12-fix-the-door`."""
+    return f"{issue.number}-{refs.branch_name_from(issue.title) or 'issue'}"
+
+
+def name_for_pull_request(request: PullRequestContext, taken: Collection[str]) -> str:
+    """The head's own name, so that a push reaches it; `pr-12` where that is taken here."""
+    head = refs.check_branch_name(request.headRefName)
+    return head if head not in taken and len(head) <= NAME_LIMIT else f"pr-{request.number}"
+
+
+def free_random_name(taken: Collection[str], directory: Path) -> str:
+    """Two words that no worktree, branch or folder in `directory` has. Looks at the disk."""
+    names = set(taken)
+    while (directory / folder_name(name := random_name(names))).exists():
+        names.add(name)
+    return name

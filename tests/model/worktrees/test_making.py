@@ -1,0 +1,271 @@
+"""Worktrees made: from branches, issues and pull requests, and what becomes of half-made ones."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.commands.projects import update_project_settings
+from model.commands.worktrees import create_worktree, list_worktrees
+from model.errors import SpinneyError
+from model.events import ProjectRemoved, WorktreeCreating
+from model.resources import Project, Worktree
+from model.workspace import Workspace
+from model.worktrees import making
+from model.worktrees.naming import IssueContext, PullRequestContext
+from tests.model.git.made_repository import Repository
+from tests.model.worktrees.conftest import Maker, Told
+
+
+async def test_a_worktree_gets_two_words_and_lies_in_the_home(
+    make: Maker, home_of_worktrees: Path
+) -> None:
+    made = await make()
+    assert len(made.name.split("-")) == 2
+    assert made.branch == made.name
+    assert Path(made.path) == home_of_worktrees / made.name
+    assert (home_of_worktrees / made.name / "read.me").exists()
+
+
+async def test_worktrees_dir_says_where_they_lie(
+    make: Maker, workspace: Workspace, tmp_path: Path
+) -> None:
+    await update_project_settings.function(
+        workspace, make.project.id, worktrees_dir=str(tmp_path / "elsewhere")
+    )
+    made = await make("here")
+    assert Path(made.path) == tmp_path / "elsewhere" / "here"
+
+
+async def test_a_random_name_is_not_that_of_a_folder_that_stands_there(
+    make: Maker, home_of_worktrees: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home_of_worktrees / "calm-otter").mkdir(parents=True)
+    words = iter(["calm-otter", "wise-finch"])
+    monkeypatch.setattr("model.worktrees.naming.random_name", lambda _: next(words))
+    assert (await make()).name == "wise-finch"
+
+
+@pytest.mark.parametrize(
+    ("conflict", "message"),
+    [
+        ("name", "Worktree name already exists: one"),
+        ("branch", "Branch already exists: one"),
+        ("path", "Worktree path already exists: {path}"),
+        ("link", "Worktree path already exists: {path}"),
+    ],
+)
+async def test_what_is_taken_is_said_at_once_and_leaves_nothing(
+    conflict: str,
+    message: str,
+    make: Maker,
+    workspace: Workspace,
+    repository: Repository,
+    home_of_worktrees: Path,
+) -> None:
+    path = home_of_worktrees / "one"
+    match conflict:
+        case "name":
+            await make("one")
+        case "branch":
+            repository.git("branch", "one")
+        case "path":
+            path.mkdir(parents=True)
+        case "link":
+            home_of_worktrees.mkdir(parents=True)
+            path.symlink_to("nowhere")
+    before = await list_worktrees.function(workspace, make.project.id)
+    with pytest.raises(SpinneyError) as refused:
+        await create_worktree.function(workspace, make.project.id, custom_name="one")
+    assert refused.value.message == message.format(path=path)
+    assert await list_worktrees.function(workspace, make.project.id) == before
+
+
+async def test_a_base_that_is_not_there_fails_with_the_reason(
+    make: Maker, workspace: Workspace, told: Told, repository: Repository
+) -> None:
+    announced = await create_worktree.function(
+        workspace, make.project.id, base_branch="nowhere", custom_name="one"
+    )
+    await make.settled(announced.id)
+    assert (
+        await told.failure() == "Failed to create worktree: There is no branch or commit “nowhere”"
+        f" in {repository.root}."
+    )
+    assert announced.id not in workspace.store.state.worktrees
+    assert repository.git("branch", "--list", "one") == ""
+
+
+@pytest.mark.parametrize("base", ["side", "origin/side"])
+async def test_a_base_is_local_or_of_a_remote(
+    base: str, make: Maker, with_remote: Repository
+) -> None:
+    with_remote.git("checkout", "--quiet", "-b", "side")
+    with_remote.commit("side", "text\n")
+    with_remote.git("push", "--quiet", "origin", "side")
+    with_remote.git("checkout", "--quiet", "main")
+    made = await make("one", base_branch=base)
+    assert (Path(made.path) / "side").exists()
+    assert made.base_branch == base
+
+
+async def test_the_base_is_fetched_first(
+    make: Maker, with_remote: Repository, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    with_remote.git("clone", "--quiet", str(tmp_path / "origin.git"), str(elsewhere))
+    with_remote.commit("newer", "text\n", cwd=elsewhere)
+    with_remote.git("push", "--quiet", "origin", "main", cwd=elsewhere)
+    made = await make("one")
+    assert (Path(made.path) / "newer").exists()
+
+
+async def test_a_remote_out_of_reach_is_a_note_and_no_failure(
+    make: Maker, with_remote: Repository, told: Told, tmp_path: Path, workspace: Workspace
+) -> None:
+    (tmp_path / "origin.git").rename(tmp_path / "unplugged")
+    made = await make("one")
+    assert made.status == "ready"
+    await make.eventually(lambda: told.task("pull_base") is not None)
+    note = told.task("pull_base")
+    assert note is not None
+    assert "'one' starts from what was here already" in note.detail
+    assert note.worktree_id == made.id
+
+
+async def test_a_repository_without_remotes_has_no_note(make: Maker, told: Told) -> None:
+    await make("one")
+    assert told.task("pull_base") is None
+
+
+async def test_an_issue_names_the_branch(make: Maker) -> None:
+    issue = IssueContext(number=12, title="Fix the café's door!", body="It squeaks.")
+    made = await make(issue_context=issue)
+    assert made.branch == made.name == "12-fix-the-café-s-door"
+    assert made.issue_number == 12
+
+
+@pytest.mark.parametrize("remote_has", ["pull ref", "branch"])
+async def test_a_pull_request_checks_out_its_head(
+    remote_has: str, make: Maker, with_remote: Repository, tmp_path: Path
+) -> None:
+    head = _propose(with_remote, tmp_path, remote_has)
+    made = await make(pr_context=_REQUEST)
+    assert with_remote.git("rev-parse", "HEAD", cwd=Path(made.path)) == head
+    assert (made.branch, made.pr_number, made.base_branch) == ("better", 7, "main")
+
+
+async def test_a_pull_request_of_a_taken_name_gets_one_of_its_own(
+    make: Maker, with_remote: Repository, tmp_path: Path
+) -> None:
+    _propose(with_remote, tmp_path, "pull ref")
+    with_remote.git("branch", "better")
+    assert (await make(pr_context=_REQUEST)).branch == "pr-7"
+
+
+async def test_no_hook_of_a_pull_request_runs(
+    make: Maker, with_remote: Repository, tmp_path: Path
+) -> None:
+    with_remote.git("config", "core.hooksPath", ".hooks")
+    hook = f"#!/bin/sh\ntouch {tmp_path}/ran\n"
+    _propose(with_remote, tmp_path, "pull ref", {".hooks/post-checkout": hook})
+    made = await make(pr_context=_REQUEST)
+    assert (Path(made.path) / ".hooks/post-checkout").exists()
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_a_pull_request_that_nobody_has_fails_with_gits_reason(
+    make: Maker, with_remote: Repository, workspace: Workspace, told: Told
+) -> None:
+    announced = await create_worktree.function(workspace, make.project.id, pr_context=_REQUEST)
+    await make.settled(announced.id)
+    assert "Failed to create worktree: the head of pull request #7" in await told.failure()
+
+
+async def test_what_was_half_made_at_a_kill_is_undone_at_the_next_start(
+    make: Maker, workspace: Workspace, repository: Repository, told: Told, home_of_worktrees: Path
+) -> None:
+    path = home_of_worktrees / "one"
+    repository.git("branch", "one")
+    path.parent.mkdir(parents=True)
+    repository.git("worktree", "add", "--quiet", str(path), "one")
+    (repository.root / ".git/worktrees/one/locked").write_text("initializing")
+    await _as_if_killed(workspace, make.project, path)
+    assert await making.recover(workspace.store) == []
+    assert not path.exists()
+    assert repository.git("branch", "--list", "one") == ""
+    assert (
+        await told.failure() == "Failed to create worktree: Spinney ended while it was being made"
+    )
+
+
+async def test_what_was_made_whole_before_a_kill_is_kept(
+    make: Maker, workspace: Workspace, repository: Repository, home_of_worktrees: Path
+) -> None:
+    path = home_of_worktrees / "one"
+    path.parent.mkdir(parents=True)
+    repository.git("worktree", "add", "--quiet", "-b", "one", str(path))
+    await _as_if_killed(workspace, make.project, path)
+    finished = await making.recover(workspace.store)
+    assert [worktree.status for worktree in finished] == ["ready"]
+
+
+async def test_a_project_removed_meanwhile_takes_what_is_being_made_along(
+    workspace: Workspace,
+    added: Project,
+    repository: Repository,
+    fake_git: Callable[[str], None],
+    tmp_path: Path,
+    home_of_worktrees: Path,
+) -> None:
+    worktree = await making.announce(workspace.store, workspace.directories, added.id, name="one")
+    fake_git(
+        f'case "$*" in *"worktree add"*) touch {tmp_path}/at-it;'
+        f" while [ -e {tmp_path}/at-it ]; do sleep 0.02; done;; esac\n"
+        'exec "$real_git" "$@"'
+    )
+    creating = asyncio.create_task(making.create(workspace.store, worktree))
+    async with asyncio.timeout(20):
+        while not (tmp_path / "at-it").exists():
+            await asyncio.sleep(0.02)
+        await workspace.store.accept(ProjectRemoved(project_id=added.id))
+        (tmp_path / "at-it").unlink()
+        assert await creating is False
+    assert not workspace.store.state.worktrees
+    assert not (home_of_worktrees / "one").exists()
+    assert repository.git("branch", "--list", "one") == ""
+
+
+_REQUEST = PullRequestContext(number=7, title="Better", headRefName="better", baseRefName="main")
+
+
+def _propose(
+    repository: Repository, tmp_path: Path, where: str, files: dict[str, str] | None = None
+) -> str:
+    """A pull request at the bare `origin`, as a hosting service keeps it; its head's commit."""
+    fork = tmp_path / "fork"
+    repository.git("clone", "--quiet", str(tmp_path / "origin.git"), str(fork))
+    for name, text in {"better": "text\n", **(files or {})}.items():
+        path = fork / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    repository.git("add", ".", cwd=fork)
+    repository.git("commit", "--quiet", "--no-verify", "--message", "better", cwd=fork)
+    target = "refs/pull/7/head" if where == "pull ref" else "refs/heads/better"
+    repository.git("push", "--quiet", "origin", f"HEAD:{target}", cwd=fork)
+    return repository.git("rev-parse", "HEAD", cwd=fork)
+
+
+async def _as_if_killed(workspace: Workspace, project: Project, path: Path) -> None:
+    worktree = Worktree(
+        id="killed",
+        project_id=project.id,
+        name="one",
+        path=str(path),
+        branch="one",
+        created_at=1,
+        status="creating",
+    )
+    await workspace.store.accept(WorktreeCreating(worktree=worktree))
