@@ -73,6 +73,7 @@ ACTIONS: tuple[Action, ...] = (
         "add_project",
         "f3",
         "Add a project",
+        hint="add project",
         help="A git repository on this machine, by its path.",
     ),
     Action(
@@ -118,7 +119,7 @@ ACTIONS: tuple[Action, ...] = (
 )
 
 FOOTER = (
-    "stop", "next_waiting", "commands", "new_worktree", "new_session", "cycle_mode",
+    "stop", "next_waiting", "add_project", "commands", "new_worktree", "new_session", "cycle_mode",
     "toggle_tree", "next_pane", "quit",
 )  # fmt: skip
 """The actions in the footer, those that are wanted most first."""

@@ -246,7 +246,7 @@ async def test_yolo_wants_a_second_y_and_says_what_it_means(start: Start) -> Non
     client = a_client(**a_plan())
     async with start(client) as (app, pilot):
         await pilot.press("y")
-        shown = app.main.chat.request.query_one("#request-text")
+        shown = app.main.chat.request.query_one("#request-keys")
         assert "[y] again: yolo, nothing will be asked" in str(shown.render())
         assert not client.called("approve_plan")
         await pilot.press("y")

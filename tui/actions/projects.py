@@ -83,7 +83,8 @@ async def check_agents(screen: "MainScreen") -> None:
 def report_text(reports: list[BackendReport]) -> Content:
     """One paragraph for each agent."""
     parts: list[str | tuple[str, str]] = []
-    for report in reports:
+    for number, report in enumerate(reports):
+        parts.append("\n\n" if number else "")
         good = report.problem is None
         parts += [("✓ " if good else "✗ ", "$success" if good else "$error")]
         parts += [(report.label, "bold"), f"  {report.version or ''}"]
@@ -91,5 +92,4 @@ def report_text(reports: list[BackendReport]) -> Content:
             parts.append((f"  {report.program}", "$text-muted"))
         if report.problem:
             parts.append(f"\n  {report.problem}")
-        parts.append("\n")
     return Content.assemble(*parts)

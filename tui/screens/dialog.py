@@ -26,6 +26,7 @@ class Dialog(ModalScreen[R | None], Generic[R]):
     """A box in the middle; escape leaves it and changes nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Cancel", show=False)]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-high")]  # noqa: RUF012 (as Textual has it)
 
     def __init__(self, title: str) -> None:
         super().__init__()

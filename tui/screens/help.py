@@ -45,7 +45,7 @@ def help_page(overrides: Mapping[str, str]) -> Report:
         (", ".join(action.id for action in ACTIONS), "$text-muted"),
         ".",
     ]
-    return Report("Help", Content.assemble(*parts))
+    return Report("Help", Content.assemble(*parts), ("↑ ↓", "scroll"))
 
 
 def _actions(where: Where, overrides: Mapping[str, str]) -> Iterator[tuple[str, str]]:

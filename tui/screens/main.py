@@ -19,13 +19,13 @@ from textual.widgets import Static
 from model.text import clean_line
 from tui import keymap
 from tui.actions.local import LOCAL
-from tui.marks import counts, in_need
+from tui.marks import in_need
 from tui.places import Place, is_shown, nearest, project_of, shown_sessions, worktree_of
 from tui.steps import is_project, next_step, repository_at
 from tui.terminal import WIDE, Terminal, size_problem
 from tui.widgets.chat import Chat
 from tui.widgets.composer import Composer
-from tui.widgets.key_hints import KeyHints
+from tui.widgets.key_hints import KeyHints, useless
 from tui.widgets.project_tree import ProjectTree
 from tui.widgets.request_panel import RequestPanel
 from tui.widgets.top_bar import TopBar
@@ -204,10 +204,6 @@ class MainScreen(Screen[None]):
 
     def refresh_keys(self) -> None:
         """Name the keys of where the focus is."""
-        busy = self.session is not None and self.session.status in ("running", "waiting")
-        without = set() if busy else {"stop"}
-        if self.link is None or not counts(self.state)[0]:
-            without |= {"next_waiting"}
         first: tuple[tuple[str, str], ...] = ()
         match self.focused:
             case Composer():
@@ -215,11 +211,8 @@ class MainScreen(Screen[None]):
             case ProjectTree():
                 remove = (self._key("remove_here"), "remove")
                 first = (("enter", "open"), ("letters", "filter"), remove)
-        if self.session is None:
-            without |= {"cycle_mode"}
-        self.query_one("#keys", KeyHints).follow(
-            self.key_overrides, first=first, without=frozenset(without)
-        )
+        without = useless(self.state if self.link is not None else None, self.session)
+        self.query_one("#keys", KeyHints).follow(self.key_overrides, first=first, without=without)
 
     def on_screen_resume(self) -> None:
         """Behind a dialog the keys go on where they went; if that is gone, to the message box."""

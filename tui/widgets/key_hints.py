@@ -1,11 +1,17 @@
 """The footer: the keys that matter where one is, made from the table of actions."""
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from tui.keymap import BY_ID, FOOTER, keys_of, shown
+from tui.marks import counts
 from tui.widgets.line import EMPTY, Line, clickable
+
+if TYPE_CHECKING:
+    from model.resources import Session
+    from model.state import State
 
 
 class KeyHints(Line):
@@ -49,3 +55,17 @@ def _of_action(action_id: str, overrides: Mapping[str, str]) -> Content:
 
 def _hint(key: str, words: str) -> Content:
     return Content.assemble((key, "bold $accent"), (f" {words}", "$text-muted"))
+
+
+def useless(state: "State | None", session: "Session | None") -> frozenset[str]:
+    """The actions in the footer that would do nothing now; `session`: the one that is open."""
+    without = set()
+    if session is None or session.status not in ("running", "waiting"):
+        without.add("stop")
+    if session is None:
+        without.add("cycle_mode")
+    if state is None or not counts(state)[0]:
+        without.add("next_waiting")
+    has_projects = state is not None and bool(state.projects)
+    without |= {"add_project"} if has_projects else {"new_worktree", "new_session"}
+    return frozenset(without)

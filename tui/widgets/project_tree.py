@@ -240,7 +240,8 @@ class ProjectTree(Tree[Row]):
             if self.filter and role in NAME_ROLES:
                 for first, last in occurrences(self.filter, part):
                     side.stylize(self._role("match", on_cursor), start + first, start + last)
-        room = self.size.width - self._depth(node) * self.guide_depth - tail.cell_len
+        width = self.scrollable_content_region.width
+        room = width - self._depth(node) * self.guide_depth - tail.cell_len
         text.truncate(max(4, room), overflow="ellipsis")
         text.append(" " * max(0, room - text.cell_len), style)
         return text.append_text(tail)

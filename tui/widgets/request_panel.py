@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
@@ -26,12 +27,17 @@ KEYS: dict[str, dict[str, tuple[Choice, str]]] = {
 }
 
 
-class RequestPanel(VerticalScroll, can_focus=True):
+class RequestPanel(Vertical, can_focus=True):
     """The box over the composer while the session waits for a person.
 
     Its keys also work from the composer while that is empty. Enter there hands all keys back to
     the composer (talk on), so that a message may begin with any letter.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,pageup", "scroll_text(-1)", show=False),
+        Binding("down,pagedown", "scroll_text(1)", show=False),
+    ]
 
     GRACE: ClassVar[float] = 0.4
     """Seconds in which a new request takes no key: it may appear under a typing hand."""
@@ -65,8 +71,10 @@ class RequestPanel(VerticalScroll, can_focus=True):
         """Whether `y` was pressed once; only a second one lets the agent do everything."""
 
     def compose(self) -> ComposeResult:
-        """One text."""
-        yield Static(id="request-text", markup=False)
+        """What is asked, and the keys, which never scroll out of sight."""
+        with VerticalScroll(id="request-scroll", can_focus=False):
+            yield Static(id="request-text", markup=False)
+        yield Static(id="request-keys", markup=False)
 
     def ask(self, request: "Request | None") -> None:
         """Show this request; `None` hides the panel."""
@@ -82,7 +90,7 @@ class RequestPanel(VerticalScroll, can_focus=True):
             self._yolo_asked = False
             self.is_armed = True
             self._since = time.monotonic()
-            self.scroll_home(animate=False)
+            self._scroll.scroll_home(animate=False)
         self._draw()
 
     @property
@@ -92,6 +100,15 @@ class RequestPanel(VerticalScroll, can_focus=True):
             return None
         questions = self.request.questions
         return questions[self._position] if self._position < len(questions) else None
+
+    @property
+    def _scroll(self) -> VerticalScroll:
+        return self.query_one("#request-scroll", VerticalScroll)
+
+    def action_scroll_text(self, direction: int) -> None:
+        """Read on in a long text."""
+        scroll = self._scroll
+        scroll.scroll_page_up() if direction < 0 else scroll.scroll_page_down()
 
     # Keys ---------------------------------------------------------------------------------------
 
@@ -185,18 +202,23 @@ class RequestPanel(VerticalScroll, can_focus=True):
 
     def _draw(self) -> None:
         assert self.request is not None
+        parts: list[Part] = ["The plan above is ready."]
         match self.request.kind:
             case "plan":
-                title, parts = "Plan", ["The plan above is ready.\n", *self._keys("talk on")]
+                title = "Plan"
             case "permission":
                 title, parts = "Permission", self._permission(self.request)
             case "question":
-                title, parts = "Question", self._question(self.request)
+                title, parts = "Question", self._question()
         self.border_title = Content(title)
         self.query_one("#request-text", Static).update(Content.assemble(*parts))
+        self.query_one("#request-keys", Static).update(Content.assemble(*self._keys()))
 
-    def _keys(self, enter: str) -> list[Part]:
+    def _keys(self) -> list[Part]:
         assert self.request is not None
+        if self.request.kind == "question":
+            done = _key("enter", "done") if self.question and self.question.multi_select else []
+            return [*done, ("or write your own answer below", "$text-muted")]
         if not self.is_armed:
             return [
                 ("Write below what should change;  ", "$text-muted"),
@@ -205,22 +227,22 @@ class RequestPanel(VerticalScroll, can_focus=True):
         if self._yolo_asked:
             return [
                 *_key("y", "again: yolo, nothing will be asked"),
-                ("any other key: not yet", "$text-muted"),
+                ("any key: back", "$text-muted"),
             ]
         parts: list[Part] = []
         for key, (_, words) in KEYS[self.request.kind].items():
             parts += _key(key, words)
-        return [*parts, *_key("enter", enter)]
+        return [*parts, *_key("enter", "talk on")]
 
     def _permission(self, request: "Request") -> list[Part]:
         parts: list[Part] = [("May I use ", ""), (request.tool_name or "a tool", "bold"), "?"]
         if request.description:
             parts += ["  ", (request.description, "$text-muted")]
-        return [*parts, "\n", (_shown_input(request), "$warning"), "\n", *self._keys("talk on")]
+        return [*parts, "\n", (_shown_input(request), "$warning")]
 
-    def _question(self, request: "Request") -> list[Part]:
-        question = self.question
-        if question is None:
+    def _question(self) -> list[Part]:
+        request, question = self.request, self.question
+        if request is None or question is None:
             return [("Answered.", "$text-muted")]
         parts: list[Part] = []
         if len(request.questions) > 1:
@@ -228,16 +250,14 @@ class RequestPanel(VerticalScroll, can_focus=True):
             parts.append((place, "$text-muted"))
         if question.header:
             parts += [(question.header, "bold $accent"), "  "]
-        parts += [(question.question, "bold"), "\n"]
+        parts += [(question.question, "bold"), "\n" if question.options else ""]
         for number, option in enumerate(question.options):
             tick = ("[x] " if number in self._ticked else "[ ] ") if question.multi_select else ""
-            parts += [(f" {number + 1} ", "$on-accent on $accent"), f" {tick}{option.label}"]
+            parts += ["\n" if number else "", (f" {number + 1} ", "$on-accent on $accent")]
+            parts.append(f" {tick}{option.label}")
             if option.description:
-                parts += [("  " + option.description, "$text-muted")]
-            parts.append("\n")
-        if question.multi_select:
-            parts += [*_key("enter", "done")]
-        return [*parts, ("or write your own answer below", "$text-muted")]
+                parts.append((f"  {option.description}", "$text-muted"))
+        return parts
 
 
 def _key(key: str, words: str) -> list[Part]:
