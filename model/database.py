@@ -6,6 +6,7 @@ transaction is on disk before `write` returns (WAL, `synchronous=FULL`).
 
 import asyncio
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
@@ -25,7 +26,16 @@ R = TypeVar("R", bound=Resource)
 
 Statement = tuple[str, tuple[Any, ...]]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+
+_INDEX_WORDS = (
+    "INSERT OR REPLACE INTO words (rowid, text)"
+    " SELECT messages.rowid, group_concat(json_extract(blocks.body, '$.text'), char(10))"
+    " FROM messages JOIN blocks ON blocks.message_id = messages.id"
+    " WHERE json_extract(blocks.body, '$.type') IN ('text', 'plan') {which}"
+    " GROUP BY messages.rowid"
+)
+"""Makes what a message says searchable, under the message's own row number."""
 
 _MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -37,8 +47,18 @@ _MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE blocks (message_id TEXT, place INTEGER, body TEXT NOT NULL,"
         " PRIMARY KEY (message_id, place)) WITHOUT ROWID",
     ),
+    (
+        "CREATE VIRTUAL TABLE words USING fts5 (text, tokenize='unicode61 remove_diacritics 2')",
+        # One place for every way in which messages go.
+        "CREATE TRIGGER words_forgotten AFTER DELETE ON messages"
+        " BEGIN DELETE FROM words WHERE rowid = old.rowid; END",
+        _INDEX_WORDS.format(which=""),
+    ),
 )
 """What leads from each version to the next. A waiting message has no position."""
+
+_WORDS_LIMIT = 32
+"""Words of a search that count."""
 
 _PUT_DOCUMENT = "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)"
 _PUT_BLOCK = "INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)"
@@ -62,6 +82,18 @@ class Saved:
     """Assistant messages that were being streamed when the program ended."""
     problems: list[str]
     """A sentence for each entry that could not be read; it stays in the file, unused."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessage:
+    """A message that a search found."""
+
+    session_id: str
+    message_id: str
+    role: str
+    timestamp: float
+    snippet: str
+    """What stands around the words."""
 
 
 def disk_error(error: Exception, what: str) -> SpinneyError:
@@ -164,6 +196,35 @@ class Database:
             row = await cursor.fetchone()
         return MessagePage(messages=page[::-1], total=row[0] if row else 0)
 
+    async def search(
+        self, query: str, session_ids: Sequence[str] | None, limit: int
+    ) -> list[FoundMessage]:
+        """The newest messages that hold all words of `query`, the last one also as a beginning.
+
+        Args:
+            query: Words; nothing in it is syntax.
+            session_ids: The sessions to look in; `None` is all of them.
+            limit: How many at most.
+        """
+        match = _match(query)
+        if not match:
+            return []
+        within = (
+            ""
+            if session_ids is None
+            else (" AND messages.session_id IN (SELECT value FROM json_each(?2))")
+        )
+        # By row number, not by rank: the index yields it in this order and stops at the limit.
+        statement = (
+            "SELECT messages.session_id, messages.id, json_extract(messages.body, '$.role'),"
+            " json_extract(messages.body, '$.timestamp'), snippet(words, 0, '', '', '…', 24)"
+            " FROM words JOIN messages ON messages.rowid = words.rowid"
+            f" WHERE words MATCH ?1{within} ORDER BY words.rowid DESC LIMIT ?3"
+        )
+        values = (match, json.dumps(list(session_ids or ())), limit)
+        async with self._reader.execute(statement, values) as cursor:
+            return [FoundMessage(*row) async for row in cursor]
+
     async def _documents(self, kind: type[R], problems: list[str]) -> list[R]:
         name = kind.__name__.lower()
         found = []
@@ -236,12 +297,16 @@ def statements_for(event: e.Event, before: State, after: State) -> list[Statemen
     """What the event writes, given the states around it."""
     match event:
         case e.MessageQueued():
-            return _message_rows(event.message, placed=event.status == "processing")
+            rows = _message_rows(event.message, placed=event.status == "processing")
+            return [*rows, _words_row(event.message.id)]
         case e.MessageStarted():
             return _message_rows(event.message, placed=True)
         case e.MessageCompleted() | e.MessageFailed():
             message = before.streaming.get(event.message_id)
-            return _message_rows(fold_message(message, event), placed=True) if message else []
+            if message is None:
+                return []
+            rows = _message_rows(fold_message(message, event), placed=True)
+            return [*rows, _words_row(message.id)]
         case e.ContentDelta() | e.ToolUsed() | e.BlockChanged():
             message = after.streaming.get(event.message_id)
             if message is not None:
@@ -312,6 +377,17 @@ def block_row(message: Message, place: int) -> Statement:
 
 def _block_row(message_id: str, place: int, block: Block) -> Statement:
     return _PUT_BLOCK, (message_id, place, block.model_dump_json())
+
+
+def _words_row(message_id: str) -> Statement:
+    return _INDEX_WORDS.format(which="AND messages.id = ?"), (message_id,)
+
+
+def _match(query: str) -> str:
+    """An FTS5 expression for all words of `query`: each quoted, so that none is an operator."""
+    words = re.findall(r"\w+", query)
+    quoted = [f'"{word}"' for word in words[:_WORDS_LIMIT]]
+    return " ".join(quoted) + "*" if quoted else ""
 
 
 def _message_rows(message: Message, *, placed: bool) -> list[Statement]:

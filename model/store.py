@@ -6,13 +6,14 @@ and again if the disk refuses.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from model.bus import EventBus
 from model.database import (
     Database,
     DocumentKey,
+    FoundMessage,
     Statement,
     block_row,
     changed_documents,
@@ -78,6 +79,13 @@ class Store:
         """A page of a conversation with what has been streamed up to now."""
         await self.flush()
         return await self._database.messages(session_id, limit, offset)
+
+    async def search(
+        self, query: str, session_ids: Sequence[str] | None, limit: int
+    ) -> list[FoundMessage]:
+        """The newest messages that hold all words of `query`, in all sessions or in these."""
+        await self.flush()
+        return await self._database.search(query, session_ids, limit)
 
     async def flush(self) -> None:
         """Save everything that was recorded. Raises `SpinneyError` when the disk refuses."""

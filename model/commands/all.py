@@ -1,5 +1,25 @@
 """Importing this registers every command."""
 
-from model.commands import doctor, git, preferences, projects, scripts, server, sessions, worktrees
+from model.commands import (
+    doctor,
+    git,
+    preferences,
+    projects,
+    scripts,
+    search,
+    server,
+    sessions,
+    worktrees,
+)
 
-__all__ = ["doctor", "git", "preferences", "projects", "scripts", "server", "sessions", "worktrees"]
+__all__ = [
+    "doctor",
+    "git",
+    "preferences",
+    "projects",
+    "scripts",
+    "search",
+    "server",
+    "sessions",
+    "worktrees",
+]
