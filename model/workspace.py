@@ -7,22 +7,17 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Protocol
 
-from model import worktree_status, worktrees
+from model import worktrees
 from model.backends.base import Backend, Launch
 from model.backends.leftovers import end_leftovers, owner_mark
-from model.bus import EventBus, Reader
+from model.bus import EventBus
 from model.catalog import Catalog
 from model.chat.chats import Chats
 from model.database import Database
 from model.errors import SpinneyError
-from model.events import (
-    Event,
-    MessageCompleted,
-    MessageFailed,
-    PreferencesUpdated,
-    WorktreeCreated,
-)
+from model.events import PreferencesUpdated
 from model.paths import Directories
+from model.poller import Poller
 from model.preferences import Preferences
 from model.preferences_file import PreferencesFile
 from model.resources import Session
@@ -75,6 +70,7 @@ class Workspace:
         self.chats: Chats
         self.scripts: Scripts
         self.removals: Removals
+        self.poller: Poller
         self._preferences_file = PreferencesFile(directories.preferences)
         self._background: set[asyncio.Task[None]] = set()
         self._ending = AsyncExitStack()
@@ -120,7 +116,8 @@ class Workspace:
         self.run_in_background(self._finish_creations())
         self.run_in_background(self.removals.recover())
         self.run_in_background(Retention(self.store, self.removals, self.chats.end).run())
-        self.run_in_background(self._follow_turns(self.bus.reader()))
+        self.poller = Poller(self.store, self.bus, worktrees.archive)
+        self.run_in_background(self.poller.run())
         self.run_in_background(self._preferences_file.watch(self._preferences_edited))
 
     async def stop(self) -> None:
@@ -146,34 +143,6 @@ class Workspace:
         self._background.discard(task)
         if not task.cancelled() and task.exception() is not None:
             _log.error("background work failed", exc_info=task.exception())
-
-    async def _follow_turns(self, reader: Reader) -> None:
-        """Ask git about a worktree whenever it was made or an agent has worked in it."""
-        news = asyncio.Event()
-        stop_listening = self.bus.listen(news.set)
-        try:
-            while True:
-                await news.wait()
-                news.clear()
-                changed = {
-                    worktree_id
-                    for entry in reader.take()[0]
-                    if (worktree_id := self._worktree_changed_by(entry.event))
-                }
-                for worktree_id in changed:
-                    await worktree_status.refresh(self.store, worktree_id)
-        finally:
-            stop_listening()
-
-    def _worktree_changed_by(self, event: Event) -> str | None:
-        match event:
-            case WorktreeCreated():
-                return event.worktree.id
-            case MessageCompleted() | MessageFailed():
-                session = self.store.state.sessions.get(event.session_id)
-                return session.worktree_id if session else None
-            case _:
-                return None
 
     async def change_preferences(self, changed: Preferences) -> None:
         """Save new preferences to their file and tell everybody. Raises `SpinneyError`."""

@@ -1,45 +1,94 @@
-"""Git's counts of a worktree, asked anew when something may have changed them."""
+"""What git says of a worktree, recorded where it differs from what is known.
+
+A branch switched by hand is followed; a directory removed by hand is `missing` until it is back.
+"""
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Final
 
-from model.errors import SpinneyError
-from model.events import GitStatusUpdated, WorktreeUpdated
+from model.events import Event, GitStatusUpdated, WorktreeUpdated
 from model.git import status
+from model.git.branch_tips import BranchTips, branch_tips
+from model.resources import Project, Worktree
+from model.state import State
 from model.store import Store
 
+_TOLD_AGAIN_AFTER: Final = 300
+"""Seconds after which unchanged counts are told again, with the time of the last look."""
 
-async def refresh(store: Store, worktree_id: str) -> None:
-    """Ask git about a worktree and record what it says; a removed directory is `missing`."""
+Tips = Callable[[Path], Awaitable[BranchTips]]
+"""Reads a repository's branches, or knows them."""
+
+
+async def refresh(store: Store, worktree_id: str, tips: Tips = branch_tips) -> None:
+    """Ask git about a worktree and record what changed.
+
+    Raises:
+        SpinneyError: git does not answer, or refuses; the last counts stay.
+    """
     worktree = store.state.worktrees.get(worktree_id)
     if worktree is None or worktree.status == "creating" or worktree.archived_at is not None:
         return
-    path = Path(worktree.path)
-    there = "ready" if await asyncio.to_thread(path.is_dir) else "missing"
-    if worktree.status != there:
-        changed = worktree.model_copy(update={"status": there})
-        store.record(WorktreeUpdated(worktree=changed))
-    if there == "missing":
-        return
     project = store.state.projects[worktree.project_id]
-    try:
-        found = await status.worktree_status(path, worktree.base_branch or project.default_branch)
-    except SpinneyError:
-        # Git's reason is told where a person asks for something; here the last counts stay.
+    path = Path(worktree.path)
+    if not await asyncio.to_thread(path.is_dir):
+        await _correct(store, worktree, status="missing")
         return
-    if worktree_id not in store.state.worktrees:
+    found = await _look(path, worktree, project, tips)
+    await _correct(store, worktree, status="ready", branch=found.branch or worktree.branch)
+    current = store.state.worktrees.get(worktree_id)
+    if current is not None and current.path == worktree.path:
+        _record(store, current, found)
+
+
+async def _look(path: Path, worktree: Worktree, project: Project, tips: Tips) -> status.GitStatus:
+    base = worktree.base_branch or project.default_branch
+    root = Path(project.path)
+    # A project whose own folder is gone still has worktrees that can tell.
+    known = await tips(root if await asyncio.to_thread(root.is_dir) else path)
+    return await status.worktree_status(path, base, known)
+
+
+async def _correct(store: Store, seen: Worktree, **facts: str) -> None:
+    """Save facts that differ, unless somebody moved or renamed the worktree meanwhile."""
+    if all(getattr(seen, name) == value for name, value in facts.items()):
         return
-    store.record(
-        GitStatusUpdated(
-            worktree_id=worktree_id,
-            ahead=found.ahead,
-            behind=found.behind,
-            uncommitted_added=found.uncommitted_added,
-            uncommitted_removed=found.uncommitted_removed,
-            branch_diff_added=found.branch_diff_added,
-            branch_diff_removed=found.branch_diff_removed,
-            unpushed=found.unpushed,
-            checked_at=time.time(),
-        )
+
+    def accepted(state: State) -> list[Event]:
+        now = state.worktrees.get(seen.id)
+        if now is None or (now.path, now.branch) != (seen.path, seen.branch):
+            return []
+        corrected = now.model_copy(update=facts)
+        return [] if corrected == now else [WorktreeUpdated(worktree=corrected)]
+
+    await store.accept(accepted)
+
+
+def _record(store: Store, known: Worktree, found: status.GitStatus) -> None:
+    before = (
+        known.cached_ahead_count,
+        known.cached_behind_count,
+        known.cached_uncommitted_added,
+        known.cached_uncommitted_removed,
+        known.cached_branch_diff_added,
+        known.cached_branch_diff_removed,
+        known.cached_unpushed_count,
     )
+    event = GitStatusUpdated(
+        worktree_id=known.id,
+        ahead=found.ahead,
+        behind=found.behind,
+        uncommitted_added=found.uncommitted_added,
+        uncommitted_removed=found.uncommitted_removed,
+        branch_diff_added=found.branch_diff_added,
+        branch_diff_removed=found.branch_diff_removed,
+        unpushed=found.unpushed,
+        checked_at=time.time(),
+    )
+    after = tuple(event.model_dump(exclude={"worktree_id", "checked_at"}).values())
+    age = event.checked_at - (known.cached_status_at or 0)
+    if before != after or age > _TOLD_AGAIN_AFTER:
+        store.record(event)

@@ -1,14 +1,17 @@
-"""Commands that ask git about worktrees or let it work in them: status, diff, commit."""
+"""Commands that ask git about worktrees or let it work in them: status, diff, commit, exchange."""
 
 import asyncio
+import os
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from model import worktree_status
 from model.commands.registry import command
-from model.errors import worktree_not_found
-from model.git import commit, diff, status
-from model.resources import Resource, Worktree
+from model.errors import SpinneyError, worktree_not_found
+from model.events import TaskCompleted
+from model.git import commit, diff, remotes, repositories, status
+from model.hosting import pull_requests
+from model.resources import Project, Resource, Worktree
 from model.worktrees import project_in, worktree_in
 
 if TYPE_CHECKING:
@@ -22,18 +25,19 @@ class CommitResult(Resource):
     commit_sha: str
 
 
+class ExchangeResult(Resource):
+    """What `git_pull` and `git_push` give: git's words, also where it refused."""
+
+    success: bool
+    output: str
+
+
 @command
 async def fetch_worktrees_status(workspace: "Workspace", project_id: str) -> None:
     """Ask git anew about all worktrees of a project."""
     project_in(workspace.store.state, project_id)
-    limit = asyncio.Semaphore(2)
-
-    async def refresh(worktree: Worktree) -> None:
-        async with limit:
-            await worktree_status.refresh(workspace.store, worktree.id)
-
     found = workspace.store.state.worktrees_of(project_id)
-    await asyncio.gather(*(refresh(worktree) for worktree in found if worktree.status == "ready"))
+    await workspace.poller.ask_and_wait([worktree.id for worktree in found])
 
 
 @command
@@ -51,7 +55,8 @@ async def get_git_diff(
     base_branch: str | None = None,
 ) -> str:
     """A unified diff of a worktree or project: working, staged, or against a base branch."""
-    path, base = await _known_root(workspace, worktree_path)
+    path, project, worktree = await _known_root(workspace, worktree_path)
+    base = (worktree.base_branch if worktree else None) or project.default_branch
     return await diff.diff(path, diff_type, base_branch or base)
 
 
@@ -61,20 +66,108 @@ async def commit_changes(
 ) -> CommitResult:
     """Commit what is staged, or (`stageAll`) everything."""
     worktree = worktree_in(workspace.store.state, worktree_id)
-    sha = await commit.commit(Path(worktree.path), message, stage_all)
-    workspace.run_in_background(worktree_status.refresh(workspace.store, worktree_id))
+    try:
+        sha = await commit.commit(Path(worktree.path), message, stage_all)
+    except SpinneyError as error:
+        _tell(workspace, "commit", worktree, ok=False, detail=error.message)
+        raise
+    _tell(workspace, "commit", worktree, ok=True, detail=sha)
     return CommitResult(success=True, commit_sha=sha)
 
 
-async def _known_root(workspace: "Workspace", given: str) -> tuple[Path, str]:
-    """The root of a known worktree or project at this path, and its base branch."""
+@command
+async def git_pull(
+    workspace: "Workspace", worktree_path: str, base_branch: str, remote: str = "origin"
+) -> ExchangeResult:
+    """Bring a remote's branch into the one checked out here; a conflict stays to be solved."""
+    path, _, worktree = await _known_root(workspace, worktree_path)
+    pulling = remotes.pull(path, remote, base_branch)
+    return await _exchange(workspace, "pull", worktree, pulling)
+
+
+@command
+async def git_push(
+    workspace: "Workspace",
+    worktree_path: str,
+    pr_number: int | None = None,
+    remote: str = "origin",
+) -> ExchangeResult:
+    """Push the branch checked out here, to its own name or (`prNumber`) to a pull request's head.
+
+    Never forces.
+    """
+    path, _, worktree = await _known_root(workspace, worktree_path)
+    to = None
+    if pr_number is not None:
+        remote, to = await _head_of(path, pr_number, remote)
+    return await _exchange(workspace, "push", worktree, remotes.push(path, remote, to))
+
+
+async def _exchange(
+    workspace: "Workspace",
+    task: str,
+    worktree: Worktree | None,
+    exchanging: Awaitable[tuple[bool, str]],
+) -> ExchangeResult:
+    success, output = await exchanging
+    _tell(workspace, task, worktree, ok=success, detail=output)
+    return ExchangeResult(success=success, output=output)
+
+
+def _tell(
+    workspace: "Workspace", task: str, worktree: Worktree | None, *, ok: bool, detail: str
+) -> None:
+    worktree_id = worktree.id if worktree else None
+    workspace.store.record(TaskCompleted(task=task, ok=ok, detail=detail, worktree_id=worktree_id))
+    if worktree_id:
+        workspace.poller.ask(worktree_id)
+
+
+async def _head_of(path: Path, number: int, remote: str) -> tuple[str, str]:
+    """The configured remote and the branch there that a pull request proposes."""
+    head = await pull_requests.pull_request_head(path, number)
+    if not head.repository:
+        raise SpinneyError(
+            f"The repository that pull request #{number} comes from does not exist any more.",
+            "not_found",
+        )
+    known = await repositories.remotes(path)
+    wanted = f"{head.owner}/{head.repository}".casefold()
+    fitting = [found.name for found in known if _leads_to(found.url, wanted)]
+    # One that leads nowhere known, such as a mirror, is taken at the caller's word.
+    if not fitting and not head.crosses and remote in {found.name for found in known}:
+        return remote, head.branch
+    if not fitting:
+        raise SpinneyError(
+            f"Pull request #{number} comes from {head.owner}/{head.repository}, which is none of "
+            "the repository's remotes. Add it with “git remote add”, then push again.",
+            "conflict",
+        )
+    return (remote if remote in fitting else fitting[0]), head.branch
+
+
+def _leads_to(url: str, repository: str) -> bool:
+    path = url.casefold().removesuffix("/").removesuffix(".git").replace(":", "/")
+    return path.endswith("/" + repository)
+
+
+async def _known_root(workspace: "Workspace", given: str) -> tuple[Path, Project, Worktree | None]:
+    """The known worktree or project whose root is at this path; nothing else is touched."""
     state = workspace.store.state
-    real = await asyncio.to_thread(lambda: Path(given).resolve())
-    for worktree in state.worktrees.values():
-        if Path(worktree.path) == real:
-            project = state.projects[worktree.project_id]
-            return real, worktree.base_branch or project.default_branch
-    for project in state.projects.values():
-        if project.path and Path(project.path) == real:
-            return real, project.default_branch
+    places: list[tuple[str, Project, Worktree | None]] = [
+        *((w.path, state.projects[w.project_id], w) for w in state.worktrees.values()),
+        *((p.path, p, None) for p in state.projects.values() if p.path),
+    ]
+    paths = [given, *(path for path, _, _ in places)]
+    real, *known = await asyncio.to_thread(lambda: [_real(path) for path in paths])
+    for there, (path, project, worktree) in zip(known, places, strict=True):
+        if there == real:
+            return Path(path), project, worktree
     raise worktree_not_found(given)
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except ValueError:  # a NUL byte
+        raise worktree_not_found(path) from None

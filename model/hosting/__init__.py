@@ -1,0 +1,1 @@
+"""The hosting service: pull requests and their checks, by way of its own program."""

@@ -1,0 +1,241 @@
+"""Keeps what is known of the worktrees true: asks git and the hosting service again and again.
+
+Git's directories are watched, so that a commit, a checkout or a fetch is noticed at once and by
+itself; the intervals of the preferences find the rest. Archived worktrees are left alone.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from model import worktree_status
+from model.bus import EventBus, Reader
+from model.errors import SpinneyError
+from model.events import (
+    Event,
+    MessageCompleted,
+    MessageFailed,
+    PreferencesUpdated,
+    ProjectRemoved,
+    WorktreeArchived,
+    WorktreeCreated,
+    WorktreeDeleted,
+    WorktreeRenamed,
+    WorktreeStatusUpdated,
+    WorktreeUnarchived,
+    WorktreeUpdated,
+)
+from model.git.branch_tips import BranchTips, branch_tips
+from model.git.directories import git_directories
+from model.git.watch import WatchedTree, watch
+from model.hosting.pull_requests import pull_request_state
+from model.resources import Worktree
+from model.rounds import Rounds
+from model.store import Store
+
+AT_ONCE: Final = 2
+"""Calls of git: more do not finish a sweep any sooner."""
+_TIPS_GOOD_FOR: Final = 5.0
+"""Seconds that a reading of a repository's branches serves a sweep."""
+
+_log = logging.getLogger(__name__)
+
+
+class Poller:
+    """Asks git about every worktree, and the hosting service about every pull request.
+
+    Args:
+        store: Where it reads what there is and records what it found.
+        bus: Where it hears what makes another look worth while.
+        archive: Puts a worktree away; refuses with `conflict` while a session works in it.
+    """
+
+    def __init__(
+        self, store: Store, bus: EventBus, archive: Callable[[Store, str], Awaitable[None]]
+    ) -> None:
+        self._store = store
+        self._archive = archive
+        self._bus = bus
+        self._git = Rounds(self._ask_git, self._worktrees, self._git_interval, AT_ONCE)
+        self._hosting = Rounds(self._ask_hosting, self._proposed, self._remote_interval, 1)
+        self._tips: dict[Path, tuple[float, BranchTips]] = {}
+        self._merged: set[str] = set()
+        """Worktrees to be archived as soon as no session works in them."""
+        self._places_new = asyncio.Event()
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        reader = self._bus.reader()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._git.run())
+            group.create_task(self._hosting.run())
+            group.create_task(self._follow(reader))
+            group.create_task(self._watch())
+
+    def ask(self, *worktree_ids: str) -> None:
+        """Have git asked about these as soon as may be."""
+        self._forget_tips(*worktree_ids)
+        self._git.ask(*worktree_ids)
+
+    async def ask_and_wait(self, worktree_ids: list[str]) -> None:
+        """Have git asked about these, and wait until it has answered."""
+        self._forget_tips(*worktree_ids)
+        await self._git.ask_and_wait(worktree_ids)
+
+    def ask_hosting(self, worktree_id: str) -> None:
+        """Have the hosting service asked about this worktree's pull request."""
+        self._hosting.ask(worktree_id)
+
+    def _worktrees(self) -> Mapping[str, str]:
+        found = self._store.state.worktrees.values()
+        return {w.id: w.project_id for w in found if _alive(w)}
+
+    def _proposed(self) -> Mapping[str, str]:
+        found = self._store.state.worktrees.values()
+        return {w.id: w.project_id for w in found if _alive(w) and self._may_change(w)}
+
+    def _may_change(self, worktree: Worktree) -> bool:
+        if worktree.id in self._merged:
+            return True
+        return worktree.pr_number is not None and worktree.cached_pr_status != "merged"
+
+    def _git_interval(self) -> float:
+        return self._store.state.preferences.git_poll_interval
+
+    def _remote_interval(self) -> float:
+        return self._store.state.preferences.remote_poll_interval
+
+    async def _ask_git(self, worktree_id: str) -> None:
+        try:
+            await worktree_status.refresh(self._store, worktree_id, self._tips_of)
+        except SpinneyError as error:
+            # Told where a person asks for something; here the last counts stay.
+            _log.debug("git about %s: %s", worktree_id, error.message)
+
+    async def _tips_of(self, root: Path) -> BranchTips:
+        read, tips = self._tips.get(root, (0.0, None))
+        now = time.monotonic()
+        if tips is None or now - read > _TIPS_GOOD_FOR:
+            tips = await branch_tips(root)
+            self._tips[root] = (now, tips)
+        return tips
+
+    def _forget_tips(self, *worktree_ids: str) -> None:
+        state = self._store.state
+        for worktree_id in worktree_ids:
+            worktree = state.worktrees.get(worktree_id)
+            if worktree is not None:
+                self._tips.pop(Path(state.projects[worktree.project_id].path), None)
+
+    async def _ask_hosting(self, worktree_id: str) -> None:
+        worktree = self._store.state.worktrees[worktree_id]
+        if worktree_id in self._merged:
+            await self._archive_merged(worktree)
+            return
+        which = worktree.pr_url or worktree.pr_number
+        if which is None:
+            return
+        try:
+            found = await pull_request_state(Path(worktree.path), which)
+        except SpinneyError as error:
+            _log.debug("pull request of %s: %s", worktree_id, error.message)
+            return
+        known = self._store.state.worktrees.get(worktree_id)
+        if known is None or known.pr_number != worktree.pr_number:
+            return
+        if (known.cached_pr_status, known.cached_check_status) != (found.status, found.checks):
+            self._store.record(
+                WorktreeStatusUpdated(
+                    worktree_id=worktree_id,
+                    cached_pr_status=found.status,
+                    cached_check_status=found.checks,
+                )
+            )
+        if found.status == "merged" and known.cached_pr_status != "merged":
+            await self._archive_merged(known)
+
+    async def _archive_merged(self, worktree: Worktree) -> None:
+        wanted = self._store.state.preferences.auto_archive_on_pr_merged
+        if not wanted or worktree.session_type == "base":
+            self._merged.discard(worktree.id)
+            return
+        self._merged.add(worktree.id)
+        try:
+            await self._archive(self._store, worktree.id)
+        except SpinneyError as error:
+            if error.error_type == "conflict":
+                return
+            _log.warning("%s was not archived: %s", worktree.name, error.message)
+        self._merged.discard(worktree.id)
+
+    async def _follow(self, reader: Reader) -> None:
+        """Hear what makes another look worth while."""
+        news = asyncio.Event()
+        stop_listening = self._bus.listen(news.set)
+        try:
+            while True:
+                await news.wait()
+                news.clear()
+                for entry in reader.take()[0]:
+                    self._hear(entry.event)
+        finally:
+            stop_listening()
+
+    def _hear(self, event: Event) -> None:
+        match event:
+            case MessageCompleted() | MessageFailed():
+                session = self._store.state.sessions.get(event.session_id)
+                if session is not None:
+                    self.ask(session.worktree_id)
+                    if session.worktree_id in self._merged:
+                        self._hosting.ask(session.worktree_id)
+            case WorktreeCreated() | WorktreeUnarchived() | WorktreeRenamed():
+                self.ask(event.worktree.id)
+                self._places_changed()
+            case WorktreeUpdated() | WorktreeStatusUpdated() | PreferencesUpdated():
+                self._git.look_again()
+                self._hosting.look_again()
+            case ProjectRemoved() | WorktreeArchived() | WorktreeDeleted():
+                self._places_changed()
+            case _:
+                pass
+
+    def _places_changed(self) -> None:
+        self._places_new.set()
+        self._git.look_again()
+        self._hosting.look_again()
+
+    async def _watch(self) -> None:
+        """Watch the git directories of all worktrees, anew whenever there are others."""
+        while True:
+            self._places_new.clear()
+            trees = await asyncio.to_thread(self._watched_trees)
+            stop = asyncio.Event()
+            watching = asyncio.create_task(watch(trees, self._git_changed, stop))
+            try:
+                await self._places_new.wait()
+            finally:
+                stop.set()
+                watching.cancel()
+                await asyncio.gather(watching, return_exceptions=True)
+
+    def _watched_trees(self) -> list[WatchedTree]:
+        state = self._store.state
+        trees = []
+        for worktree in state.worktrees.values():
+            project = state.projects.get(worktree.project_id)
+            found = git_directories(Path(worktree.path)) if _alive(worktree) else None
+            if found is not None and project is not None:
+                base = worktree.base_branch or project.default_branch
+                trees.append(WatchedTree(worktree.id, found, base))
+        return trees
+
+    def _git_changed(self, worktree_ids: set[str]) -> None:
+        self.ask(*(worktree_ids & self._worktrees().keys()))
+
+
+def _alive(worktree: Worktree) -> bool:
+    return worktree.archived_at is None and worktree.status != "creating"

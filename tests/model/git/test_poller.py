@@ -1,0 +1,206 @@
+"""What the poller notices by itself, and what it leaves alone. Real git, a real workspace."""
+
+import asyncio
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.commands.git import fetch_worktrees_status
+from model.commands.preferences import update_preferences
+from model.commands.sessions import create_session, send_chat_message
+from model.events import WorktreeArchived
+from model.resources import Worktree
+from model.workspace import Workspace
+from tests.conftest import Eventually
+from tests.fakes import FakeBackend
+from tests.model.git.made_repository import Repository
+from tests.model.git.place import Place, place_of
+
+
+@pytest.fixture
+async def place(workspace: Workspace, repository: Repository) -> Place:
+    return await place_of(workspace, repository)
+
+
+async def look(place: Place) -> None:
+    """One poll of everything."""
+    await fetch_worktrees_status.function(place.workspace, place.project.id)
+
+
+async def looked_at(place: Place, worktree: Worktree, eventually: Eventually) -> None:
+    await eventually(lambda: place.now(worktree).cached_status_at is not None)
+
+
+def counts(worktree: Worktree) -> tuple[int | None, ...]:
+    return (
+        worktree.cached_ahead_count,
+        worktree.cached_behind_count,
+        worktree.cached_uncommitted_added,
+        worktree.cached_uncommitted_removed,
+        worktree.cached_branch_diff_added,
+        worktree.cached_branch_diff_removed,
+    )
+
+
+async def test_a_new_worktree_is_looked_at_without_being_asked_for(
+    place: Place, eventually: Eventually
+) -> None:
+    worktree = await place.add("otter")
+    await looked_at(place, worktree, eventually)
+    assert counts(place.now(worktree)) == (0, 0, 0, 0, 0, 0)
+
+
+async def test_a_commit_made_by_hand_is_noticed_long_before_the_interval_is_over(
+    place: Place, eventually: Eventually
+) -> None:
+    worktree = await place.add("otter")
+    await looked_at(place, worktree, eventually)
+    place.in_worktree(worktree).commit("new.txt", "one\ntwo\n")
+    await eventually(lambda: place.now(worktree).cached_ahead_count == 1)
+    assert counts(place.now(worktree)) == (1, 0, 0, 0, 2, 0)
+
+
+async def test_a_commit_on_the_base_branch_puts_every_worktree_behind(
+    place: Place, eventually: Eventually
+) -> None:
+    worktrees = [await place.add("otter"), await place.add("heron")]
+    for worktree in worktrees:
+        await looked_at(place, worktree, eventually)
+    place.repository.commit("read.me", "changed\n")
+    await eventually(lambda: all(place.now(w).cached_behind_count == 1 for w in worktrees))
+
+
+async def test_an_edit_is_found_at_the_next_poll(place: Place) -> None:
+    worktree = await place.add("otter")
+    await look(place)
+    place.in_worktree(worktree).write("read.me", "one\nthree\nfour\n")
+    await look(place)
+    assert counts(place.now(worktree))[2:4] == (1, 1)
+
+
+async def test_a_branch_switched_by_hand_is_followed(place: Place, eventually: Eventually) -> None:
+    worktree = await place.add("otter")
+    await looked_at(place, worktree, eventually)
+    place.in_worktree(worktree).git("switch", "--quiet", "-c", "beaver")
+    await eventually(lambda: place.now(worktree).branch == "beaver")
+
+
+async def test_a_branch_renamed_by_hand_is_followed(place: Place) -> None:
+    worktree = await place.add("otter")
+    place.repository.git("branch", "-m", "otter", "beaver")
+    await look(place)
+    assert place.now(worktree).branch == "beaver"
+
+
+async def test_a_detached_worktree_keeps_the_name_of_its_branch(place: Place) -> None:
+    worktree = await place.add("otter")
+    place.in_worktree(worktree).git("checkout", "--quiet", "--detach")
+    await look(place)
+    assert place.now(worktree).branch == "otter"
+    assert place.now(worktree).status == "ready"
+
+
+async def test_a_directory_removed_by_hand_is_missing_until_it_is_back(place: Place) -> None:
+    worktree = await place.add("otter")
+    path = Path(worktree.path)
+    elsewhere = path.with_name("elsewhere")
+    shutil.move(path, elsewhere)
+    await look(place)
+    assert place.now(worktree).status == "missing"
+    shutil.move(elsewhere, path)
+    await look(place)
+    assert place.now(worktree).status == "ready"
+
+
+async def test_a_worktree_is_still_told_about_when_its_project_has_moved(place: Place) -> None:
+    worktree = await place.add("otter")
+    shutil.move(place.repository.root, place.repository.root.with_name("moved"))
+    await look(place)
+    assert place.now(worktree).status == "ready"
+
+
+async def test_archived_worktrees_are_left_alone(place: Place) -> None:
+    worktree = await place.add("otter")
+    await look(place)
+    await place.workspace.store.accept(
+        WorktreeArchived(worktree=place.now(worktree).model_copy(update={"archived_at": 2.0}))
+    )
+    before = place.now(worktree)
+    place.in_worktree(worktree).commit("new.txt", "one\n")
+    await look(place)
+    assert place.now(worktree) == before
+
+
+async def test_what_did_not_change_is_not_told_again(place: Place) -> None:
+    await place.add("otter")
+    await look(place)
+    reader = place.workspace.bus.reader()
+    await look(place)
+    place.workspace.bus.seal()
+    assert reader.take()[0] == []
+
+
+async def test_the_end_of_a_turn_has_git_asked_at_once(
+    place: Place, backend: FakeBackend, eventually: Eventually
+) -> None:
+    worktree = await place.add("otter")
+    await looked_at(place, worktree, eventually)
+    session = await create_session.function(place.workspace, worktree.id, execution_mode="build")
+    place.in_worktree(worktree).write("made by the agent", "one\n")
+    await send_chat_message.function(place.workspace, session.id, "hello")
+    await eventually(lambda: place.now(worktree).cached_uncommitted_added == 1)
+
+
+async def test_a_shorter_interval_takes_effect_at_once(
+    place: Place, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worktree = await place.add("otter")
+    await looked_at(place, worktree, eventually)
+    place.in_worktree(worktree).write("new.txt", "one\n")
+    # As if the last look were long ago, but not as long as the interval says.
+    clock = time.monotonic
+    monkeypatch.setattr("model.rounds.time.monotonic", lambda: clock() + 30)
+    await update_preferences.function(place.workspace, {"git_poll_interval": 10})
+    await eventually(lambda: place.now(worktree).cached_uncommitted_added == 1)
+
+
+async def test_a_repository_that_hangs_holds_up_no_other(
+    workspace: Workspace,
+    make_repository: Callable[[str], Repository],
+    fake_git: Callable[[str], None],
+    eventually: Eventually,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("model.rounds.PATIENCE", 0.1)
+    places = []
+    for name in ("dead", "live"):
+        repository = make_repository(name)
+        repository.commit("read.me", "one\n")
+        places.append(await place_of(workspace, repository))
+    # `exec`, so that ending the script ends the wait.
+    fake_git('case "$*" in *dead-*status*) exec sleep 60;; esac\nexec $real_git "$@"')
+    dead = [await places[0].add(f"dead-{n}") for n in range(4)]
+    live = await places[1].add("live-one")
+    await looked_at(places[1], live, eventually)
+    assert all(places[0].now(worktree).cached_status_at is None for worktree in dead)
+
+
+async def test_polling_never_makes_another_git_fail(place: Place) -> None:
+    worktree = await place.add("otter")
+    tree = place.in_worktree(worktree)
+    polling = True
+
+    async def poll() -> None:
+        while polling:
+            await look(place)
+
+    task = asyncio.create_task(poll())
+    for number in range(15):
+        await asyncio.to_thread(tree.commit, "new.txt", f"{number}\n")
+    polling = False
+    await task
+    await look(place)
+    assert place.now(worktree).cached_ahead_count == 15
