@@ -13,6 +13,7 @@ sys.path[:] = [_HOME, *(entry for entry in sys.path if entry not in ("", _HOME))
 
 import argparse
 import gc
+import importlib
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -111,13 +112,12 @@ class Engine:
         core.start()
         self._stop = core.stop
         from model.commands.server import start_http_server
-        from server.app import Server
 
         workspace = _workspace(self._places, demo=self._demo)
+        workspace.http_server = ServerOnDemand(workspace)
 
         async def start() -> None:
             await workspace.start()
-            workspace.http_server = Server(workspace)
             preferences = workspace.store.state.preferences
             if preferences.http_server_enabled and preferences.http_server_auto_start:
                 try:
@@ -130,8 +130,7 @@ class Engine:
                 await prepare(workspace, self._places)
 
         async def stop() -> None:
-            if workspace.http_server is not None:
-                await workspace.http_server.stop()
+            await workspace.http_server.stop()
             await workspace.stop()
 
         def stop_all() -> None:
@@ -148,6 +147,36 @@ class Engine:
         """End agents, server and core."""
         if self._stop is not None:
             self._stop()
+
+
+class ServerOnDemand:
+    """A terminal's server, imported when somebody starts it: most never do, and it is large."""
+
+    def __init__(self, workspace: Any) -> None:
+        self._workspace = workspace
+        self._server: Any = None
+
+    def status(self) -> dict[str, Any]:
+        """As `Server.status`."""
+        from model.commands.server import stopped_status
+
+        if self._server is None:
+            return stopped_status(self._workspace.store.state.preferences)
+        return dict(self._server.status())
+
+    async def start(self, port: int, *, localhost_only: bool, token_required: bool) -> None:
+        """As `Server.start`."""
+        import asyncio
+
+        if self._server is None:
+            server = await asyncio.to_thread(importlib.import_module, "server.app")
+            self._server = server.Server(self._workspace)
+        await self._server.start(port, localhost_only=localhost_only, token_required=token_required)
+
+    async def stop(self) -> None:
+        """As `Server.stop`."""
+        if self._server is not None:
+            await self._server.stop()
 
 
 def _workspace(places: "Directories", *, demo: bool) -> Any:
@@ -210,6 +239,8 @@ async def _serve_until_stopped(options: argparse.Namespace, places: "Directories
         for problem in workspace.problems:
             print(f"spinney: {problem}", file=sys.stderr)
         _announce(status, token, as_json=options.json)
+        # What is here now stays: full collections need not look at it again.
+        gc.freeze()
         await stopped.wait()
     finally:
         await workspace.http_server.stop()

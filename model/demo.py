@@ -7,6 +7,7 @@ from model.commands.projects import add_project
 from model.commands.sessions import create_session
 from model.git.run import git
 from model.paths import Directories
+from model.preferences_changes import changed
 from model.workspace import Workspace
 from model.worktrees import announce, create
 
@@ -35,6 +36,9 @@ def demo_directories(place: Path) -> Directories:
 
 async def prepare(workspace: Workspace, directories: Directories) -> None:
     """Make the repository, a worktree and a session in it. Raises `SpinneyError`."""
+    # A real Spinney beside it keeps the usual port.
+    preferences = workspace.store.state.preferences
+    await workspace.change_preferences(changed(preferences, {"http_server_port": 0}))
     root = directories.home / "orchard"
     await _make_repository(root)
     project = await add_project.function(workspace, str(root))

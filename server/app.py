@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import WSCloseCode, web
 from aiohttp.http_exceptions import HttpProcessingError
 
+from model.commands.server import stopped_status
 from model.errors import SpinneyError
 from model.paths import write_atomically
 from server.auth import Door
@@ -65,15 +66,9 @@ class Server:
 
     def status(self) -> dict[str, Any]:
         """`{running, base_url, port, localhost_only, token_required}`, without the token."""
-        running, preferences = self._running, self._workspace.store.state.preferences
+        running = self._running
         if running is None:
-            return {
-                "running": False,
-                "base_url": None,
-                "port": preferences.http_server_port,
-                "localhost_only": preferences.http_server_localhost_only,
-                "token_required": preferences.http_server_token_required,
-            }
+            return stopped_status(self._workspace.store.state.preferences)
         return {
             "running": True,
             "base_url": running.base_url,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from model.commands.registry import command, local_command
 from model.errors import SpinneyError
+from model.preferences import Preferences
 from model.preferences_changes import changed
 
 if TYPE_CHECKING:
@@ -15,6 +16,17 @@ if TYPE_CHECKING:
 async def get_http_server_status(workspace: "Workspace") -> dict[str, Any]:
     """`{running, base_url, port, localhost_only, token_required}`."""
     return _server(workspace).status()
+
+
+def stopped_status(preferences: Preferences) -> dict[str, Any]:
+    """What `get_http_server_status` gives while nobody is let in."""
+    return {
+        "running": False,
+        "base_url": None,
+        "port": preferences.http_server_port,
+        "localhost_only": preferences.http_server_localhost_only,
+        "token_required": preferences.http_server_token_required,
+    }
 
 
 @command
