@@ -115,7 +115,7 @@ class MessageArea(TextArea):
         text = event.text.replace("\r\n", "\n").replace("\r", "\n")
         event.stop()
         event.prevent_default()
-        lines = text.count("\n") + 1
+        lines = text.removesuffix("\n").count("\n") + 1
         if lines > FOLD_LINES or len(text) > FOLD_CHARACTERS:
             size = f"{lines} lines" if lines > FOLD_LINES else f"{len(text)} characters"
             text = self._fold(text, size)

@@ -64,7 +64,8 @@ def useless(state: "State | None", session: "Session | None") -> frozenset[str]:
         without.add("stop")
     if session is None:
         without.add("cycle_mode")
-    if state is None or not counts(state)[0]:
+    is_waiting = session is not None and session.status == "waiting"
+    if state is None or counts(state)[0] <= is_waiting:
         without.add("next_waiting")
     has_projects = state is not None and bool(state.projects)
     without |= {"add_project"} if has_projects else {"new_worktree", "new_session"}
