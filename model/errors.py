@@ -96,3 +96,8 @@ def not_a_repository(path: str) -> SpinneyError:
 def project_exists(path: str) -> SpinneyError:
     """The repository is a project already."""
     return SpinneyError(f"Project already exists: {path}", "conflict")
+
+
+def folder_name_exists(name: str) -> SpinneyError:
+    """A folder of this name lies in the same place."""
+    return SpinneyError(f"Folder name already exists: {name}", "conflict")

@@ -325,6 +325,15 @@ class Remote(Resource):
     url: str
 
 
+class HostingRemote(Resource):
+    """A remote at the hosting service."""
+
+    name: str
+    url: str
+    owner: str
+    repo: str
+
+
 class SentMessage(Resource):
     """The answer to a sent message: `processing` when its run starts, `sent` when it waits."""
 

@@ -13,6 +13,7 @@ from model.commands import sessions
 from model.commands.registry import Command
 from model.errors import HTTP_STATUS, SpinneyError
 from server.auth import Door, Knock
+from server.avatars import Avatars
 from server.limits import Limits
 from server.wire import dump_result, error_body, parse_json
 
@@ -94,6 +95,7 @@ class HttpApi:
             web.get("/healthz", self._health),
             web.get("/api/auth", self._auth),
             web.get("/api/init", self._init),
+            web.get("/api/projects/{project_id}/avatar", Avatars(self._workspace).serve),
             *(
                 web.route(operation.method, operation.path, self._handler(operation))
                 for operation in OPERATIONS
@@ -101,9 +103,11 @@ class HttpApi:
         ]
 
     async def _health(self, _: web.Request) -> web.Response:
+        """Whether the server answers; needs no token."""
         return web.json_response({"ok": True})
 
     async def _auth(self, request: web.Request) -> web.Response:
+        """Whether the token, from the header or `?token=`, is the right one."""
         try:
             self._door.check(knock_of(request))
         except SpinneyError as error:
@@ -112,6 +116,7 @@ class HttpApi:
         return web.json_response({"ok": True, "token_required": self._door.token_required})
 
     async def _init(self, _: web.Request) -> web.Response:
+        """Everything that a client needs to begin, and the number of the event it stands after."""
         snapshot = await snapshot_json(self._workspace)
         return web.json_response({**snapshot, "run": self._run})
 

@@ -84,13 +84,13 @@ def project_parts(project: "Project", mark: Mark, *, folded: bool) -> Iterator[P
 def children(state: "State") -> Children:
     """The places below each place, in one pass over everything."""
     found: dict[Place, list[Place]] = {}
-    projects = sorted(state.projects.values(), key=lambda p: (-p.order, p.added_at))
+    projects = sorted(state.projects.values(), key=lambda p: (p.order, p.added_at))
     for project in projects:
         known = project.parent_id in state.projects
         parent = Place("project", str(project.parent_id)) if known else ROOT
         found.setdefault(parent, []).append(Place("project", project.id))
     worktrees = (w for w in state.worktrees.values() if w.archived_at is None)
-    for worktree in sorted(worktrees, key=lambda w: (-w.order, w.created_at)):
+    for worktree in sorted(worktrees, key=lambda w: (w.order, w.created_at)):
         parent = Place("project", worktree.project_id)
         found.setdefault(parent, []).append(Place("worktree", worktree.id))
     sessions = (s for s in state.sessions.values() if s.archived_at is None)
@@ -105,7 +105,7 @@ def children_of(parent: Place, state: "State") -> list[Place]:
     if parent.kind != "project":
         return [Place("session", session.id) for session in state.sessions_of(parent.id)]
     inside = (p for p in state.projects.values() if p.parent_id == parent.id)
-    folders = sorted(inside, key=lambda p: (-p.order, p.added_at))
+    folders = sorted(inside, key=lambda p: (p.order, p.added_at))
     return [
         *(Place("project", project.id) for project in folders),
         *(Place("worktree", worktree.id) for worktree in state.worktrees_of(parent.id)),

@@ -2,6 +2,7 @@
 
 from model.commands import (
     doctor,
+    folders,
     git,
     preferences,
     projects,
@@ -15,6 +16,7 @@ from model.commands import (
 
 __all__ = [
     "doctor",
+    "folders",
     "git",
     "preferences",
     "projects",

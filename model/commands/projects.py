@@ -1,15 +1,20 @@
 """Commands about projects: the repositories that Spinney shows."""
 
+import asyncio
 import time
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from model import avatars
 from model.commands.registry import command
-from model.errors import SpinneyError, not_a_repository, project_exists, project_not_found
+from model.errors import SpinneyError, not_a_repository, project_exists
 from model.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated
-from model.git import repositories
-from model.resources import Branch, Project, Remote
+from model.git import hosts, repositories
+from model.preferences import DefaultBackend
+from model.projects import folder_in, in_order, place_after_all, shown
+from model.resources import Branch, HostingRemote, Project, Remote, Resource
 from model.scripts.config import scripts_of_branch
 from model.state import State
 from model.worktrees import project_in, refuse_while_running
@@ -18,11 +23,16 @@ if TYPE_CHECKING:
     from model.workspace import Workspace
 
 
+class Avatar(Resource):
+    """What `set_project_avatar` gives: the picture's path, relative to the data directory."""
+
+    avatar_path: str
+
+
 @command
 async def list_projects(workspace: "Workspace") -> list[Project]:
-    """All projects and folders, highest `order` first."""
-    projects = workspace.store.state.projects.values()
-    return sorted(projects, key=lambda project: (-project.order, project.added_at))
+    """All projects and folders, lowest `order` first."""
+    return [shown(project) for project in in_order(workspace.store.state.projects.values())]
 
 
 @command
@@ -47,23 +57,25 @@ async def add_project(workspace: "Workspace", path: str, parent_id: str | None =
     def accepted(state: State) -> list[Event]:
         if any(other.path == project.path for other in state.projects.values()):
             raise project_exists(project.path)
-        if parent_id is not None and not _is_folder(state, parent_id):
-            raise project_not_found(parent_id)
-        return [ProjectAdded(project=project)]
+        if parent_id is not None:
+            folder_in(state, parent_id)
+        place = place_after_all(state, parent_id)
+        return [ProjectAdded(project=project.model_copy(update={"order": place}))]
 
     await workspace.store.accept(accepted)
-    return project
+    return workspace.store.state.projects[project.id]
 
 
 @command
 async def remove_project(workspace: "Workspace", project_id: str) -> None:
     """Show a project no more, with its worktrees and sessions; no file is deleted."""
-    project_in(workspace.store.state, project_id)
+    project = project_in(workspace.store.state, project_id)
     for worktree in workspace.store.state.worktrees_of(project_id, archived=True):
         refuse_while_running(workspace.store.state, worktree)
         for session in workspace.store.state.sessions_of(worktree.id, archived=True):
             await workspace.chats.end(session.id)
     await workspace.store.accept(ProjectRemoved(project_id=project_id))
+    await asyncio.to_thread(avatars.discard, workspace.directories, project.avatar_path)
 
 
 @command
@@ -75,28 +87,24 @@ async def update_project_settings(
     enabled_mcp_servers: list[str] | None = None,
     default_provider: str | None = None,
     worktrees_dir: str | None = None,
+    default_backend: DefaultBackend | Literal[""] | None = None,
 ) -> Project:
-    """Change what is given of a project's settings."""
-    given = {
-        "default_branch": default_branch,
+    """Change what is given of a project's settings; an empty text gives up the project's own."""
+    texts = {
         "custom_system_prompt": custom_system_prompt,
-        "enabled_mcp_servers": enabled_mcp_servers,
         "default_provider": default_provider,
         "worktrees_dir": worktrees_dir,
+        "default_backend": default_backend,
     }
-    changes = {key: value for key, value in given.items() if value is not None}
-    known = project_in(workspace.store.state, project_id)
+    changes: dict[str, str | list[str] | None] = {
+        key: value or None for key, value in texts.items() if value is not None
+    }
+    if enabled_mcp_servers is not None:
+        changes["enabled_mcp_servers"] = enabled_mcp_servers
     if default_branch is not None:
-        names = {branch.name for branch in await repositories.branches(Path(known.path))}
-        if default_branch not in names:
-            raise SpinneyError(f"Invalid field 'defaultBranch': no branch '{default_branch}'")
-
-    def accepted(state: State) -> list[Event]:
-        changed = project_in(state, project_id).model_copy(update=changes)
-        return [ProjectUpdated(project=changed)]
-
-    await workspace.store.accept(accepted)
-    return workspace.store.state.projects[project_id]
+        await _check_branch(project_in(workspace.store.state, project_id), default_branch)
+        changes["default_branch"] = default_branch
+    return await _change(workspace, project_id, changes)
 
 
 @command
@@ -109,9 +117,82 @@ async def get_project_branches(workspace: "Workspace", project_id: str) -> list[
 @command
 async def get_git_remotes(workspace: "Workspace", repo_path: str) -> list[Remote]:
     """The remotes of a repository, without credentials."""
-    return await repositories.remotes(await repositories.find_root(Path(repo_path)))
+    return await repositories.remotes(await _repository_at(repo_path))
 
 
-def _is_folder(state: State, project_id: str) -> bool:
-    folder = state.projects.get(project_id)
-    return folder is not None and folder.is_folder
+@command
+async def get_github_remotes(workspace: "Workspace", repo_path: str) -> list[HostingRemote]:
+    """Those remotes that lead to GitHub, or to an installation of it that `gh` knows."""
+    return await hosts.hosting_remotes(await _repository_at(repo_path))
+
+
+@command
+async def set_project_avatar(
+    workspace: "Workspace", project_id: str, path: str | None = None, data: str | None = None
+) -> Avatar:
+    """Give a project a picture: a file, base64, or with neither a logo from its repository.
+
+    PNG, JPEG, WebP or GIF up to 2 MiB; it is copied.
+    """
+    before = project_in(workspace.store.state, project_id)
+
+    def kept() -> str:
+        picture = _picture(before, path, data)
+        return avatars.keep(workspace.directories, picture)
+
+    relative = await asyncio.to_thread(kept)
+    try:
+        await _change(workspace, project_id, {"avatar_path": relative})
+    except BaseException:
+        await asyncio.to_thread(avatars.discard, workspace.directories, relative)
+        raise
+    await asyncio.to_thread(avatars.discard, workspace.directories, before.avatar_path)
+    return Avatar(avatar_path=relative)
+
+
+@command
+async def remove_project_avatar(workspace: "Workspace", project_id: str) -> Project:
+    """Take a project's picture away."""
+    before = project_in(workspace.store.state, project_id)
+    project = await _change(workspace, project_id, {"avatar_path": None})
+    await asyncio.to_thread(avatars.discard, workspace.directories, before.avatar_path)
+    return project
+
+
+async def _repository_at(path: str) -> Path:
+    if not Path(path).is_absolute():
+        raise not_a_repository(path)
+    return await repositories.find_root(Path(path))
+
+
+async def _check_branch(project: Project, name: str) -> None:
+    names = {branch.name for branch in await repositories.branches(Path(project.path))}
+    if name not in names:
+        raise SpinneyError(f"Invalid field 'defaultBranch': no branch '{name}'")
+
+
+async def _change(
+    workspace: "Workspace", project_id: str, changes: Mapping[str, object]
+) -> Project:
+    def changed(state: State) -> list[Event]:
+        project = project_in(state, project_id).model_copy(update=changes)
+        return [ProjectUpdated(project=project)]
+
+    await workspace.store.accept(changed)
+    return shown(workspace.store.state.projects[project_id])
+
+
+def _picture(project: Project, path: str | None, data: str | None) -> bytes:
+    """Reads files; blocks."""
+    if path is not None:
+        if not Path(path).is_absolute():
+            raise SpinneyError("Invalid field 'path': it must be an absolute path")
+        return avatars.read(Path(path))
+    if data is not None:
+        return avatars.decode(data)
+    found = avatars.find_logo(Path(project.path))
+    if found is None:
+        raise SpinneyError(
+            f"No logo was found in {project.path}. Choose an image file.", "not_found"
+        )
+    return found

@@ -1,0 +1,46 @@
+"""The pictures of projects: images only, and nothing in them may run."""
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from aiohttp import web
+
+from model import avatars
+from model.errors import SpinneyError, project_not_found
+
+if TYPE_CHECKING:
+    from model.workspace import Workspace
+
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Content-Disposition": "inline",
+    "Cache-Control": "private, no-cache",
+}
+
+
+class Avatars:
+    """Serves the picture of a project."""
+
+    def __init__(self, workspace: "Workspace") -> None:
+        self._workspace = workspace
+
+    async def serve(self, request: web.Request) -> web.Response:
+        """The picture of a project: PNG, JPEG, WebP or GIF."""
+        project_id = request.match_info["project_id"]
+        project = self._workspace.store.state.projects.get(project_id)
+        if project is None:
+            raise project_not_found(project_id)
+        picture = await asyncio.to_thread(self._read, project.avatar_path)
+        if picture is None:
+            raise SpinneyError("The project has no picture.", "not_found")
+        kind = f"image/{avatars.kind_of(picture)}"
+        return web.Response(body=picture, content_type=kind, headers=_HEADERS)
+
+    def _read(self, relative: str | None) -> bytes | None:
+        path = avatars.stored(self._workspace.directories, relative)
+        if path is None:
+            return None
+        try:
+            return avatars.read(path)
+        except SpinneyError:
+            return None

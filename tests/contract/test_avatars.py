@@ -1,0 +1,150 @@
+"""The avatar rows of section 4.4: what is taken, where it is kept, how it is served."""
+
+import base64
+import os
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from model.events import ProjectUpdated
+from model.paths import Directories
+from model.workspace import Workspace
+from server.app import Server
+from tests.contract.conftest import Call, refusal
+from tests.model.git.made_repository import Repository
+from tests.server.conftest import base_url, bearer
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
+PICTURES = {
+    "png": PNG,
+    "jpeg": b"\xff\xd8\xff\xe0" + b"\0" * 32,
+    "gif": b"GIF89a" + b"\0" * 32,
+    "webp": b"RIFF\x20\0\0\0WEBPVP8 " + b"\0" * 32,
+}
+
+
+@pytest.fixture
+async def project_id(call: Call, alpha: str) -> str:
+    return str((await call("add_project", path=alpha))["id"])
+
+
+@pytest.mark.parametrize("kind", PICTURES)
+async def test_a_picture_is_copied_under_a_random_name(
+    call: Call, project_id: str, kind: str, tmp_path: Path, directories: Directories
+) -> None:
+    picture = tmp_path / "picture.txt"
+    picture.write_bytes(PICTURES[kind])
+    kept = await call("set_project_avatar", projectId=project_id, path=str(picture))
+    assert set(kept) == {"avatar_path"}
+    path = Path(kept["avatar_path"])
+    assert (path.parent, path.suffix) == (Path("avatars"), f".{kind}")
+    assert (directories.data / path).read_bytes() == PICTURES[kind]
+    assert "picture" not in path.name
+    assert (await call("list_projects"))[0]["avatar_path"] == kept["avatar_path"]
+
+
+async def test_a_picture_may_come_in_base64(call: Call, project_id: str) -> None:
+    text = base64.b64encode(PNG).decode()
+    for data in (text, f"data:image/png;base64,{text}"):
+        assert await call("set_project_avatar", projectId=project_id, data=data)
+    told = await refusal(call, "set_project_avatar", projectId=project_id, data="no base64!")
+    assert told.startswith("Invalid field 'data': ")
+
+
+@pytest.mark.parametrize("place", ["logo.png", ".github/logo.png", "public/favicon.png"])
+async def test_without_a_picture_the_repository_s_logo_serves(
+    call: Call, project_id: str, place: str, repository: Repository, directories: Directories
+) -> None:
+    path = repository.root / place
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(PNG)
+    kept = await call("set_project_avatar", projectId=project_id)
+    assert (directories.data / kept["avatar_path"]).read_bytes() == PNG
+
+
+async def test_a_repository_without_a_logo_is_told(
+    call: Call, project_id: str, alpha: str, tmp_path: Path, repository: Repository
+) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "logo.png").write_bytes(PNG)
+    (repository.root / "public").symlink_to(tmp_path / "outside")
+    told = await refusal(call, "set_project_avatar", projectId=project_id)
+    assert told == f"No logo was found in {alpha}. Choose an image file."
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "must be a PNG"),
+        (b"<html><script>alert(1)</script>", "must be a PNG"),
+        (b"", "must be a PNG"),
+        (PNG + b"\0" * 2 * 1024 * 1024, "larger than 2 MiB"),
+    ],
+    ids=["svg", "html", "empty", "large"],
+)
+async def test_what_is_no_small_picture_is_refused(
+    call: Call, project_id: str, content: bytes, words: str, tmp_path: Path
+) -> None:
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(content)
+    told = await refusal(call, "set_project_avatar", projectId=project_id, path=str(picture))
+    assert words in told
+
+
+async def test_links_and_pipes_and_folders_are_refused(
+    call: Call, project_id: str, tmp_path: Path
+) -> None:
+    (tmp_path / "picture").write_bytes(PNG)
+    (tmp_path / "link").symlink_to(tmp_path / "picture")
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "link", tmp_path / "pipe", tmp_path, tmp_path / "missing"):
+        told = await refusal(call, "set_project_avatar", projectId=project_id, path=str(path))
+        assert told.startswith(f"The image cannot be read: {path}")
+
+
+async def test_a_picture_is_removed_with_its_file(
+    call: Call, project_id: str, directories: Directories
+) -> None:
+    data = base64.b64encode(PNG).decode()
+    for _ in range(2):
+        await call("set_project_avatar", projectId=project_id, data=data)
+        assert len(list((directories.data / "avatars").iterdir())) == 1
+    assert (await call("remove_project_avatar", projectId=project_id))["avatar_path"] is None
+    assert list((directories.data / "avatars").iterdir()) == []
+
+
+async def served(server: Server, http: aiohttp.ClientSession, project_id: str) -> Any:
+    url = f"{base_url(server)}/api/projects/{project_id}/avatar"
+    return await http.get(url, headers=bearer())
+
+
+async def test_a_picture_is_served_so_that_nothing_in_it_runs(
+    call: Call, project_id: str, server: Server, http: aiohttp.ClientSession
+) -> None:
+    data = base64.b64encode(PNG).decode()
+    await call("set_project_avatar", projectId=project_id, data=data)
+    response = await served(server, http, project_id)
+    assert (response.status, await response.read()) == (200, PNG)
+    assert response.headers["Content-Type"] == "image/png"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert (await http.get(response.url)).status == 401
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [None, "avatars/gone.png", "secret.png", "avatars/../secret.png", "/etc/passwd", "a\0"],
+)
+async def test_no_stored_path_leads_out_of_the_avatars(
+    call: Call, project_id: str, stored: str | None, workspace: Workspace, server: Server,
+    http: aiohttp.ClientSession,
+) -> None:  # fmt: skip
+    (workspace.directories.data / "secret.png").write_bytes(PNG)
+    project = workspace.store.state.projects[project_id]
+    changed = project.model_copy(update={"avatar_path": stored})
+    await workspace.store.accept(ProjectUpdated(project=changed))
+    response = await served(server, http, project_id)
+    assert response.status == 404
+    assert (await response.json())["error_type"] == "not_found"
