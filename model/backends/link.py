@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from model.backends.base import AgentEvent, TurnFailed, TurnFinished
+from model.backends.base import AgentEvent, TextDelta, TurnFailed, TurnFinished
 from model.backends.process import AgentProcess, Said, Unreadable
 from model.errors import SpinneyError
 from model.resources import Usage
@@ -25,6 +25,9 @@ CLOSE_PATIENCE: Final = 1.0
 
 _EVENTS_LIMIT: Final = 1000
 """Events that wait for the engine; then the program's pipe is read no further."""
+
+_JOINED_LIMIT: Final = 16 * 1024
+"""Characters from which on a piece of text that waits takes no more to it."""
 
 _log = logging.getLogger(__name__)
 
@@ -144,6 +147,9 @@ class _EventQueue:
         self._room.set()
 
     async def put(self, event: AgentEvent) -> None:
+        if self._waiting and (joined := _joined(self._waiting[-1], event)):
+            self._waiting[-1] = joined
+            return
         while len(self._waiting) >= self._limit:
             self._room.clear()
             await self._room.wait()
@@ -169,3 +175,15 @@ class _EventQueue:
         """Nobody may read any more; let the rest in."""
         self._limit = math.inf
         self._room.set()
+
+
+def _joined(earlier: AgentEvent, later: AgentEvent) -> TextDelta | None:
+    """Two pieces of one block as one: each costs the engine a copy of the block so far."""
+    match earlier, later:
+        case TextDelta(), TextDelta() if (earlier.block, earlier.kind) == (
+            later.block,
+            later.kind,
+        ) and len(earlier.text) < _JOINED_LIMIT:
+            return TextDelta(earlier.block, earlier.text + later.text, earlier.kind)
+        case _:
+            return None
