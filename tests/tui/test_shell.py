@@ -17,7 +17,7 @@ from tui import keymap
 from tui.actions.all import DO
 from tui.actions.local import LOCAL
 from tui.app import SpinneyApp
-from tui.screens.dialog import Confirm, Report
+from tui.screens.dialog import Confirm, Dialog, Report
 from tui.screens.problem import Problem
 from tui.widgets.top_bar import TopBar
 
@@ -165,6 +165,31 @@ async def test_it_stands_at_every_size(start: Start, size: tuple[int, int]) -> N
     async with start(a_client(), size=size) as (app, _):
         assert app.main.chat.composer.region.bottom <= size[1]
         assert app.main.query_one("#keys").region.bottom == size[1]
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (200, 50)])
+@pytest.mark.parametrize(
+    "action",
+    ["new_worktree", "add_project", "rename_session", "choose_model", "choose_thinking", "help",
+     "check_agents", "remove_worktree", "delete_session", "start_server"],
+)  # fmt: skip
+async def test_every_dialog_shows_its_keys_at_every_size(
+    start: Start, size: tuple[int, int], action: str
+) -> None:
+    client = a_client()
+    client.answers["start_http_server"] = lambda given: {
+        "running": True,
+        "base_url": "http://127.0.0.1:3456",
+        "token_required": False,
+    }
+    async with start(client, size=size) as (app, pilot):
+        app.main.action_open_session("s1")
+        app.main.action_do(action)
+        await until(pilot, lambda: isinstance(app.screen, Dialog))
+        keys = app.screen.query(".keys").last()
+        await until(pilot, lambda: keys.region.height)
+        assert keys.region.bottom < size[1]
+        assert keys.region in app.screen.query_one(".dialog").content_region
 
 
 async def test_tab_goes_round_the_panes(start: Start) -> None:

@@ -18,7 +18,7 @@ def help(screen: "MainScreen") -> None:
     """Keys and marks."""
     from tui.screens.help import help_page
 
-    screen.app.push_screen(help_page(screen.key_overrides))
+    screen.app.push_screen(help_page(screen.key_overrides, screen.size.width))
 
 
 def quit(screen: "MainScreen") -> None:

@@ -34,7 +34,9 @@ class Choose(Dialog[str]):
         options = [Option(self._shown(choice), id=choice.value) for choice in self.choices]
         return [
             OptionList(*options, markup=False, compact=True),
-            Static(keys_line(("↑ ↓", "move"), ("enter", "choose"), ("esc", "cancel"))),
+            Static(
+                keys_line(("↑ ↓", "move"), ("enter", "choose"), ("esc", "cancel")), classes="keys"
+            ),
         ]
 
     def _shown(self, choice: Choice) -> Content:

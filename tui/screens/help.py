@@ -20,16 +20,18 @@ from tui.widgets.session_tabs import ROLE_COLORS
 
 Part = str | tuple[str, str]
 KEYS_WIDTH = 16
-WORDS_WIDTH = 50
+WORDS_WIDTH = 56
 
 
-def help_page(overrides: Mapping[str, str]) -> Report:
-    """The page with the keys as they are here."""
+def help_page(overrides: Mapping[str, str], columns: int) -> Report:
+    """The page with the keys as they are here, for a screen of so many columns."""
+    # The frame, its padding and the scroll bar take ten, and the box leaves a sixteenth free.
+    width = max(20, min(WORDS_WIDTH, columns * 15 // 16 - KEYS_WIDTH - 2 - 10))
     parts: list[Part] = [
-        *_table("Everywhere", _actions("everywhere", overrides)),
-        *_table("Message box", COMPOSER_KEYS),
-        *_table("Conversation", TRANSCRIPT_KEYS),
-        *_table("Projects", [*TREE_KEYS, *_actions("projects", overrides)]),
+        *_table("Everywhere", _actions("everywhere", overrides), width),
+        *_table("Message box", COMPOSER_KEYS, width),
+        *_table("Conversation", TRANSCRIPT_KEYS, width),
+        *_table("Projects", [*TREE_KEYS, *_actions("projects", overrides)], width),
         ("Marks\n", "bold $accent"),
     ]
     for mark, meaning in MEANINGS:
@@ -54,10 +56,10 @@ def _actions(where: Where, overrides: Mapping[str, str]) -> Iterator[tuple[str, 
             yield all_shown(keys), f"{action.title}{'. ' + action.help if action.help else ''}"
 
 
-def _table(title: str, rows: Iterable[tuple[str, str]]) -> list[Part]:
+def _table(title: str, rows: Iterable[tuple[str, str]], width: int) -> list[Part]:
     parts: list[Part] = [(f"{title}\n", "bold $accent")]
     for keys, words in rows:
-        first, *rest = wrap(words, WORDS_WIDTH)
+        first, *rest = wrap(words, width)
         parts += [(f"{keys:>{KEYS_WIDTH}}  ", "bold"), f"{first}\n"]
         parts += [f"{'':{KEYS_WIDTH}}  {line}\n" for line in rest]
     return [*parts, "\n"]
