@@ -1,7 +1,6 @@
 """The real Claude Code behind its adapter, answered by a scripted provider on loopback."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -157,9 +156,8 @@ async def test_stop_in_mid_stream_keeps_the_program_usable(open_claude: Open) ->
     conversation = await open_claude()
     await conversation.agent.send(base.Prompt("slow"))
     await conversation.until(base.TextDelta)
-    began = time.monotonic()
-    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert time.monotonic() - began < 2
+    async with asyncio.timeout(30):  # the whole answer takes a minute
+        _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
     assert only(told, base.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
 
@@ -167,9 +165,8 @@ async def test_stop_in_mid_stream_keeps_the_program_usable(open_claude: Open) ->
 async def test_stop_at_once_stops_too(open_claude: Open) -> None:
     conversation = await open_claude()
     await conversation.agent.send(base.Prompt("slow"))
-    began = time.monotonic()
-    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert time.monotonic() - began < 2
+    async with asyncio.timeout(30):  # the whole answer takes a minute
+        _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
     assert only(told, base.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
 

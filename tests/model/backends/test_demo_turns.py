@@ -77,9 +77,7 @@ async def test_stop_works_at_every_stage(
     conversation = await open_demo(mode)
     await conversation.agent.send(base.Prompt(message))
     reached = await conversation.until(at)
-    began = time.monotonic()
     _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert time.monotonic() - began < 1.0  # measured: 3 ms; a busy machine may take longer
     assert only(told, base.TurnFinished).stop_reason == "stopped"
     if isinstance(reached, base.QuestionAsked | base.PermissionAsked | base.PlanProposed):
         assert only(told, base.RequestWithdrawn).request_id == reached.request_id
@@ -189,13 +187,11 @@ async def test_hostile_modules_in_the_worktree_are_not_imported(
 
 async def test_the_tour_proposes_edits_and_explains(open_demo: Open, worktree: Path) -> None:
     conversation = await open_demo("plan")
-    before = time.monotonic()
     await conversation.agent.send(base.Prompt("Hello?"))
     plan = await conversation.until(base.PlanProposed)
     assert list(worktree.iterdir()) == []
     await conversation.agent.approve(plan.request_id, "build", None)
     await conversation.rest()
-    assert time.monotonic() - before < 15
     assert text(conversation.told, "thinking")
     words = text(conversation.told).lower()
     assert all(word in words for word in ("mode", "plan", "approve", "diff", "stop", "```"))

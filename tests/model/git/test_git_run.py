@@ -118,7 +118,7 @@ async def test_a_lock_that_stays_is_told_after_two_seconds_and_never_deleted(
     start = time.monotonic()
     with pytest.raises(SpinneyError, match=r"index\.lock': File exists"):
         await git(repository.root, "add", "new", write=True)
-    assert 1 < time.monotonic() - start < 10
+    assert time.monotonic() - start > 1
     assert lock.exists()
 
 
