@@ -45,7 +45,7 @@ async def test_text_and_thinking_stream_and_the_usage_is_told(open_claude: Open)
     told = await (await open_claude()).turn("think: about looms and threads")
     assert text(told, "thinking") == "about looms and threads"
     assert text(told) == "I thought about it."
-    assert sum(isinstance(event, base.TextDelta) for event in told) > 4
+    assert sum(isinstance(event, base.TextDelta) for event in told) >= 2
     finished = only(told, base.TurnFinished)
     assert finished.stop_reason == "end_turn"
     assert finished.usage == Usage(
