@@ -6,7 +6,7 @@ TESTS ?= tests
 JOBS ?= auto
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --constraint constraints.txt
 
-.PHONY: run test check lint types imports bench pictures clean
+.PHONY: run test check lint types imports bench docs pictures clean
 
 run: .venv/installed                ## the demo: a throw-away repository, an agent that needs nothing
 	@$(BIN)/spinney demo
@@ -28,6 +28,9 @@ imports: .venv/developing
 
 bench: .venv/developing             ## the figures of docs/performance.md
 	$(BIN)/python -m tests.bench
+
+docs: .venv/developing              ## the reference pages of docs/, made from the code
+	PYTHONPATH=. $(BIN)/python docs/generate.py
 
 pictures: .venv/developing          ## docs/pictures, drawn by the running program
 	PYTHONPATH=. $(BIN)/python docs/pictures/make.py

@@ -331,6 +331,13 @@ def _events(_: argparse.Namespace) -> int:
     return 0
 
 
+def _schema(_: argparse.Namespace) -> int:
+    from model.reference import schema
+
+    print(json.dumps(schema(), indent=2))
+    return 0
+
+
 def _running_client() -> "RemoteClient":
     from model.client.remote import RemoteClient
     from model.paths import directories
@@ -397,6 +404,7 @@ _COMMANDS = {
     "serve": _serve,
     "call": _call,
     "events": _events,
+    "schema": _schema,
     "doctor": _doctor,
     "completion": _completion,
 }

@@ -93,6 +93,7 @@ def build_parser() -> argparse.ArgumentParser:
     call.add_argument("name", metavar="NAME", help="the command, such as list_projects")
     call.add_argument("arguments", nargs="*", metavar="name=value | JSON")
     add("events", "follow what happens, a JSON object a line", EVENTS_EXAMPLES)
+    add("schema", "print every command, event, resource and preference as JSON Schema")
     doctor = add("doctor", "show what is installed, what is missing and what mends it")
     doctor.add_argument("--json", action="store_true", help="print it as JSON")
     completion = add("completion", "print a completion script for a shell", COMPLETION_EXAMPLES)

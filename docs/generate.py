@@ -1,0 +1,205 @@
+"""Writes the reference pages from the code: `make docs`. A test fails while they are stale."""
+
+import inspect
+import json
+from collections.abc import Iterator
+from itertools import chain, groupby
+from pathlib import Path
+from typing import Any, Final, cast
+
+from model.errors import HTTP_STATUS
+from model.preferences_fields import PreferenceField, preference_fields
+from model.reference import schema
+from server.http_api import OPERATIONS, HttpApi
+from server.static import StaticFiles
+from server.websocket import WebSockets
+
+DOCS: Final = Path(__file__).parent
+_MADE: Final = "<!-- Made from the code by `make docs`. -->"
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its file name."""
+    known = schema()
+    return {
+        "commands.md": _page(chain(_commands(known["commands"]), _shapes(known["$defs"]))),
+        "events.md": _page(_events(known["events"])),
+        "preferences.md": _page(_preferences()),
+        "http.md": _page(_http()),
+    }
+
+
+def _page(lines: Iterator[str]) -> str:
+    return "\n".join([_MADE, *lines]) + "\n"
+
+
+def _commands(commands: dict[str, Any]) -> Iterator[str]:
+    yield "# Commands"
+    yield ""
+    yield (
+        "A client sends `{id, command, args}` over the WebSocket and gets `{type: "
+        '"response", id, data}` or `{type: "error", id, error, error_type}`. Arguments are taken '
+        "in snake_case too; `null` counts as left out where an argument is optional. "
+        "`spinney call NAME` calls one from a shell, `spinney schema` prints all of this as JSON "
+        "Schema."
+    )
+    ordered = sorted(commands.items(), key=lambda item: item[1]["area"])
+    for area, found in groupby(ordered, key=lambda item: item[1]["area"]):
+        yield f"\n## {area.removeprefix('Commands ').rstrip('.').capitalize()}"
+        for name, command in found:
+            yield from ["", f"### {name}", "", _one_line(command["description"])]
+            if not command["remote"]:
+                yield "\nOnly inside Spinney's own process: other clients cannot call it."
+            yield from _arguments(command["args"])
+            yield f"\nGives {_code(_typed(command['result']))}."
+
+
+def _arguments(args: dict[str, Any]) -> Iterator[str]:
+    if not args["properties"]:
+        return
+    yield from ["", "| argument | type | |", "| --- | --- | --- |"]
+    for name, shape in args["properties"].items():
+        if name in args["required"]:
+            yield f"| `{name}` | {_code(_typed(shape))} | required |"
+        else:
+            default = "" if shape["default"] is None else f", else `{json.dumps(shape['default'])}`"
+            kind = _typed(shape).removesuffix(" | null")
+            yield f"| `{name}` | {_code(kind)} | optional{default} |"
+
+
+def _shapes(shapes: dict[str, Any]) -> Iterator[str]:
+    """The fields of everything that a command takes or gives."""
+    yield "\n## What they speak of"
+    for name, shape in shapes.items():
+        if name == "Preferences" or not shape.get("properties"):
+            continue
+        yield from ["", f"### {name}", "", _one_line(shape.get("description", "")), ""]
+        yield from ["| field | type |", "| --- | --- |"]
+        for field, kind in shape["properties"].items():
+            yield f"| `{field}` | {_code(_typed(kind))} |"
+    yield "\n`Preferences` has a page of [its own](preferences.md)."
+
+
+def _events(events: dict[str, Any]) -> Iterator[str]:
+    yield "# Events"
+    yield ""
+    yield (
+        'An event comes as `{event, data}` or as `{type: "event", event, payload}`, as its '
+        "envelope says. A client that adds `?since=N` to the upgrade also gets `seq` in every "
+        "frame, and the fields and events that are marked *numbered*."
+    )
+    for name, event in events.items():
+        note = " Numbered frames only." if event["numbered"] else ""
+        yield from ["", f"## {name}", "", f"{_one_line(event['description'])}{note}", ""]
+        yield from [f"| `{event['envelope']}` | type | |", "| --- | --- | --- |"]
+        for field, shape in event["fields"].items():
+            maybe = "left out when null" if field in event["left_out_when_null"] else ""
+            yield f"| `{field}` | {_code(_typed(shape))} | {maybe} |"
+        for field, shape in event["numbered_fields"].items():
+            yield f"| `{field}` | {_code(_typed(shape))} | numbered |"
+
+
+def _preferences() -> Iterator[str]:
+    yield "# Preferences"
+    yield ""
+    yield (
+        "They live in `preferences.json` in the configuration directory, and are changed there, in "
+        "the settings, or with `update_preferences`: all of the changes or none. What a session "
+        "or a project says for itself goes before them. Secrets are hidden from other clients."
+    )
+    fields = preference_fields().values()
+    for group, found in groupby(fields, key=lambda field: field.group):
+        yield from [
+            "",
+            f"## {group}",
+            "",
+            "| key | must be | default | |",
+            "| --- | --- | --- | --- |",
+        ]
+        for field in found:
+            must = field.requirement.removeprefix("be ")
+            secret = " Secret." if field.secret else ""
+            row = (f"`{field.key}`", must, _default(field), f"{field.help}.{secret}")
+            yield f"| {' | '.join(_cell(text) for text in row)} |"
+
+
+def _default(field: PreferenceField) -> str:
+    if isinstance(field.default, dict) and field.default:
+        return "built in"
+    if field.default == "":
+        return "empty"
+    return f"`{field.default if isinstance(field.default, str) else json.dumps(field.default)}`"
+
+
+def _http() -> Iterator[str]:
+    yield "# HTTP"
+    yield ""
+    yield (
+        "Bodies are JSON. The token is sent as `Authorization: Bearer TOKEN`; only `/ws` and "
+        "`/api/auth` take it as `?token=`. Each path of sessions and worktrees is a "
+        "[command](commands.md)."
+    )
+    yield from ["", "| method | path | takes | |", "| --- | --- | --- | --- |"]
+    for method, path, takes, text in _paths():
+        fields = ", ".join(f"`{field}`" for field in takes)
+        yield f"| {method} | `{path}` | {fields} | {_cell(_one_line(text))} |"
+    yield ""
+    yield "An error is `{error, error_type}`, and `session_id` where a session is missing."
+    yield from ["", "| `error_type` | status |", "| --- | --- |"]
+    yield from (f"| `{kind}` | {status} |" for kind, status in HTTP_STATUS.items())
+
+
+def _paths() -> Iterator[tuple[str, str, tuple[str, ...], str]]:
+    nothing = cast("Any", None)  # The table of paths is read, and no request served.
+    operations = {(operation.method, operation.path) for operation in OPERATIONS}
+    for route in HttpApi(nothing, nothing, "", nothing).routes():
+        if (route.method, route.path) not in operations:
+            yield route.method, route.path, (), inspect.getdoc(route.handler) or ""
+    yield "GET", "/ws", ("token", "since"), inspect.getdoc(WebSockets.serve) or ""
+    yield "GET", "/*", (), inspect.getdoc(StaticFiles.serve) or ""
+    for operation in OPERATIONS:
+        name = operation.command.name
+        text = f"[{name}](commands.md#{name}). {operation.command.description}"
+        yield operation.method, operation.path, operation.fields, text
+
+
+def _typed(shape: dict[str, Any]) -> str:
+    """A shape in few words: `string`, `Worktree[]`, `"plan" | "build" | null`."""
+    if "$ref" in shape:
+        return str(shape["$ref"].rpartition("/")[2])
+    if "enum" in shape:
+        return " | ".join(f'"{value}"' for value in shape["enum"])
+    if "const" in shape:
+        return f'"{shape["const"]}"'
+    for several in ("anyOf", "oneOf"):
+        if several in shape:
+            return " | ".join(dict.fromkeys(_typed(one) for one in shape[several]))
+    match shape.get("type"):
+        case "array":
+            inner = _typed(shape.get("items", {}))
+            return f"({inner})[]" if " | " in inner else f"{inner}[]"
+        case "null":
+            return "null"
+        case "integer":
+            return "whole number"
+        case None:
+            return "anything"
+        case kind:
+            return str(kind)
+
+
+def _code(text: str) -> str:
+    return "nothing" if text == "null" else f"`{text}`".replace("|", "\\|")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (DOCS / name).write_text(text)

@@ -1,0 +1,54 @@
+"""The reference pages and `spinney schema` say what the code does."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import spinney
+from docs.generate import pages
+from model.commands.registry import COMMANDS
+from model.events import EVENTS
+from model.reference import schema
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+@pytest.mark.parametrize("name", ["commands.md", "events.md", "http.md", "preferences.md"])
+def test_a_reference_page_is_as_new_as_the_code(name: str) -> None:
+    assert (DOCS / name).read_text() == pages()[name], "run: make docs"
+
+
+def test_every_command_says_what_it_does() -> None:
+    assert [name for name, command in COMMANDS.items() if not command.description] == []
+
+
+def test_the_schema_has_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    assert spinney.main(["schema"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads(json.dumps(schema()))
+    assert set(printed["commands"]) == set(COMMANDS)
+    assert set(printed["events"]) == set(EVENTS)
+    assert {"Project", "Worktree", "Session", "Message"} <= set(printed["resources"])
+
+
+def test_every_reference_in_the_schema_leads_somewhere() -> None:
+    whole = schema()
+
+    def references(value: Any) -> set[str]:
+        if isinstance(value, dict):
+            own = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
+            return own.union(*map(references, value.values()))
+        return set().union(*map(references, value)) if isinstance(value, list) else set()
+
+    assert references(whole) == {f"#/$defs/{name}" for name in whole["$defs"]} & references(whole)
+
+
+def test_the_schema_knows_the_fields_of_plain_frames() -> None:
+    events = schema()["events"]
+    assert list(events["worktree:creating"]["fields"]) == [
+        "id", "project_id", "name", "path", "branch"
+    ]  # fmt: skip
+    assert {"id", "name", "path", "is_folder"} <= set(events["project:added"]["fields"])
+    assert list(events["message-started"]["fields"]) == ["message_id", "session_id"]
