@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from textual import events
 from textual.widgets import Input
 
 from model import events as e
@@ -280,6 +281,19 @@ async def test_a_new_worktree_gets_its_first_message_when_it_is_made(start: Star
         await until(pilot, lambda: client.called("send_chat_message"))
         assert client.called("send_chat_message") == [{"session_id": "s9", "message": "mend\nit"}]
         assert app.main.place == Place("session", "s9")
+
+
+async def test_what_arrives_together_with_a_tab_is_written_into_the_next_field(
+    start: Start,
+) -> None:
+    async with start(FakeClient(a_state(a_project()))) as (app, pilot):
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        await pilot.pause()
+        for key, character in (("a", "a"), ("tab", "\t"), ("b", "b")):
+            app.post_message(events.Key(key, character))
+        await until(pilot, lambda: app.screen.query_one("#name", Input).value == "b")
+        assert app.screen.query_one("#message").text == "a"  # type: ignore[attr-defined]
 
 
 async def test_a_refused_worktree_shows_the_reason_and_keeps_what_was_written(

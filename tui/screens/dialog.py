@@ -25,7 +25,13 @@ def keys_line(*keys: tuple[str, str]) -> Content:
 class Dialog(ModalScreen[R | None], Generic[R]):
     """A box in the middle; escape leaves it and changes nothing."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Cancel", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Cancel", show=False),
+        # At once, and not after the field that has the focus: what was typed on, and came with the
+        # tab in one piece over a slow line, would be written into the field before.
+        Binding("tab", "app.focus_next", show=False, priority=True),
+        Binding("shift+tab", "app.focus_previous", show=False, priority=True),
+    ]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-high")]  # noqa: RUF012 (as Textual has it)
 
     def __init__(self, title: str) -> None:
