@@ -82,7 +82,9 @@ class Rounds:
                 self._wake.clear()
                 pause = self._begin_what_is_due()
                 try:
-                    await asyncio.wait_for(self._wake.wait(), pause)
+                    # Not wait_for: before 3.12 it forgets that it was cancelled.
+                    async with asyncio.timeout(pause):
+                        await self._wake.wait()
                 except TimeoutError:
                     pass
         finally:

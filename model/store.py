@@ -181,7 +181,9 @@ class Store:
     async def _keep_saving(self) -> None:
         while True:
             try:
-                await asyncio.wait_for(self._wake.wait(), TEXT_SAVED_EVERY)
+                # Not wait_for: before 3.12 it forgets that it was cancelled.
+                async with asyncio.timeout(TEXT_SAVED_EVERY):
+                    await self._wake.wait()
             except TimeoutError:
                 pass
             self._wake.clear()
