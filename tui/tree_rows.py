@@ -110,3 +110,10 @@ def children_of(parent: Place, state: "State") -> list[Place]:
         *(Place("project", project.id) for project in folders),
         *(Place("worktree", worktree.id) for worktree in state.worktrees_of(parent.id)),
     ]
+
+
+def has_moved(before: "Session | None", now: "Session | None") -> bool:
+    """Whether a session's place in the tree is another."""
+    if before is None or now is None:
+        return True
+    return (before.archived_at, before.order) != (now.archived_at, now.order)

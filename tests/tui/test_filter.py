@@ -1,6 +1,7 @@
 """The tree's filter: letters narrow the rows and never act."""
 
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from textual import events
 from textual.pilot import Pilot
 
 from model import events as e
@@ -71,6 +72,15 @@ async def test_enter_opens_the_first_row_found_and_shows_all_again(start: Start)
         await until(pilot, lambda: app.main.projects.labels == before)
         assert app.main.chat.composer.has_focus
         await until(pilot, lambda: app.main.projects.place == Place("session", "s4"))
+
+
+async def test_enter_right_behind_the_last_letter_opens_what_was_found(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await into_the_tree(app, pilot)
+        for key in (*"wipe", "enter"):
+            app.post_message(events.Key(key, "\r" if key == "enter" else key))
+        await until(pilot, lambda: app.main.place == Place("session", "s4"))
+        assert app.main.projects.filter == ""
 
 
 async def test_escape_shows_all_again_as_it_was_folded_and_where_one_was(start: Start) -> None:

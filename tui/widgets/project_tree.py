@@ -29,6 +29,7 @@ from tui.tree_rows import (
     Row,
     children,
     children_of,
+    has_moved,
     name_of,
     project_parts,
     session_parts,
@@ -36,7 +37,6 @@ from tui.tree_rows import (
 )
 
 if TYPE_CHECKING:
-    from model.resources import Session
     from model.state import State
     from tui.mirror import Change
 
@@ -76,6 +76,8 @@ class ProjectTree(Tree[Row]):
         self._found: Found | None = None
         self._before_filter: tuple[Place | None, frozenset[Place]] = (None, frozenset())
         """Where the cursor was, and which rows were folded."""
+        self._moving_to: Place | None = None
+        """Where the cursor will be once the rows stand."""
 
     # What the mirror tells ----------------------------------------------------------------------
 
@@ -101,7 +103,7 @@ class ProjectTree(Tree[Row]):
             if session is None:
                 continue
             dirty.add(session.worktree_id)
-            if _moved(before.sessions.get(key), state.sessions.get(key)):
+            if has_moved(before.sessions.get(key), state.sessions.get(key)):
                 self._reconcile(Place("worktree", session.worktree_id), state)
             elif (node := self._rows.get(Place("session", key))) is not None:
                 self._draw(node, state)
@@ -269,6 +271,10 @@ class ProjectTree(Tree[Row]):
             wanted = self.filter + event.character
         elif self.filter and event.key in ("escape", "backspace"):
             wanted = self.filter[:-1] if event.key == "backspace" else ""
+        elif event.key == "enter" and self._moving_to is not None:
+            # Enter came before the cursor got to the first row found.
+            self.post_message(self.Opened(self._moving_to))
+            wanted = self.filter
         else:
             return
         event.stop()
@@ -298,10 +304,12 @@ class ProjectTree(Tree[Row]):
                 node.collapse() if not text and place in folded_before else node.expand()
         first = self._found.matches[0] if self._found and self._found.matches else came_from
         if first is not None and first in self._rows:
+            self._moving_to = first
             self.call_after_refresh(self._move_to, first)
         self._entitle()
 
     def _move_to(self, place: Place) -> None:
+        self._moving_to = None
         if place in self._rows:
             self.move_cursor(self._rows[place])
 
@@ -373,13 +381,6 @@ class ProjectTree(Tree[Row]):
 def _project_of(worktree_id: str, state: "State", before: "State") -> str | None:
     worktree = state.worktrees.get(worktree_id) or before.worktrees.get(worktree_id)
     return worktree.project_id if worktree is not None else None
-
-
-def _moved(before: "Session | None", now: "Session | None") -> bool:
-    """Whether a session's place in the tree is another."""
-    if before is None or now is None:
-        return True
-    return (before.archived_at, before.order) != (now.archived_at, now.order)
 
 
 def _places(node: Node) -> list[Place]:
