@@ -213,12 +213,10 @@ class Poller:
         while True:
             self._places_new.clear()
             trees = await asyncio.to_thread(self._watched_trees)
-            stop = asyncio.Event()
-            watching = asyncio.create_task(watch(trees, self._git_changed, stop))
+            watching = asyncio.create_task(watch(trees, self._git_changed))
             try:
                 await self._places_new.wait()
             finally:
-                stop.set()
                 watching.cancel()
                 await asyncio.gather(watching, return_exceptions=True)
 

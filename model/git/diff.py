@@ -23,6 +23,10 @@ _DIFF: Final = (
     "-O/dev/null", "--submodule=short", "--unified=3", "--end-of-options",
 )  # fmt: skip
 _TIMEOUT: Final = 60
+MOST_BYTES: Final = 32_000_000
+"""Bytes of a difference that are shown; who wrote a million lines does not read them here."""
+_PIECE: Final = 100_000
+"""Characters cleaned in one go: a longer search would hold up all other threads."""
 
 
 async def diff(path: Path, kind: DiffKind, base: str | None = None) -> str:
@@ -38,18 +42,34 @@ async def diff(path: Path, kind: DiffKind, base: str | None = None) -> str:
     match kind:
         case "working":
             new_files = await untracked_files(path)
-            shown = await git(path, *_DIFF, await _head(path), "--", timeout=_TIMEOUT)
-            added = await asyncio.to_thread(as_new_files, path, new_files)
-            text = shown.raw.decode("utf-8", "replace") + added
+            text = await _shown(path, await _head(path))
+            text += await asyncio.to_thread(as_new_files, path, new_files)
         case "staged":
-            options = (*_DIFF[:-1], "--cached", _DIFF[-1])
-            shown = await git(path, *options, await _head(path), "--", timeout=_TIMEOUT)
-            text = shown.raw.decode("utf-8", "replace")
+            text = await _shown(path, await _head(path), cached=True)
         case "branch":
-            left, head = await _branch_ends(path, base or await default_branch(path))
-            shown = await git(path, *_DIFF, left, head, "--", timeout=_TIMEOUT)
-            text = shown.raw.decode("utf-8", "replace")
-    return await asyncio.to_thread(clean, text)
+            text = await _shown(path, *await _branch_ends(path, base or await default_branch(path)))
+    return await asyncio.to_thread(_cleaned, text)
+
+
+async def _shown(path: Path, *commits: str, cached: bool = False) -> str:
+    options = (*_DIFF[:-1], "--cached", _DIFF[-1]) if cached else _DIFF
+    shown = await git(path, *options, *commits, "--", timeout=_TIMEOUT, most=MOST_BYTES)
+    text = shown.raw.decode("utf-8", "replace")
+    if not shown.cut:
+        return text
+    whole_lines = text.rpartition("\n")[0]
+    limit = f"{MOST_BYTES // 1_000_000} MB"
+    return f"{whole_lines}\n\\ The rest is not shown: the difference is larger than {limit}.\n"
+
+
+def _cleaned(text: str) -> str:
+    pieces = []
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _PIECE) + 1 or len(text)
+        pieces.append(clean(text[start:end]))
+        start = end
+    return "".join(pieces)
 
 
 async def _branch_ends(path: Path, base: str) -> tuple[str, str]:

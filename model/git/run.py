@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 import re
+import selectors
 import shutil
 import signal
 import subprocess
@@ -61,6 +62,7 @@ _PATIENCE: Final = 2.0
 _CREDENTIALS: Final = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/@\s]*@", re.IGNORECASE)
 _LABELS: Final = ("fatal: ", "error: ")
 _LABEL: Final = re.compile(r"^(?:fatal|error): ")
+_PIECE: Final = 1 << 16
 _GRACE: Final = 1.0
 """Seconds between asking a git that takes too long to end and killing it."""
 
@@ -72,6 +74,8 @@ class Output:
     raw: bytes
     stderr: str
     returncode: int
+    cut: bool = False
+    """Whether git had more to say than was asked for."""
 
     @property
     def stdout(self) -> str:
@@ -96,6 +100,7 @@ async def git(
     timeout: float = 30,
     check: bool = True,
     discover: bool = False,
+    most: int | None = None,
 ) -> Output:
     """Run git in `cwd`, in a thread.
 
@@ -107,6 +112,7 @@ async def git(
         timeout: Seconds until git and what it started are ended.
         check: Raise when git fails.
         discover: Accept a `cwd` inside a repository, not only its root.
+        most: Bytes of standard output after which git is ended; for reads.
 
     Raises:
         SpinneyError: `git_error` with git's own words, `timeout`, `not_found` for a missing
@@ -115,7 +121,7 @@ async def git(
     give_up = time.monotonic() + _PATIENCE
     pause = 0.05
     while True:
-        call = _Call(cwd, args, write=write, timeout=timeout, discover=discover)
+        call = _Call(cwd, args, write=write, timeout=timeout, discover=discover, most=most)
         output = await _in_thread(call)
         passing = _lock_held(output) if write else _file_changed(output)
         if not passing or time.monotonic() + pause > give_up:
@@ -171,13 +177,21 @@ class _Call:
     """One run of git, in a process group of its own, that another thread may stop."""
 
     def __init__(
-        self, cwd: Path, args: tuple[str, ...], *, write: bool, timeout: float, discover: bool
+        self,
+        cwd: Path,
+        args: tuple[str, ...],
+        *,
+        write: bool,
+        timeout: float,
+        discover: bool,
+        most: int | None,
     ) -> None:
         self.write = write
         self._cwd = cwd
         self._args = args
         self._timeout = timeout
         self._discover = discover
+        self._most = most
         self._stopped = threading.Event()
         self._process: Any = None
         self._ended = False
@@ -191,7 +205,7 @@ class _Call:
         if self._stopped.is_set():
             self._end(signal.SIGTERM)
         try:
-            out, err = process.communicate(timeout=self._timeout)
+            out, err, cut = self._heard(process)
         except subprocess.TimeoutExpired:
             self._kill()
             raise SpinneyError(
@@ -202,7 +216,32 @@ class _Call:
             ) from None
         finally:
             self._ended = True
-        return Output(out, err.decode("utf-8", "replace"), process.returncode)
+        return Output(
+            out, err.decode("utf-8", "replace"), 0 if cut else process.returncode, cut=cut
+        )
+
+    def _heard(self, process: Any) -> tuple[bytes, bytes, bool]:
+        """Standard output and error, and whether git was ended for saying too much."""
+        if self._most is None:
+            return (*process.communicate(timeout=self._timeout), False)
+        deadline = time.monotonic() + self._timeout
+        out, err = bytearray(), bytearray()
+        with selectors.DefaultSelector() as open_pipes:
+            open_pipes.register(process.stdout, selectors.EVENT_READ, out)
+            open_pipes.register(process.stderr, selectors.EVENT_READ, err)
+            while open_pipes.get_map() and len(out) <= self._most:
+                for key, _ in open_pipes.select(max(0, deadline - time.monotonic())):
+                    piece = os.read(key.fd, _PIECE)
+                    key.data.extend(piece)
+                    if not piece:
+                        open_pipes.unregister(key.fileobj)
+                if time.monotonic() > deadline:
+                    raise subprocess.TimeoutExpired("git", self._timeout)
+        cut = len(out) > self._most
+        if cut:
+            self._kill()
+        process.communicate(timeout=_GRACE)
+        return bytes(out[: self._most]), bytes(err), cut
 
     def stop(self) -> None:
         """Ask git to end; it takes its locks away."""

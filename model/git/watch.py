@@ -30,14 +30,8 @@ class WatchedTree:
     """The branch that it is compared with."""
 
 
-async def watch(
-    trees: Sequence[WatchedTree], tell: Callable[[set[str]], None], stop: asyncio.Event
-) -> None:
-    """Call `tell` with the keys of the trees that something changed for, until `stop` is set.
-
-    Whoever cancels this has to set `stop` as well: awatch (1.1) loses a cancellation that meets a
-    change.
-    """
+async def watch(trees: Sequence[WatchedTree], tell: Callable[[set[str]], None]) -> None:
+    """Call `tell` with the keys of the trees that something changed for, until cancelled."""
     flat, deep = await asyncio.to_thread(_folders, trees)
 
     async def follow(folders: set[Path], *, recursive: bool) -> None:
@@ -52,7 +46,6 @@ async def watch(
                 debounce=_BUNDLED_MS,
                 step=_SETTLED_MS,
                 rust_timeout=_TICK_MS,
-                stop_event=stop,
                 recursive=recursive,
                 ignore_permission_denied=True,
             ):

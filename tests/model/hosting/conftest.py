@@ -1,0 +1,96 @@
+"""Real git, and a program called `gh` that answers by a script."""
+
+import json
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from model.resources import Worktree
+from model.workspace import Workspace
+from tests.model.git.conftest import (  # noqa: F401 - fixtures, found by their names
+    make_repository,
+    own_home,
+    repository,
+    with_remote,
+)
+from tests.model.git.made_repository import Repository
+from tests.model.git.place import Place, place_of
+
+PROGRAM = """#!{python}
+import json, pathlib, sys
+folder = pathlib.Path({folder!r})
+answers = json.loads((folder / "answers.json").read_text())
+call = {{"args": sys.argv[1:], "input": sys.stdin.read(), "tty": sys.stdin.isatty()}}
+with (folder / "calls.jsonl").open("a") as calls:
+    calls.write(json.dumps(call) + "\\n")
+out, err, code = answers.get(" ".join(sys.argv[1:3]), ["", "not expected", 1])
+sys.stdout.write(out)
+sys.stderr.write(err)
+sys.exit(code)
+"""
+
+
+@dataclass(frozen=True)
+class FakeGh:
+    """What `gh` answers, and what it was asked."""
+
+    folder: Path
+
+    def answers(self, command: str, out: str = "", *, err: str = "", code: int = 0) -> None:
+        """From now on, to a command such as `pr view`."""
+        file = self.folder / "answers.json"
+        known = json.loads(file.read_text()) if file.exists() else {}
+        file.write_text(json.dumps({**known, command: [out, err, code]}))
+
+    def shows(self, **fields: object) -> None:
+        """From now on, of any pull request."""
+        self.answers("pr view", json.dumps(fields))
+
+    @property
+    def calls(self) -> list[dict[str, object]]:
+        file = self.folder / "calls.jsonl"
+        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+@pytest.fixture
+def fake_gh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeGh:
+    folder = tmp_path / "gh"
+    folder.mkdir()
+    program = folder / "gh"
+    program.write_text(PROGRAM.format(python=sys.executable, folder=str(folder)))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    made = FakeGh(folder)
+    made.shows(state="OPEN")
+    return made
+
+
+@pytest.fixture
+def no_gh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A PATH with git on it and nothing else."""
+    folder = tmp_path / "only git"
+    folder.mkdir()
+    git = shutil.which("git")
+    assert git is not None
+    (folder / "git").symlink_to(git)
+    monkeypatch.setenv("PATH", str(folder))
+
+
+@pytest.fixture
+async def place(workspace: Workspace, with_remote: Repository) -> Place:  # noqa: F811
+    return await place_of(workspace, with_remote)
+
+
+@pytest.fixture
+async def worktree(place: Place) -> Worktree:
+    """On the branch `otter`, with one commit that `main` lacks."""
+    made = await place.add("otter")
+    tree = place.in_worktree(made)
+    tree.write("new.txt", "one\n")
+    tree.git("add", "--all")
+    tree.git("commit", "--quiet", "-m", "Teach the otter to swim\n\nIt was about time.")
+    return made
