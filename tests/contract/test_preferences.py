@@ -1,0 +1,165 @@
+"""Section 2.5 of the interface, key by key: default, what is allowed, what is refused."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.conftest import Call, refusal
+from tests.server.conftest import Socket
+
+BOOLEAN = ([True, False], ["yes", 1, None])
+MODELS = ([f"model_{n}" for n in range(1, 6)], ["model_6", None])
+CODEX = ([f"codex_model_{n}" for n in range(1, 6)], ["codex_model_6"])
+BACKENDS = (["backend_a", "backend_b", "backend_c"], ["backend_d"])
+SOUNDS = (["none", "ding", "chime", "pop", "choochoo"], ["bang"])
+TEXT_OR_NULL = (["text", None], [1])
+TEXTS = ([[], ["one", "two"]], ["one", [1]])
+SYNTAX_THEMES = (
+    [
+        "vitesse-black", "vitesse-dark", "vitesse-light", "hosting-dark", "hosting-light",
+        "hosting-dark-dimmed", "dracula", "dracula-soft", "nord", "catppuccin-mocha",
+        "catppuccin-macchiato", "catppuccin-frappe", "catppuccin-latte", "one-dark-pro",
+        "one-light", "tokyo-night", "rose-pine", "rose-pine-moon", "rose-pine-dawn",
+    ],
+    ["solarized"],
+)  # fmt: skip
+PROMPTS = (
+    "investigate_issue", "investigate_pr", "pr_content", "commit_message", "code_review",
+    "context_summary", "resolve_conflicts", "investigate_workflow_run", "release_notes",
+    "session_naming", "parallel_execution", "global_system_prompt", "session_recap",
+    "investigate_security_alert", "investigate_advisory", "investigate_tracker_issue",
+)  # fmt: skip
+
+
+def between(low: int, high: int) -> tuple[list[Any], list[Any]]:
+    return [low, high], [low - 1, high + 1, str(low)]
+
+
+KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
+    "theme": ("system", (["system", "light", "dark"], ["blue"])),
+    "ui_font_size": (16, between(12, 24)),
+    "chat_font_size": (16, between(12, 24)),
+    "ui_font": ("geist", (["inter", "geist", "roboto", "lato", "system"], ["fira-code"])),
+    "chat_font": (
+        "geist",
+        (
+            ["jetbrains-mono", "fira-code", "source-code-pro", "inter", "geist", "roboto", "lato"],
+            ["system"],
+        ),
+    ),
+    "syntax_theme_dark": ("vitesse-black", SYNTAX_THEMES),
+    "syntax_theme_light": ("hosting-light", SYNTAX_THEMES),
+    "zoom_level": (90, between(50, 200)),
+    "canvas_layout": ("list", (["grid", "list"], ["table"])),
+    "show_keybinding_hints": (True, BOOLEAN),
+    "selected_model": ("model_1", MODELS),
+    "thinking_level": ("ultrathink", (["off", "think", "megathink", "ultrathink"], ["max"])),
+    "default_effort_level": ("high", (["low", "medium", "high", "max"], ["xhigh"])),
+    "default_backend": ("backend_a", BACKENDS),
+    "selected_codex_model": ("codex_model_1", CODEX),
+    "selected_opencode_model": ("backend_c/codex_model_1", (["a/b"], ["ab", None])),
+    "default_codex_reasoning_effort": ("high", (["low", "medium", "high", "xhigh"], ["max"])),
+    "codex_multi_agent_enabled": (False, BOOLEAN),
+    "codex_max_agent_threads": (3, between(1, 8)),
+    "terminal": ("terminal", (["terminal", "windows-terminal", "powershell", "cmd"], ["xterm"])),
+    "editor": ("zed", (["zed", "vscode", "cursor", "xcode"], ["ed"])),
+    "open_in": ("editor", (["editor", "terminal", "finder", "hosting"], ["browser"])),
+    "file_edit_mode": ("external", (["inline", "external"], ["both"])),
+    "auto_session_naming": (True, BOOLEAN),
+    "session_naming_model": ("model_5", MODELS),
+    "session_recap_enabled": (False, BOOLEAN),
+    "restore_last_session": (False, BOOLEAN),
+    "close_original_on_clear_context": (True, BOOLEAN),
+    "confirm_session_close": (True, BOOLEAN),
+    "auto_branch_naming": (True, BOOLEAN),
+    "branch_naming_model": ("model_5", MODELS),
+    "auto_pull_base_branch": (True, BOOLEAN),
+    "auto_archive_on_pr_merged": (True, BOOLEAN),
+    "git_poll_interval": (60, between(10, 600)),
+    "remote_poll_interval": (60, between(30, 600)),
+    "archive_retention_days": (7, ([0, 30], [-1, "7"])),
+    "removal_behavior": ("delete", (["archive", "delete"], ["keep"])),
+    "parallel_execution_prompt_enabled": (False, BOOLEAN),
+    "default_enabled_mcp_servers": ([], TEXTS),
+    "known_mcp_servers": ([], TEXTS),
+    "chrome_enabled": (True, BOOLEAN),
+    "http_server_enabled": (False, BOOLEAN),
+    "http_server_port": (3456, ([0, 65535], [65536, -1, "3456"])),
+    "http_server_auto_start": (False, BOOLEAN),
+    "http_server_localhost_only": (True, BOOLEAN),
+    "http_server_token_required": (True, BOOLEAN),
+    "ai_language": ("", (["German"], [None, 1])),
+    "allow_web_tools_in_plan_mode": (True, BOOLEAN),
+    "debug_mode_enabled": (False, BOOLEAN),
+    "default_provider": (None, TEXT_OR_NULL),
+    "waiting_sound": ("none", SOUNDS),
+    "review_sound": ("none", SOUNDS),
+    "has_seen_feature_tour": (False, BOOLEAN),
+    "has_seen_jean_config_wizard": (False, BOOLEAN),
+    "build_model": (None, TEXT_OR_NULL),
+    "yolo_model": (None, TEXT_OR_NULL),
+    "build_backend": (None, ([*BACKENDS[0], None], ["backend_d"])),
+    "yolo_backend": (None, ([*BACKENDS[0], None], ["backend_d"])),
+    "build_thinking_level": (None, (["off", "ultrathink", None], ["max"])),
+    "yolo_thinking_level": (None, (["off", "ultrathink", None], ["max"])),
+}
+
+
+async def test_every_key_has_the_default_of_the_interface(call: Call) -> None:
+    found = await call("get_preferences")
+    assert {key: found[key] for key in KEYS} == {key: default for key, (default, _) in KEYS.items()}
+
+
+@pytest.mark.parametrize("key", KEYS)
+async def test_a_key_takes_what_is_allowed_and_nothing_else(call: Call, key: str) -> None:
+    allowed, refused = KEYS[key][1]
+    for value in allowed:
+        assert (await call("update_preferences", changes={key: value}))[key] == value
+    for value in refused:
+        assert key in await refusal(call, "update_preferences", changes={key: value})
+    assert (await call("get_preferences"))[key] == allowed[-1]
+
+
+@pytest.mark.parametrize("key", PROMPTS)
+async def test_every_prompt_has_a_text_a_model_a_provider_and_a_backend(
+    call: Call, key: str
+) -> None:
+    wanted: dict[str, dict[str, str]] = {
+        "magic_prompts": {key: "Be brief."},
+        "magic_prompt_models": {f"{key}_model": "model_2"},
+        "magic_prompt_providers": {f"{key}_provider": "work"},
+        "magic_prompt_backends": {f"{key}_backend": "backend_b"},
+    }
+    before = await call("get_preferences")
+    assert before["magic_prompts"][key] is None
+    after = await call("update_preferences", changes=wanted)
+    assert {name: {**before[name], **wanted[name]} for name in wanted} == {
+        name: after[name] for name in wanted
+    }
+
+
+async def test_changes_are_made_all_or_none_and_the_error_says_what_may_be(call: Call) -> None:
+    told = await refusal(call, "update_preferences", changes={"theme": "dark", "zoom_level": 500})
+    assert "zoom_level" in told
+    assert "from 50 to 200" in told
+    assert (await call("get_preferences"))["theme"] == "system"
+    told = await refusal(call, "update_preferences", changes={"theme": "blue"})
+    assert "system, light, dark" in told
+
+
+async def test_a_change_reaches_every_client(call: Call, socket: Socket) -> None:
+    await call("update_preferences", changes={"theme": "dark"})
+    assert (await socket.event("preferences:updated"))["payload"] == {"changes": {"theme": "dark"}}
+
+
+async def test_secrets_are_written_and_never_read(call: Call) -> None:
+    profile = {"name": "work", "settings_json": '{"key": "hidden-1"}'}
+    secret = {"tracker_api_key": "hidden-2", "custom_cli_profiles": [profile]}
+    answered = str(await call("update_preferences", changes=secret))
+    read = str(await call("get_preferences"))
+    assert "hidden-" not in answered + read
+
+
+async def test_keybindings_map_actions_to_shortcuts(call: Call) -> None:
+    changed = await call("update_preferences", changes={"keybindings": {"new_session": "ctrl+n"}})
+    assert changed["keybindings"]["new_session"] == "ctrl+n"
