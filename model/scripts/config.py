@@ -90,7 +90,9 @@ def _marked(scripts: list[Script], project: Project) -> list[Script]:
 
 
 def _parsed(raw: bytes, shown: str, file: str) -> list[Script]:
-    scripts = _object(raw, shown).get("scripts") or {}
+    scripts = _object(raw, shown).get("scripts")
+    if scripts is None:
+        return []
     if not isinstance(scripts, dict):
         raise SpinneyError(f"{shown}: 'scripts' must be an object of texts.")
     found = []

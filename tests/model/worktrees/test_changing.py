@@ -1,0 +1,191 @@
+"""Worktrees renamed, ordered, put away, brought back, lost and made again; the project's own."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from model.commands.sessions import create_session, send_chat_message, stop_generation
+from model.commands.worktrees import (
+    archive_worktree,
+    delete_worktree,
+    list_worktrees,
+    open_base_worktree,
+    recreate_worktree,
+    rename_worktree,
+    reorder_worktrees,
+    unarchive_worktree,
+)
+from model.errors import SpinneyError
+from model.resources import Worktree
+from model.workspace import Workspace
+from model.worktree_status import refresh
+from tests import fakes
+from tests.fakes import FakeBackend
+from tests.model.git.made_repository import Repository
+from tests.model.worktrees.conftest import Maker
+
+
+async def test_a_rename_takes_name_branch_and_folder_along(
+    make: Maker, workspace: Workspace, repository: Repository, home_of_worktrees: Path
+) -> None:
+    made = await make("one")
+    stacked = await make("above", base_branch="one")
+    renamed = await rename_worktree.function(workspace, made.id, "grüße")
+    assert (renamed.name, renamed.branch) == ("grüße", "grüße")
+    assert Path(renamed.path) == home_of_worktrees / "grüße"
+    assert repository.git("branch", "--show-current", cwd=Path(renamed.path)) == "grüße"
+    assert not Path(made.path).exists()
+    assert repository.git("branch", "--list", "one") == ""
+    assert workspace.store.state.worktrees[stacked.id].base_branch == "grüße"
+
+
+async def test_a_renamed_worktree_keeps_its_running_session_and_its_folder(
+    make: Maker, workspace: Workspace, repository: Repository, backend: FakeBackend
+) -> None:
+    backend.script = fakes.silence
+    made = await make("one")
+    session = await create_session.function(workspace, made.id)
+    await send_chat_message.function(workspace, session.id, "work")
+    renamed = await rename_worktree.function(workspace, made.id, "two")
+    assert (renamed.name, renamed.branch, renamed.path) == ("two", "two", made.path)
+    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "two"
+    assert workspace.store.state.sessions[session.id].status == "running"
+    await stop_generation.function(workspace, session.id)
+
+
+@pytest.mark.parametrize(
+    ("taken", "message"),
+    [
+        ("worktree", "Worktree name already exists: two"),
+        ("branch", "Branch already exists: two"),
+        ("path", "Worktree path already exists: {path}"),
+    ],
+)
+async def test_a_refused_rename_changes_nothing(
+    taken: str,
+    message: str,
+    make: Maker,
+    workspace: Workspace,
+    repository: Repository,
+    home_of_worktrees: Path,
+) -> None:
+    made = await make("one")
+    match taken:
+        case "worktree":
+            await make("two")
+        case "branch":
+            repository.git("branch", "two")
+        case "path":
+            (home_of_worktrees / "two").mkdir()
+    with pytest.raises(SpinneyError) as refused:
+        await rename_worktree.function(workspace, made.id, "two")
+    assert refused.value.message == message.format(path=home_of_worktrees / "two")
+    kept = workspace.store.state.worktrees[made.id]
+    assert (kept.name, kept.branch, kept.path) == (made.name, made.branch, made.path)
+    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "one"
+
+
+async def test_a_folder_that_cannot_move_gives_the_branch_its_name_back(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    repository.git("worktree", "lock", "--reason", "on a train", made.path)
+    with pytest.raises(SpinneyError, match="on a train"):
+        await rename_worktree.function(workspace, made.id, "two")
+    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "one"
+    assert workspace.store.state.worktrees[made.id].name == "one"
+
+
+async def test_the_order_is_as_asked_and_new_ones_come_last(
+    make: Maker, workspace: Workspace
+) -> None:
+    made = [await make(name) for name in ("one", "two", "three")]
+    one, two, three = (worktree.id for worktree in made)
+    await reorder_worktrees.function(workspace, make.project.id, [three, one])
+    last = (await make("four")).id
+    listed = await list_worktrees.function(workspace, make.project.id)
+    assert [worktree.id for worktree in listed] == [three, one, two, last]
+    assert listed[0].order < listed[1].order
+    with pytest.raises(SpinneyError, match="Worktree not found: nowhere"):
+        await reorder_worktrees.function(workspace, make.project.id, ["nowhere"])
+
+
+@pytest.mark.parametrize("put_away", [archive_worktree, delete_worktree])
+async def test_archiving_and_deleting_keep_every_file(
+    put_away: type[archive_worktree], make: Maker, workspace: Workspace
+) -> None:
+    made = await make("one")
+    (Path(made.path) / "unsaved").write_text("precious")
+    await put_away.function(workspace, made.id)
+    assert await list_worktrees.function(workspace, make.project.id) == []
+    back = await unarchive_worktree.function(workspace, made.id)
+    assert back.archived_at is None
+    assert (Path(made.path) / "unsaved").read_text() == "precious"
+
+
+async def test_no_worktree_is_archived_while_one_of_its_sessions_works(
+    make: Maker, workspace: Workspace, backend: FakeBackend
+) -> None:
+    made = await make("one")
+    idle = await create_session.function(workspace, made.id)
+    backend.script = fakes.silence
+    busy = await create_session.function(workspace, made.id, name="Busy")
+    await send_chat_message.function(workspace, busy.id, "work")
+    assert idle.status == "idle"
+    for refused in (archive_worktree, delete_worktree):
+        with pytest.raises(SpinneyError, match="'Busy' is still at work in 'one'"):
+            await refused.function(workspace, made.id)
+    await stop_generation.function(workspace, busy.id)
+
+
+async def test_a_directory_removed_by_hand_is_missing_and_can_be_made_again(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    repository.commit("kept", "text\n", cwd=Path(made.path))
+    shutil.rmtree(made.path)
+    await refresh(workspace.store, made.id)
+    assert _now(workspace, made).status == "missing"
+    again = await recreate_worktree.function(workspace, made.id)
+    assert again.status == "ready"
+    assert (Path(made.path) / "kept").read_text() == "text\n"
+
+
+async def test_a_missing_worktree_whose_branch_is_gone_starts_anew(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    shutil.rmtree(made.path)
+    repository.git("worktree", "prune")
+    repository.git("branch", "-D", "one")
+    await recreate_worktree.function(workspace, made.id)
+    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "one"
+
+
+async def test_a_branch_that_is_checked_out_elsewhere_is_told_with_the_place(
+    make: Maker, workspace: Workspace, repository: Repository, tmp_path: Path
+) -> None:
+    made = await make("one")
+    shutil.rmtree(made.path)
+    repository.git("worktree", "prune")
+    repository.git("worktree", "add", "--quiet", str(tmp_path / "holder"), "one")
+    with pytest.raises(SpinneyError, match=r"Failed to create worktree: .*holder"):
+        await recreate_worktree.function(workspace, made.id)
+
+
+async def test_a_project_has_one_base_worktree(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    base = await open_base_worktree.function(workspace, make.project.id)
+    assert (base.session_type, base.path, base.branch) == ("base", str(repository.root), "main")
+    assert (await open_base_worktree.function(workspace, make.project.id)).id == base.id
+    await archive_worktree.function(workspace, base.id)
+    again = await open_base_worktree.function(workspace, make.project.id)
+    assert (again.id, again.archived_at) == (base.id, None)
+    renamed = await rename_worktree.function(workspace, base.id, "home")
+    assert (renamed.name, renamed.branch) == ("home", "main")
+
+
+def _now(workspace: Workspace, worktree: Worktree) -> Worktree:
+    return workspace.store.state.worktrees[worktree.id]

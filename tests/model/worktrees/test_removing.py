@@ -1,0 +1,276 @@
+"""Worktrees removed for good: refused where work would be lost, whole or not at all."""
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.commands.preferences import update_preferences
+from model.commands.projects import update_project_settings
+from model.commands.sessions import create_session, send_chat_message, stop_generation
+from model.commands.worktrees import open_base_worktree, remove_worktree
+from model.errors import SpinneyError
+from model.events import WorktreeArchived, WorktreeUpdated
+from model.resources import Worktree
+from model.retention import SWEEP_EVERY, Retention
+from model.workspace import Workspace
+from tests import fakes
+from tests.conftest import Eventually
+from tests.fakes import FakeBackend
+from tests.model.git.made_repository import Repository
+from tests.model.worktrees.conftest import Maker, Told
+
+DAY = 86400.0
+
+
+async def test_directory_branch_and_sessions_go_together(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    session = await create_session.function(workspace, made.id)
+    await remove_worktree.function(workspace, made.id)
+    assert made.id not in workspace.store.state.worktrees
+    assert session.id not in workspace.store.state.sessions
+    assert not Path(made.path).exists()
+    assert repository.git("branch", "--list", "one") == ""
+    assert "one" not in repository.git("worktree", "list")
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [
+        ("untracked", r"1 uncommitted file \(new\)"),
+        ("staged", r"1 uncommitted file \(staged\)"),
+        ("committed", "1 commit that is on no other branch"),
+    ],
+)
+async def test_work_that_would_be_lost_keeps_it_unless_forced(
+    work: str, words: str, make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    path = Path(made.path)
+    match work:
+        case "untracked":
+            repository.write("new", "text\n", cwd=path)
+        case "staged":
+            repository.write("staged", "text\n", cwd=path)
+            repository.git("add", ".", cwd=path)
+        case "committed":
+            repository.commit("committed", "text\n", cwd=path)
+    with pytest.raises(SpinneyError, match=words) as refused:
+        await remove_worktree.function(workspace, made.id)
+    assert refused.value.error_type == "conflict"
+    assert _now(workspace, made).status == "ready"
+    await remove_worktree.function(workspace, made.id, force=True)
+    assert not path.exists()
+    assert repository.git("branch", "--list", "one") == ""
+
+
+async def test_commits_left_on_the_branch_of_a_detached_worktree_keep_it(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    repository.commit("file", "text\n", cwd=Path(made.path))
+    repository.git("checkout", "--quiet", "--detach", "main", cwd=Path(made.path))
+    with pytest.raises(SpinneyError, match="“one” has 1 commit that is on no other branch"):
+        await remove_worktree.function(workspace, made.id)
+    assert Path(made.path).exists()
+
+
+async def test_a_stash_outlives_the_worktree(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    repository.write("read.me", "changed\n", cwd=Path(made.path))
+    repository.git("stash", cwd=Path(made.path))
+    await remove_worktree.function(workspace, made.id)
+    assert "stash@{0}" in repository.git("stash", "list")
+
+
+async def test_a_working_session_keeps_it_even_by_force(
+    make: Maker, workspace: Workspace, backend: FakeBackend
+) -> None:
+    backend.script = fakes.silence
+    made = await make("one")
+    session = await create_session.function(workspace, made.id, name="Busy")
+    await send_chat_message.function(workspace, session.id, "work")
+    with pytest.raises(SpinneyError, match="'Busy' is still at work"):
+        await remove_worktree.function(workspace, made.id, force=True)
+    assert Path(made.path).exists()
+    await stop_generation.function(workspace, session.id)
+
+
+async def test_removing_archives_where_the_preferences_say_so(
+    make: Maker, workspace: Workspace
+) -> None:
+    await update_preferences.function(workspace, {"removal_behavior": "archive"})
+    made = await make("one")
+    await remove_worktree.function(workspace, made.id)
+    assert _now(workspace, made).archived_at is not None
+    assert Path(made.path).exists()
+
+
+async def test_a_missing_worktree_can_be_removed_and_its_name_used_again(
+    make: Maker, workspace: Workspace
+) -> None:
+    made = await make("one")
+    shutil.rmtree(made.path)
+    await remove_worktree.function(workspace, made.id)
+    assert (await make("one")).status == "ready"
+
+
+async def test_one_made_where_worktrees_dir_was_before_can_be_removed(
+    make: Maker, workspace: Workspace, tmp_path: Path
+) -> None:
+    made = await make("one")
+    await update_project_settings.function(
+        workspace, make.project.id, worktrees_dir=str(tmp_path / "elsewhere")
+    )
+    await remove_worktree.function(workspace, made.id)
+    assert not Path(made.path).exists()
+
+
+async def test_a_link_in_its_place_is_not_followed(
+    make: Maker, workspace: Workspace, tmp_path: Path
+) -> None:
+    made = await make("one")
+    outside = tmp_path / "outside"
+    Path(made.path).rename(outside)
+    Path(made.path).symlink_to(outside)
+    with pytest.raises(SpinneyError, match="not a directory any more"):
+        await remove_worktree.function(workspace, made.id, force=True)
+    assert (outside / "read.me").exists()
+    assert made.id in workspace.store.state.worktrees
+
+
+async def test_removing_the_base_worktree_touches_no_file(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    base = await open_base_worktree.function(workspace, make.project.id)
+    await remove_worktree.function(workspace, base.id)
+    assert base.id not in workspace.store.state.worktrees
+    assert (repository.root / "read.me").exists()
+    assert repository.git("branch", "--show-current") == "main"
+
+
+async def test_a_branch_that_another_starts_from_stays(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    await make("two", base_branch="one")
+    await remove_worktree.function(workspace, made.id)
+    assert repository.git("branch", "--list", "one") != ""
+
+
+async def test_two_removals_at_once_are_one_and_a_refusal(
+    make: Maker, workspace: Workspace
+) -> None:
+    made = await make("one")
+    ended = await asyncio.gather(
+        *(remove_worktree.function(workspace, made.id) for _ in range(2)), return_exceptions=True
+    )
+    assert sum(outcome is None for outcome in ended) == 1
+    assert not Path(made.path).exists()
+
+
+@pytest.mark.parametrize("killed", ["before its files went", "after its files went"])
+async def test_a_removal_that_a_kill_interrupted_is_finished_or_taken_back(
+    killed: str, make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    noted = made.model_copy(update={"status": "removing"})
+    await workspace.store.accept(WorktreeUpdated(worktree=noted))
+    if killed == "after its files went":
+        repository.git("worktree", "remove", made.path)
+    await workspace.removals.recover()
+    if killed == "before its files went":
+        assert _now(workspace, made).status == "ready"
+    else:
+        assert made.id not in workspace.store.state.worktrees
+        assert repository.git("branch", "--list", "one") == ""
+
+
+async def test_a_hanging_git_leaves_it_as_it_was_when_the_removal_is_given_up(
+    make: Maker, workspace: Workspace, fake_git: Callable[[str], None], tmp_path: Path
+) -> None:
+    made = await make("one")
+    fake_git(
+        f'case "$*" in *"worktree remove"*) touch {tmp_path}/at-it; exec sleep 60;; esac\n'
+        'exec "$real_git" "$@"'
+    )
+    removing = asyncio.create_task(remove_worktree.function(workspace, made.id))
+    async with asyncio.timeout(20):
+        while not (tmp_path / "at-it").exists():
+            await asyncio.sleep(0.02)
+        removing.cancel()
+        await asyncio.gather(removing, return_exceptions=True)
+    assert _now(workspace, made).status == "ready"
+    assert (Path(made.path) / "read.me").exists()
+
+
+# The archive's end -------------------------------------------------------------------------------
+
+
+async def test_what_is_archived_long_enough_goes_at_the_second_look(
+    make: Maker, workspace: Workspace
+) -> None:
+    made = await make("one")
+    await _archived(workspace, made, at=0)
+    retention = _retention(workspace)
+    await retention.sweep(8 * DAY, 0)
+    assert made.id in workspace.store.state.worktrees
+    await retention.sweep(8 * DAY, SWEEP_EVERY)
+    assert made.id not in workspace.store.state.worktrees
+    assert not Path(made.path).exists()
+
+
+async def test_a_clock_that_jumps_ahead_and_back_deletes_nothing(
+    make: Maker, workspace: Workspace
+) -> None:
+    made = await make("one")
+    await _archived(workspace, made, at=0)
+    retention = _retention(workspace)
+    await retention.sweep(30 * DAY, 0)
+    await retention.sweep(1 * DAY, SWEEP_EVERY)
+    await retention.sweep(30 * DAY, 2 * SWEEP_EVERY)
+    assert made.id in workspace.store.state.worktrees
+
+
+async def test_zero_days_keep_the_archive_for_ever(make: Maker, workspace: Workspace) -> None:
+    await update_preferences.function(workspace, {"archive_retention_days": 0})
+    made = await make("one")
+    await _archived(workspace, made, at=0)
+    retention = _retention(workspace)
+    for look in range(3):
+        await retention.sweep(9999 * DAY, look * SWEEP_EVERY)
+    assert made.id in workspace.store.state.worktrees
+
+
+async def test_the_archive_keeps_what_would_be_lost_and_says_so_once(
+    make: Maker, workspace: Workspace, told: Told, eventually: Eventually
+) -> None:
+    made = await make("one")
+    (Path(made.path) / "precious").write_text("text")
+    await _archived(workspace, made, at=0)
+    retention = _retention(workspace)
+    for look in range(4):
+        await retention.sweep(8 * DAY, look * SWEEP_EVERY)
+    await eventually(lambda: told.task("retention") is not None)
+    assert [t.task for t in told.tasks].count("retention") == 1
+    assert "'one' stays in the archive" in told.tasks[-1].detail
+    assert (Path(made.path) / "precious").exists()
+
+
+async def _archived(workspace: Workspace, worktree: Worktree, at: float) -> None:
+    put_away = worktree.model_copy(update={"archived_at": at})
+    await workspace.store.accept(WorktreeArchived(worktree=put_away))
+
+
+def _retention(workspace: Workspace) -> Retention:
+    return Retention(workspace.store, workspace.removals, workspace.chats.end)
+
+
+def _now(workspace: Workspace, worktree: Worktree) -> Worktree:
+    return workspace.store.state.worktrees[worktree.id]

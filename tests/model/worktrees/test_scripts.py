@@ -1,0 +1,288 @@
+"""A repository's scripts: only trusted text runs, its output is kept, nothing of it is left."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from model.commands.projects import add_project
+from model.commands.scripts import (
+    ScriptTexts,
+    get_project_scripts,
+    get_script_output,
+    run_worktree_script,
+    save_project_scripts,
+    stop_worktree_script,
+    trust_project_scripts,
+)
+from model.commands.worktrees import remove_worktree
+from model.errors import SpinneyError
+from model.resources import Project, Worktree
+from model.scripts import process, running
+from model.scripts.config import Script
+from model.workspace import Workspace
+from tests.conftest import Eventually
+from tests.model.git.made_repository import Repository
+from tests.model.worktrees.conftest import Maker, Told
+
+
+@pytest.fixture
+async def added(workspace: Workspace, repository: Repository) -> Project:
+    """A project whose repository has scripts when it is added."""
+    _commit(
+        repository,
+        setup='touch was-set-up; env | sort; echo "set up $SPINNEY_BRANCH"',
+        run="echo running; exec sleep 600",
+        teardown="touch ../torn-down",
+    )
+    return await add_project.function(workspace, str(repository.root))
+
+
+async def test_the_setup_runs_in_a_new_worktree_with_its_facts(
+    make: Maker, workspace: Workspace, repository: Repository, told: Told
+) -> None:
+    made = await _set_up(make, told)
+    ran = await get_script_output.function(workspace, made.id, "setup")
+    assert (Path(made.path) / "was-set-up").exists()
+    assert (ran.status, ran.exit_code) == ("completed", 0)
+    for prefix in ("SPINNEY", "JEAN"):
+        assert f"{prefix}_WORKSPACE_PATH={made.path}\n" in ran.output
+        assert f"{prefix}_ROOT_PATH={repository.root}\n" in ran.output
+        assert f"{prefix}_BRANCH=one\n" in ran.output
+    task = told.task("setup")
+    assert task is not None
+    assert (task.ok, task.worktree_id) == (True, made.id)
+    assert "set up one" in task.detail
+
+
+async def test_a_failing_setup_keeps_the_worktree_and_shows_its_output(
+    make: Maker, workspace: Workspace, told: Told
+) -> None:
+    await _save(workspace, make.project, setup="echo 'no network'; exit 3")
+    await _commit_saved(make)
+    made = await _set_up(make, told)
+    task = told.task("setup")
+    assert task is not None
+    assert not task.ok
+    assert "exit code 3" in task.detail
+    assert "no network" in task.detail
+    assert workspace.store.state.worktrees[made.id].status == "ready"
+
+
+async def test_a_changed_text_is_held_until_it_is_trusted(
+    make: Maker, workspace: Workspace, repository: Repository, told: Told
+) -> None:
+    _commit(repository, setup="touch evil")
+    made = await _set_up(make, told)
+    task = told.task("setup")
+    assert task is not None
+    assert not task.ok
+    assert "is not the one that was trusted" in task.detail
+    assert not (Path(made.path) / "evil").exists()
+    with pytest.raises(SpinneyError, match="is not the one that was trusted") as refused:
+        await run_worktree_script.function(workspace, made.id, "setup")
+    assert refused.value.error_type == "forbidden"
+
+    shown = await get_project_scripts.function(workspace, make.project.id, made.id)
+    assert [(s.name, s.text, s.trusted) for s in shown] == [("setup", "touch evil", False)]
+    await trust_project_scripts.function(workspace, make.project.id, [shown[0].hash])
+    await run_worktree_script.function(workspace, made.id, "setup")
+    await make.eventually(lambda: bool((task := told.task("setup")) and task.ok))
+    assert (Path(made.path) / "evil").exists()
+
+
+async def test_trust_in_one_text_is_no_trust_in_the_next(
+    make: Maker, workspace: Workspace, told: Told
+) -> None:
+    made = await _set_up(make, told)
+    config = Path(made.path) / "spinney.json"
+    config.write_text(json.dumps({"scripts": {"run": "touch first"}}))
+    seen = await get_project_scripts.function(workspace, make.project.id, made.id)
+    config.write_text(json.dumps({"scripts": {"run": "touch second"}}))
+    await trust_project_scripts.function(workspace, make.project.id, [s.hash for s in seen])
+    with pytest.raises(SpinneyError, match="is not the one that was trusted"):
+        await run_worktree_script.function(workspace, made.id, "run")
+
+
+async def test_the_same_text_under_another_name_is_another_script(
+    make: Maker, workspace: Workspace, told: Told
+) -> None:
+    made = await _set_up(make, told)
+    teardown_as_run = json.dumps({"scripts": {"run": "touch ../torn-down"}})
+    (Path(made.path) / "spinney.json").write_text(teardown_as_run)
+    with pytest.raises(SpinneyError, match="is not the one that was trusted"):
+        await run_worktree_script.function(workspace, made.id, "run")
+
+
+async def test_what_is_saved_through_spinney_is_trusted_and_the_rest_of_the_file_stays(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    path = repository.root / "spinney.json"
+    path.write_text(json.dumps({"other": 1, "scripts": {"setup": "old", "run": "kept"}}))
+    saved = await _save(workspace, make.project, setup="new", teardown=None)
+    assert json.loads(path.read_text()) == {"other": 1, "scripts": {"setup": "new", "run": "kept"}}
+    assert [(script.name, script.trusted) for script in saved] == [("setup", True), ("run", False)]
+
+
+async def test_jean_json_counts_where_there_is_no_spinney_json(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    (repository.root / "spinney.json").rename(repository.root / "jean.json")
+    found = await get_project_scripts.function(workspace, make.project.id)
+    assert [script.file for script in found] == ["jean.json"] * 3
+    assert all(script.trusted for script in found)
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"scripts": []}', '{"scripts": {"run": 1}}', "[" * 100_000, "\0"]
+)
+async def test_a_config_file_that_makes_no_sense_is_told_by_its_name(
+    text: str, make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    (repository.root / "spinney.json").write_text(text)
+    with pytest.raises(SpinneyError, match=r"spinney\.json"):
+        await get_project_scripts.function(workspace, make.project.id)
+
+
+async def test_a_script_that_runs_is_stopped_with_all_that_it_started(
+    make: Maker, workspace: Workspace, told: Told, tmp_path: Path
+) -> None:
+    made = await _set_up(make, told)
+    await _trusted_run(workspace, make.project, made, f"sleep 600 & echo $! > {tmp_path}/pid; wait")
+    started = await run_worktree_script.function(workspace, made.id)
+    assert started.status == "running"
+    child = await _pid(tmp_path / "pid")
+    with pytest.raises(SpinneyError, match="runs already"):
+        await run_worktree_script.function(workspace, made.id)
+    await stop_worktree_script.function(workspace, made.id)
+    assert not _lives(child)
+    outcome = await get_script_output.function(workspace, made.id, "run")
+    assert outcome.status == "stopped"
+
+
+async def test_stopping_spinney_ends_its_scripts(
+    make: Maker, workspace: Workspace, told: Told, tmp_path: Path
+) -> None:
+    made = await _set_up(make, told)
+    await _trusted_run(workspace, make.project, made, f"echo $$ > {tmp_path}/pid; exec sleep 600")
+    await run_worktree_script.function(workspace, made.id)
+    pid = await _pid(tmp_path / "pid")
+    await workspace.stop()
+    assert not _lives(pid)
+
+
+async def test_a_script_beyond_its_time_or_its_output_is_ended(
+    make: Maker,
+    workspace: Workspace,
+    told: Told,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = await _set_up(make, told)
+    monkeypatch.setattr(running, "TIME_LIMIT", 0.2)
+    monkeypatch.setattr(process, "OUTPUT_LIMIT", 1000)
+    monkeypatch.setattr(process, "_LOOK_EVERY", 0.05)
+    for text, words in (("sleep 600", "after 0.2 seconds"), ("exec yes", "of output")):
+        await _save(workspace, make.project, setup=text)
+        (Path(made.path) / "spinney.json").write_text(json.dumps({"scripts": {"setup": text}}))
+        ran = await workspace.scripts.run(made.id, "setup")
+        assert ran is not None
+        assert ran.status == "failed"
+        assert words in (ran.error or "")
+
+
+async def test_the_teardown_runs_before_a_worktree_is_deleted(
+    make: Maker, workspace: Workspace, told: Told
+) -> None:
+    made = await _set_up(make, told)
+    await _clean(made)
+    await remove_worktree.function(workspace, made.id)
+    assert (Path(made.path).parent / "torn-down").exists()
+    assert not (workspace.directories.data / "scripts" / made.id).exists()
+
+
+async def test_a_failing_teardown_stops_a_deletion_unless_forced(
+    make: Maker, workspace: Workspace, repository: Repository, told: Told
+) -> None:
+    await _save(workspace, make.project, setup=None, teardown="echo busy; exit 1")
+    await _commit_saved(make)
+    made = await make("one")
+    with pytest.raises(SpinneyError, match=r"The teardown script failed.*\nbusy"):
+        await remove_worktree.function(workspace, made.id)
+    assert workspace.store.state.worktrees[made.id].status == "ready"
+    assert (Path(made.path) / "read.me").exists()
+    await remove_worktree.function(workspace, made.id, force=True)
+    assert not Path(made.path).exists()
+
+
+async def test_a_held_teardown_stops_a_deletion(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    _commit(repository, teardown="touch ../evil")
+    made = await make("one")
+    with pytest.raises(SpinneyError, match="is not the one that was trusted"):
+        await remove_worktree.function(workspace, made.id)
+    assert not (Path(made.path).parent / "evil").exists()
+    assert Path(made.path).exists()
+
+
+async def test_there_may_be_no_scripts_at_all(
+    workspace: Workspace, make: Maker, repository: Repository, told: Told, eventually: Eventually
+) -> None:
+    repository.git("rm", "--quiet", "spinney.json")
+    repository.git("commit", "--quiet", "--message", "none")
+    made = await make("one")
+    with pytest.raises(SpinneyError, match="There is no script 'run'"):
+        await run_worktree_script.function(workspace, made.id)
+    with pytest.raises(SpinneyError, match="has not run here"):
+        await get_script_output.function(workspace, made.id, "run")
+    assert told.task("setup") is None
+
+
+def _commit(repository: Repository, **scripts: str) -> None:
+    repository.commit("spinney.json", json.dumps({"scripts": scripts}))
+
+
+async def _set_up(make: Maker, told: Told) -> Worktree:
+    """A worktree whose setup has ended, however."""
+    made = await make("one")
+    await make.eventually(lambda: told.task("setup") is not None)
+    return made
+
+
+async def _save(workspace: Workspace, project: Project, **texts: str | None) -> list[Script]:
+    scripts = ScriptTexts.model_validate(texts)
+    return await save_project_scripts.function(workspace, project.id, scripts)
+
+
+async def _commit_saved(make: Maker) -> None:
+    root = Repository(Path(make.project.path))
+    root.git("commit", "--quiet", "--all", "--message", "scripts")
+
+
+async def _trusted_run(
+    workspace: Workspace, project: Project, worktree: Worktree, text: str
+) -> None:
+    config = json.dumps({"scripts": {"run": text}})
+    (Path(worktree.path) / "spinney.json").write_text(config)
+    await trust_project_scripts.function(workspace, project.id)
+
+
+async def _clean(worktree: Worktree) -> None:
+    (Path(worktree.path) / "was-set-up").unlink()
+
+
+async def _pid(path: Path) -> int:
+    async with asyncio.timeout(10):
+        while not (path.exists() and path.read_text().strip()):
+            await asyncio.sleep(0.02)
+    return int(path.read_text())
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return b") Z" not in Path(f"/proc/{pid}/stat").read_bytes()
