@@ -86,9 +86,10 @@ def counts(state: "State") -> tuple[int, int]:
 def git_counts(worktree: "Worktree") -> str:
     """`+12 −3 ↑2 ↓1 PR 12 ✓`: what is not committed, not pushed, not pulled; the pull request."""
     parts = []
-    if worktree.cached_uncommitted_added or worktree.cached_uncommitted_removed:
-        parts.append(f"+{worktree.cached_uncommitted_added or 0}")
-        parts.append(f"−{worktree.cached_uncommitted_removed or 0}")
+    if worktree.cached_uncommitted_added:
+        parts.append(f"+{worktree.cached_uncommitted_added}")
+    if worktree.cached_uncommitted_removed:
+        parts.append(f"−{worktree.cached_uncommitted_removed}")
     if worktree.cached_ahead_count:
         parts.append(f"↑{worktree.cached_ahead_count}")
     if worktree.cached_behind_count:
