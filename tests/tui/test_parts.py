@@ -102,7 +102,7 @@ def test_git_counts_are_short_and_leave_out_what_is_nothing() -> None:
         pr_number=7,
         cached_check_status="failure",
     )
-    assert git_counts(worktree) == "+12 −0 ↑2 ↓1 PR 7 ✗"
+    assert git_counts(worktree) == "+12 ↑2 ↓1 PR 7 ✗"
 
 
 def test_numbers_and_times_are_short() -> None:
