@@ -1,0 +1,139 @@
+"""Repositories as people have them: linked worktrees, bare ones, empty ones, detached ones.
+
+In each of them a project is added, a worktree made, looked at, and its differences shown.
+"""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.commands.git import fetch_worktrees_status, get_git_diff
+from model.commands.projects import add_project
+from model.commands.worktrees import create_worktree
+from model.errors import SpinneyError
+from model.events import WorktreeCreated, WorktreeCreateFailed
+from model.resources import Project, Worktree
+from model.workspace import Workspace
+from tests.model.git.made_repository import Repository
+
+
+async def made(workspace: Workspace, project: Project, base: str | None = None) -> Worktree | str:
+    """A worktree of the project, or why there is none."""
+    reader, news = workspace.bus.reader(), asyncio.Event()
+    end = workspace.bus.listen(news.set)
+    announced = await create_worktree.function(workspace, project.id, base_branch=base)
+    try:
+        async with asyncio.timeout(20):
+            while True:
+                for entry in reader.take()[0]:
+                    match entry.event:
+                        case WorktreeCreated() if entry.event.worktree.id == announced.id:
+                            return entry.event.worktree
+                        case WorktreeCreateFailed():
+                            return entry.event.error
+                news.clear()
+                await news.wait()
+    finally:
+        end()
+
+
+async def check_works(workspace: Workspace, project: Project, base: str | None = None) -> None:
+    worktree = await made(workspace, project, base)
+    assert isinstance(worktree, Worktree), worktree
+    (Path(worktree.path) / "new.txt").write_text("one\n")
+    await fetch_worktrees_status.function(workspace, project.id)
+    known = workspace.store.state.worktrees[worktree.id]
+    assert (known.status, known.cached_uncommitted_added, known.cached_ahead_count) == (
+        "ready",
+        1,
+        0,
+    )
+    text = await get_git_diff.function(workspace, worktree.path, "working")
+    assert text.endswith("@@ -0,0 +1 @@\n+one\n")
+    assert await get_git_diff.function(workspace, worktree.path, "branch") == ""
+
+
+async def test_a_linked_worktree_can_be_a_project(
+    workspace: Workspace, repository: Repository, tmp_path: Path
+) -> None:
+    linked = tmp_path / "linked"
+    repository.git("worktree", "add", "--quiet", "-b", "side", str(linked))
+    project = await add_project.function(workspace, str(linked))
+    assert project.path == str(linked)
+    await check_works(workspace, project)
+    assert await get_git_diff.function(workspace, project.path, "working") == ""
+
+
+async def test_a_bare_repository_with_worktrees_can_be_a_project(
+    workspace: Workspace, repository: Repository, tmp_path: Path
+) -> None:
+    bare = tmp_path / "bare.git"
+    repository.git("clone", "--quiet", "--bare", str(repository.root), str(bare))
+    repository.git("worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"), cwd=bare)
+    project = await add_project.function(workspace, str(bare))
+    assert (project.path, project.default_branch) == (str(bare), "main")
+    await check_works(workspace, project)
+
+
+async def test_a_folder_whose_git_file_leads_to_a_bare_repository_can_be_a_project(
+    workspace: Workspace, repository: Repository, tmp_path: Path
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    repository.git("clone", "--quiet", "--bare", str(repository.root), str(folder / ".bare"))
+    (folder / ".git").write_text("gitdir: ./.bare\n")
+    project = await add_project.function(workspace, str(folder))
+    await check_works(workspace, project)
+
+
+async def test_a_detached_checkout_can_be_a_project(
+    workspace: Workspace, repository: Repository
+) -> None:
+    repository.git("checkout", "--quiet", "--detach")
+    project = await add_project.function(workspace, str(repository.root))
+    assert project.default_branch == "main"
+    await check_works(workspace, project)
+
+
+async def test_names_with_spaces_quotes_and_other_letters_are_no_matter(
+    workspace: Workspace, make_repository: Callable[[str], Repository]
+) -> None:
+    repository = make_repository("a project's “häuschen”")
+    repository.commit("read me.txt", "one\n")
+    repository.git("branch", "für-später")
+    project = await add_project.function(workspace, str(repository.root))
+    await check_works(workspace, project, base="für-später")
+
+
+async def test_a_repository_without_commits_can_be_added_and_says_what_a_worktree_needs(
+    workspace: Workspace, make_repository: Callable[[str], Repository]
+) -> None:
+    repository = make_repository("empty")
+    project = await add_project.function(workspace, str(repository.root))
+    assert project.default_branch == "main"
+    repository.write("first.txt", "one\n")
+    assert "+one" in await get_git_diff.function(workspace, project.path, "working")
+    try:
+        answer = await made(workspace, project)
+    except SpinneyError as error:
+        answer = error.message
+    assert isinstance(answer, str)
+    assert "no commits yet. Make a first commit" in answer
+    repository.git("add", "--all")
+    repository.git("commit", "--quiet", "-m", "First")
+    await check_works(workspace, project)
+
+
+@pytest.mark.parametrize("marker", ["gone", "gitdir: /nowhere\n"])
+async def test_a_worktree_that_lost_its_git_directory_harms_no_other(
+    workspace: Workspace, repository: Repository, marker: str
+) -> None:
+    project = await add_project.function(workspace, str(repository.root))
+    broken = await made(workspace, project)
+    assert isinstance(broken, Worktree)
+    (Path(broken.path) / ".git").write_text(marker)
+    with pytest.raises(SpinneyError):
+        await get_git_diff.function(workspace, broken.path, "working")
+    await check_works(workspace, project)
