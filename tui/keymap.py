@@ -130,6 +130,7 @@ TREE_KEYS = (
     ("letters", "Filter the rows; backspace edits, escape shows all again"),
     ("enter", "Open; while filtering: the first row found"),
     ("↑ ↓ ← →", "Move, fold and unfold (also space)"),
+    ("esc", "Back to the conversation"),
 )
 COMPOSER_KEYS = (
     ("enter", "Send; behind a run: queue"),

@@ -175,3 +175,14 @@ async def test_matches_are_named_from_top_to_bottom() -> None:
     found = find("a", below, {project: "x", worktree: "a", session: "ba"}.__getitem__)
     assert found.matches == (worktree, session)
     assert {project, worktree, session} <= found.shown
+
+
+async def test_escape_in_the_tree_goes_back_and_stops_no_run(start: Start) -> None:
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session(status="running")))
+    async with start(client) as (app, pilot):
+        await into_the_tree(app, pilot)
+        await pilot.press("f", "escape", "escape")
+        await until(pilot, lambda: app.main.chat.composer.has_focus)
+        assert not client.called("stop_generation")
+        await pilot.press("escape")
+        await until(pilot, lambda: client.called("stop_generation"))

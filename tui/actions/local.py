@@ -67,7 +67,10 @@ def remove_here(screen: "MainScreen") -> None:
 
 def step_back(screen: "MainScreen") -> bool:
     """What escape does before it stops a run; whether there was anything to do."""
-    if screen.has_class("narrow") and screen.has_class("tree-open"):
+    is_over_the_chat = screen.has_class("narrow") and screen.has_class("tree-open")
+    if is_over_the_chat or screen.focused is screen.projects:
+        # Also where the projects stay in sight: who takes a filter back with one escape too many
+        # does not mean to stop a run.
         screen.remove_class("tree-open")
         screen.focus_chat()
         return True

@@ -210,8 +210,11 @@ class MainScreen(Screen[None]):
                 first = (("enter", "send"), ("^j", "line"))
             case ProjectTree():
                 remove = (self._key("remove_here"), "remove")
-                first = (("enter", "open"), ("letters", "filter"), remove)
+                back = (self._key("stop"), "back")
+                first = (("enter", "open"), ("letters", "filter"), remove, back)
         without = useless(self.state if self.link is not None else None, self.session)
+        if self.focused is self.projects:
+            without |= {"stop"}
         self.query_one("#keys", KeyHints).follow(self.key_overrides, first=first, without=without)
 
     def on_screen_resume(self) -> None:
