@@ -12,7 +12,13 @@ from model.errors import SpinneyError
 from model.git.refs import check_branch_name
 from model.git.repositories import branch_exists, current_branch
 from model.git.run import git
-from model.git.worktrees import CHECKOUT_TIMEOUT, forget_missing, list_worktrees, stands
+from model.git.worktrees import (
+    CHECKOUT_TIMEOUT,
+    branches_of,
+    forget_missing,
+    list_worktrees,
+    stands,
+)
 from model.text import clean_line
 
 _NAMED: Final = 5
@@ -67,11 +73,12 @@ async def delete_branch(root: Path, branch: str, force: bool = False) -> None:
         SpinneyError: `conflict` when commits would be lost and `force` does not say so;
             `git_error` with git's reason when it is checked out somewhere.
     """
-    if not await branch_exists(root, check_branch_name(branch)):
-        return
-    if not force:
-        await check_branch(root, branch)
-    await git(root, "branch", "-D", "--end-of-options", branch, write=True)
+    async with branches_of(root):
+        if not await branch_exists(root, check_branch_name(branch)):
+            return
+        if not force:
+            await check_branch(root, branch)
+        await git(root, "branch", "-D", "--end-of-options", branch, write=True)
 
 
 async def check_branch(root: Path, branch: str) -> None:

@@ -58,6 +58,8 @@ _LOCK_HELD: Final = re.compile(
 )
 # Somebody writes a file while `diff` reads it: told so, or met by a bus error in git's mmap.
 _FILE_CHANGED: Final = re.compile(r"short read while indexing|file changed before we could read it")
+# Another git makes a worktree at this moment: its entry is there before what stands in it.
+_HALF_MADE: Final = re.compile(r"failed to read .*worktrees/[^\n]*/commondir")
 _PATIENCE: Final = 2.0
 _CREDENTIALS: Final = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/@\s]*@", re.IGNORECASE)
 _LABELS: Final = ("fatal: ", "error: ")
@@ -123,7 +125,7 @@ async def git(
     while True:
         call = _Call(cwd, args, write=write, timeout=timeout, discover=discover, most=most)
         output = await _in_thread(call)
-        passing = _lock_held(output) if write else _file_changed(output)
+        passing = _half_made(output) or (_lock_held if write else _file_changed)(output)
         if not passing or time.monotonic() + pause > give_up:
             break
         await asyncio.sleep(pause)
@@ -142,6 +144,10 @@ async def git_version() -> str:
 def without_credentials(text: str) -> str:
     """`text` with user names and passwords cut out of its URLs."""
     return _CREDENTIALS.sub(r"\1", text)
+
+
+def _half_made(output: Output) -> bool:
+    return output.returncode != 0 and bool(_HALF_MADE.search(output.stderr))
 
 
 def _lock_held(output: Output) -> bool:

@@ -159,9 +159,22 @@ async def prune(root: Path) -> None:
 async def rename_branch(root: Path, branch: str, new_name: str) -> None:
     """Rename a branch, also one that is checked out in a worktree."""
     check_branch_name(new_name)
-    if await branch_exists(root, new_name):
-        raise errors.branch_exists(new_name)
-    await git(root, "branch", "-m", "--end-of-options", branch, new_name, write=True)
+    async with branches_of(root):
+        if await branch_exists(root, new_name):
+            raise errors.branch_exists(new_name)
+        await git(root, "branch", "-m", "--end-of-options", branch, new_name, write=True)
+
+
+_branches: dict[Path, asyncio.Lock] = {}
+
+
+def branches_of(root: Path) -> asyncio.Lock:
+    """Held while a branch of the repository is renamed or deleted.
+
+    Two renames at once meet in one temporary log (`.tmp-renamed-log`), and a rename or deletion
+    that finds the config file locked has half happened and can't be repeated.
+    """
+    return _branches.setdefault(root, asyncio.Lock())
 
 
 async def _newest(root: Path, commits: list[str]) -> str:

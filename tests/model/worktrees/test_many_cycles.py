@@ -1,0 +1,75 @@
+"""A hundred worktrees come and go while two agents work, and the repository is none the worse."""
+
+import asyncio
+import hashlib
+import random
+from pathlib import Path
+
+from model.commands.sessions import create_session, send_chat_message, stop_generation
+from model.commands.worktrees import (
+    archive_worktree,
+    create_worktree,
+    remove_worktree,
+    rename_worktree,
+    unarchive_worktree,
+)
+from model.workspace import Workspace
+from tests import fakes
+from tests.fakes import FakeBackend
+from tests.model.git.made_repository import Repository
+from tests.model.worktrees.conftest import Maker, Told
+
+CYCLES = 100
+
+
+async def test_the_repository_is_whole_after_a_hundred_cycles(
+    make: Maker, workspace: Workspace, repository: Repository, backend: FakeBackend, told: Told
+) -> None:
+    before = _hashes(repository.root)
+    backend.script = fakes.silence
+    at_work = [await make(f"at-work-{number}") for number in range(2)]
+    sessions = [await create_session.function(workspace, worktree.id) for worktree in at_work]
+    for session in sessions:
+        await send_chat_message.function(workspace, session.id, "go on")
+    dice = random.Random(7)
+    rounds = [(number, dice.random()) for number in range(CYCLES)]
+    for start in range(0, CYCLES, 4):
+        await asyncio.gather(
+            *(_cycle(make, workspace, repository, *drawn) for drawn in rounds[start : start + 4])
+        )
+        await asyncio.to_thread(
+            repository.commit, f"work-{start}", "text\n", cwd=Path(at_work[0].path)
+        )
+    for session in sessions:
+        assert workspace.store.state.sessions[session.id].status == "running"
+        await stop_generation.function(workspace, session.id)
+    assert told.look().failures == []
+    repository.git("fsck", "--full", "--strict")
+    assert _hashes(repository.root) == before
+    assert repository.git("status", "--porcelain") == ""
+    left = {path.name for path in (repository.root / ".git/worktrees").iterdir()}
+    assert left == {worktree.name for worktree in at_work}
+    assert {w.id for w in workspace.store.state.worktrees.values()} == {w.id for w in at_work}
+    kept = repository.git("branch", "--format=%(refname:short)").split()
+    assert sorted(kept) == ["at-work-0", "at-work-1", "main"]
+
+
+async def _cycle(
+    make: Maker, workspace: Workspace, repository: Repository, number: int, chance: float
+) -> None:
+    made = await create_worktree.function(workspace, make.project.id, custom_name=f"work-{number}")
+    await make.settled(made.id)
+    if chance < 0.5:
+        path = Path(workspace.store.state.worktrees[made.id].path)
+        await asyncio.to_thread(repository.commit, f"file-{number}", "text\n", cwd=path)
+    if chance < 0.7:
+        await rename_worktree.function(workspace, made.id, f"renamed-{number}")
+    await archive_worktree.function(workspace, made.id)
+    if chance > 0.3:
+        await unarchive_worktree.function(workspace, made.id)
+    await remove_worktree.function(workspace, made.id, force=chance < 0.5)
+
+
+def _hashes(root: Path) -> dict[str, str]:
+    files = [path for path in root.rglob("*") if path.is_file() and ".git" not in path.parts]
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
