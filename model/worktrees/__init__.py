@@ -3,7 +3,6 @@
 from model.worktrees.changing import archive, unarchive
 from model.worktrees.lookup import (
     base_directory,
-    is_at_work,
     project_in,
     refuse_while_running,
     worktree_in,
@@ -15,7 +14,6 @@ __all__ = [
     "archive",
     "base_directory",
     "create",
-    "is_at_work",
     "project_in",
     "recover",
     "refuse_while_running",

@@ -37,12 +37,6 @@ def folder_name(name: str) -> str:
     return re.sub(r"[^\w.\-]+", "-", name).strip("-.") or "project"
 
 
-def is_at_work(state: State, worktree: Worktree) -> bool:
-    """Whether a session of the worktree works or waits for a person."""
-    sessions = state.sessions_of(worktree.id, archived=True)
-    return any(session.status in ("running", "waiting") for session in sessions)
-
-
 def refuse_while_running(state: State, worktree: Worktree) -> None:
     """Raise `conflict` while a session of the worktree works or waits."""
     for session in state.sessions_of(worktree.id, archived=True):

@@ -10,6 +10,7 @@ from model.commands.projects import update_project_settings
 from model.commands.worktrees import create_worktree, list_worktrees
 from model.errors import SpinneyError
 from model.events import ProjectRemoved, WorktreeCreating
+from model.git import fetching
 from model.resources import Project, Worktree
 from model.workspace import Workspace
 from model.worktrees import making
@@ -132,6 +133,15 @@ async def test_a_remote_out_of_reach_is_a_note_and_no_failure(
     assert note is not None
     assert "'one' starts from what was here already" in note.detail
     assert note.worktree_id == made.id
+
+
+async def test_a_remote_that_does_not_answer_costs_bounded_time(
+    with_remote: Repository, fake_git: Callable[[str], None]
+) -> None:
+    fake_git('case "$*" in *fetch*) exec sleep 60;; esac\nexec "$real_git" "$@"')
+    async with asyncio.timeout(20):
+        note = await fetching.freshen(with_remote.root, "main", patience=0.3)
+    assert note == "“origin” did not answer within 0.3 seconds"
 
 
 async def test_a_repository_without_remotes_has_no_note(make: Maker, told: Told) -> None:

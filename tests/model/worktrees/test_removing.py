@@ -12,7 +12,7 @@ from model.commands.projects import update_project_settings
 from model.commands.sessions import create_session, send_chat_message, stop_generation
 from model.commands.worktrees import open_base_worktree, remove_worktree
 from model.errors import SpinneyError
-from model.events import WorktreeArchived, WorktreeUpdated
+from model.events import SessionArchived, WorktreeArchived, WorktreeUpdated
 from model.resources import Worktree
 from model.retention import SWEEP_EVERY, Retention
 from model.workspace import Workspace
@@ -235,6 +235,19 @@ async def test_a_clock_that_jumps_ahead_and_back_deletes_nothing(
     await retention.sweep(30 * DAY, 0)
     await retention.sweep(1 * DAY, SWEEP_EVERY)
     await retention.sweep(30 * DAY, 2 * SWEEP_EVERY)
+    assert made.id in workspace.store.state.worktrees
+
+
+async def test_an_archived_session_goes_with_its_messages_and_its_worktree_stays(
+    make: Maker, workspace: Workspace
+) -> None:
+    made = await make("one")
+    session = await create_session.function(workspace, made.id)
+    await workspace.store.accept(SessionArchived(session_id=session.id, archived_at=0))
+    retention = _retention(workspace)
+    for look in range(2):
+        await retention.sweep(8 * DAY, look * SWEEP_EVERY)
+    assert session.id not in workspace.store.state.sessions
     assert made.id in workspace.store.state.worktrees
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.commands.projects import add_project
+from model.commands.projects import add_project, remove_project
 from model.commands.scripts import (
     ScriptTexts,
     get_project_scripts,
@@ -171,6 +171,18 @@ async def test_stopping_spinney_ends_its_scripts(
     pid = await _pid(tmp_path / "pid")
     await workspace.stop()
     assert not _lives(pid)
+
+
+async def test_removing_the_project_ends_its_scripts(
+    make: Maker, workspace: Workspace, told: Told, tmp_path: Path
+) -> None:
+    made = await _set_up(make, told)
+    await _trusted_run(workspace, make.project, made, f"echo $$ > {tmp_path}/pid; exec sleep 600")
+    await run_worktree_script.function(workspace, made.id)
+    pid = await _pid(tmp_path / "pid")
+    await remove_project.function(workspace, make.project.id)
+    assert not _lives(pid)
+    assert Path(made.path).exists()
 
 
 async def test_a_script_beyond_its_time_or_its_output_is_ended(
