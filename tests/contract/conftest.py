@@ -18,6 +18,7 @@ from tests.model.git.conftest import (  # noqa: F401 - fixtures
     with_remote,
 )
 from tests.model.git.made_repository import Repository
+from tests.model.hosting.conftest import fake_gh  # noqa: F401 - a fixture
 from tests.server.conftest import Socket, connect, http, server, start_server  # noqa: F401 - fixtures
 
 Call = Callable[..., Awaitable[Any]]

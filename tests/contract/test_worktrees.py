@@ -10,6 +10,7 @@ import pytest
 
 from tests.contract.conftest import Call, refusal
 from tests.model.git.made_repository import Repository
+from tests.model.hosting.conftest import FakeGh
 from tests.server.conftest import Socket
 
 WORKTREE_FIELDS = {
@@ -260,7 +261,7 @@ async def test_git_push_and_git_pull_give_git_s_words(place: Place) -> None:
     assert "nowhere" in failed["output"]
 
 
-async def test_save_and_clear_worktree_pr(place: Place) -> None:
+async def test_save_and_clear_worktree_pr(place: Place, fake_gh: FakeGh) -> None:
     made = await place.create()
     url = "https://github.com/ada/loom/pull/7"
     saved = {"worktreeId": made["id"], "prNumber": 7, "prUrl": url}
@@ -270,6 +271,36 @@ async def test_save_and_clear_worktree_pr(place: Place) -> None:
     assert await place.call("clear_worktree_pr", worktreeId=made["id"]) is None
     found = await place.call("get_worktree", worktreeId=made["id"])
     assert (found["pr_number"], found["pr_url"], found["cached_pr_status"]) == (None, None, None)
+
+
+async def test_open_pull_request_gives_number_and_address(place: Place, fake_gh: FakeGh) -> None:
+    url = "https://github.com/ada/loom/pull/7"
+    fake_gh.answers("pr create", f"{url}\n")
+    made = await place.create(customName="calm-heron")
+    place.write(made)
+    await place.call("commit_changes", worktreeId=made["id"], message="Mend", stageAll=True)
+    opened = await place.call("open_pull_request", worktreeId=made["id"], draft=True)
+    assert opened == {"pr_number": 7, "pr_url": url}
+    created = next(call["args"] for call in fake_gh.calls if "create" in str(call["args"]))
+    assert isinstance(created, list)
+    assert "--draft" in created
+    assert "--title=Mend" in created, "made from the commits when it is left out"
+    assert place.repository.git("ls-remote", "origin", "calm-heron") != "", "pushed first"
+    found = await place.call("get_worktree", worktreeId=made["id"])
+    assert (found["pr_number"], found["pr_url"]) == (7, url)
+
+
+async def test_open_pull_request_takes_title_and_body(place: Place, fake_gh: FakeGh) -> None:
+    fake_gh.answers("pr create", "https://github.com/ada/loom/pull/8\n")
+    made = await place.create()
+    place.write(made)
+    await place.call("commit_changes", worktreeId=made["id"], message="Mend", stageAll=True)
+    given = {"title": "My title", "body": "My body"}
+    await place.call("open_pull_request", worktreeId=made["id"], **given)
+    asked = next(call for call in fake_gh.calls if "create" in str(call["args"]))
+    assert "--title=My title" in str(asked["args"])
+    assert "--draft" not in str(asked["args"])
+    assert asked["input"] == "My body"
 
 
 @pytest.mark.parametrize(
