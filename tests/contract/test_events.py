@@ -134,6 +134,29 @@ async def test_git_status_update(call: Call, with_remote: Repository, socket: So
     assert told["worktree_id"] == worktree["id"]
 
 
+async def test_events_beyond_the_interface_come_in_the_payload_envelope(
+    call: Call, with_remote: Repository, socket: Socket, fake_gh: FakeGh
+) -> None:
+    project = await call("add_project", path=str(with_remote.root))
+    made = await call("create_worktree", projectId=project["id"], customName="before")
+    await payload_of(socket, "worktree:created")
+    about = {"worktreeId": made["id"]}
+    await call("git_push", worktreePath=made["path"])
+    told = await payload_of(socket, "task:completed")
+    assert set(told) == {"task", "ok", "detail", "worktree_id"}
+    assert (told["task"], told["ok"], told["worktree_id"]) == ("push", True, made["id"])
+    await call("rename_worktree", newName="after", **about)
+    assert (await payload_of(socket, "worktree:renamed"))["worktree"]["name"] == "after"
+    await call("update_worktree_label", label={"name": "now", "color": "#ff0000"}, **about)
+    assert (await payload_of(socket, "worktree:updated"))["worktree"]["label"]["name"] == "now"
+    await call("archive_worktree", **about)
+    assert (await payload_of(socket, "worktree:archived"))["worktree"]["archived_at"]
+    await call("unarchive_worktree", **about)
+    assert (await payload_of(socket, "worktree:unarchived"))["worktree"]["archived_at"] is None
+    await call("remove_worktree", force=True, **about)
+    assert (await payload_of(socket, "worktree:deleted"))["worktree_id"] == made["id"]
+
+
 async def test_send_message_subscribe_and_unsubscribe(session_id: str, socket: Socket) -> None:
     about = {"session_id": session_id}
     await socket.send({"type": "subscribe", "id": "1", **about})

@@ -6,7 +6,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from model.resources import Worktree
+from model.backends.base import QuestionAsked
+from model.resources import Question, QuestionOption, Worktree
 from model.workspace import Workspace
 from server.app import Server
 from tests.conftest import Eventually
@@ -161,6 +162,19 @@ async def test_post_approve_executes_the_plan(
     assert (await ask("POST", f"{path}/approve", {"mode": "plan"}))[0] == 400
     status, session = await ask("POST", f"{path}/approve", {"mode": mode})
     assert (status, session["execution_mode"]) == (200, mode)
+    await until("idle")
+
+
+async def test_post_answer_answers_the_pending_question(
+    ask: Ask, path: str, backend: FakeBackend, until: Until
+) -> None:
+    question = Question(question="Which?", options=[QuestionOption(label="A")])
+    backend.script = lambda _: [QuestionAsked("q", (question,))]
+    await ask("POST", f"{path}/messages", {"message": "ask me"})
+    await until("waiting")
+    assert (await ask("POST", f"{path}/answer", {}))[0] == 400
+    status, session = await ask("POST", f"{path}/answer", {"answer": "A"})
+    assert (status, f"/api/sessions/{session['id']}") == (200, path)
     await until("idle")
 
 

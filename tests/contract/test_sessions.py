@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from model.backends.base import QuestionAsked
-from model.resources import Project, Worktree
+from model.resources import Project, Question, QuestionOption, Worktree
 from model.workspace import Workspace
 from tests.conftest import Eventually
 from tests.contract.conftest import Call, refusal
@@ -176,8 +176,8 @@ async def test_approve_plan_carries_it_out_in_that_mode(
 async def test_answer_question_answers_the_pending_one(
     call: Call, made: Any, say: Says, backend: FakeBackend, socket: Socket
 ) -> None:
-    question = {"question": "Which?", "options": [{"label": "A"}, {"label": "B"}]}
-    backend.script = lambda _: [QuestionAsked("q", [question])]  # type: ignore[list-item]
+    question = Question(question="Which?", options=[QuestionOption(label="A")])
+    backend.script = lambda _: [QuestionAsked("q", (question,))]
     await say(made["id"], "ask me", until="waiting")
     asked = (await socket.event("session-waiting"))["payload"]
     assert set(asked) == {"session_id", "waiting_for", "request"}
