@@ -2,7 +2,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
@@ -189,6 +189,7 @@ class TestWrapping:
 
     @settings(deadline=None)
     @given(st.text(st.sampled_from("ab \t漢🙂\u200d\u0301"), max_size=60), st.integers(4, 20))
+    @example("\u200d\u200d\ta", 4)
     def test_code_loses_nothing_not_even_spaces(self, text, width):
         lines = wrap_code([(text, PLAIN)], width, width - 2)
         drawn = "".join(part.text for line in lines for part in line)
