@@ -40,6 +40,8 @@ AT_ONCE: Final = 2
 """Calls of git: more do not finish a sweep any sooner."""
 _TIPS_GOOD_FOR: Final = 5.0
 """Seconds that a reading of a repository's branches serves a sweep."""
+_WATCH_BEGINS: Final = 0.5
+"""Seconds that a new watch may need."""
 
 _log = logging.getLogger(__name__)
 
@@ -64,6 +66,7 @@ class Poller:
         self._tips: dict[Path, tuple[float, BranchTips]] = {}
         self._merged: set[str] = set()
         """Worktrees to be archived as soon as no session works in them."""
+        self._watched: frozenset[str] = frozenset()
         self._places_new = asyncio.Event()
 
     async def run(self) -> None:
@@ -195,6 +198,9 @@ class Poller:
             case WorktreeCreated() | WorktreeUnarchived() | WorktreeRenamed():
                 self.ask(event.worktree.id)
                 self._places_changed()
+            case WorktreeUpdated() if self._came_or_went(event.worktree):
+                self.ask(event.worktree.id)
+                self._places_changed()
             case WorktreeUpdated() | WorktreeStatusUpdated() | PreferencesUpdated():
                 self._git.look_again()
                 self._hosting.look_again()
@@ -203,6 +209,9 @@ class Poller:
             case _:
                 pass
 
+    def _came_or_went(self, worktree: Worktree) -> bool:
+        return (worktree.status == "ready") != (worktree.id in self._watched)
+
     def _places_changed(self) -> None:
         self._places_new.set()
         self._git.look_again()
@@ -210,17 +219,25 @@ class Poller:
 
     async def _watch(self) -> None:
         """Watch the git directories of all worktrees, anew whenever there are others."""
-        while True:
-            self._places_new.clear()
-            trees = await asyncio.to_thread(self._watched_trees)
-            watching = asyncio.create_task(watch(trees, self._git_changed))
-            try:
+        watching: list[asyncio.Task[None]] = []
+        try:
+            while True:
+                self._places_new.clear()
+                trees = await asyncio.to_thread(self._trees)
+                new = {tree.key for tree in trees} - self._watched
+                self._watched = frozenset(tree.key for tree in trees)
+                watching.append(asyncio.create_task(watch(trees, self._git_changed)))
+                # Nothing is overlooked meanwhile: the watch before goes on until this one has
+                # begun, and what is new is looked at once more.
+                await asyncio.sleep(_WATCH_BEGINS)
+                self.ask(*new & self._worktrees().keys())
+                await _ended(watching[:-1])
+                del watching[:-1]
                 await self._places_new.wait()
-            finally:
-                watching.cancel()
-                await asyncio.gather(watching, return_exceptions=True)
+        finally:
+            await _ended(watching)
 
-    def _watched_trees(self) -> list[WatchedTree]:
+    def _trees(self) -> list[WatchedTree]:
         state = self._store.state
         trees = []
         for worktree in state.worktrees.values():
@@ -233,6 +250,12 @@ class Poller:
 
     def _git_changed(self, worktree_ids: set[str]) -> None:
         self.ask(*(worktree_ids & self._worktrees().keys()))
+
+
+async def _ended(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _alive(worktree: Worktree) -> bool:

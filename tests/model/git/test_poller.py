@@ -115,6 +115,21 @@ async def test_a_directory_removed_by_hand_is_missing_until_it_is_back(place: Pl
     assert place.now(worktree).status == "ready"
 
 
+async def test_a_directory_that_is_back_is_watched_again(
+    place: Place, eventually: Eventually
+) -> None:
+    worktree = await place.add("otter")
+    path = Path(worktree.path)
+    elsewhere = path.with_name("elsewhere")
+    shutil.move(path, elsewhere)
+    await look(place)
+    shutil.move(elsewhere, path)
+    await look(place)
+    await eventually(lambda: place.now(worktree).cached_status_at is not None)
+    place.in_worktree(worktree).commit("new.txt", "one\n")
+    await eventually(lambda: place.now(worktree).cached_ahead_count == 1)
+
+
 async def test_a_worktree_is_still_told_about_when_its_project_has_moved(place: Place) -> None:
     worktree = await place.add("otter")
     shutil.move(place.repository.root, place.repository.root.with_name("moved"))
