@@ -43,17 +43,17 @@ async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool)
 
     The folder stays while something works in it (`in_use`, a session) and as long as an agent has
     a conversation there: programs such as Claude Code keep those by the directory, so that a moved
-    one would have forgotten everything.
+    one would have forgotten everything. A branch that a person switched to keeps its name: it may
+    be anybody's.
     """
     worktree = worktree_in(store.state, worktree_id)
     refuse_while_unsettled(worktree)
     if new_name == worktree.name:
         return worktree
-    if worktree.session_type == "base":
-        check_name(new_name, "newName")
+    check_name(new_name, "newName")
+    if worktree.session_type == "base" or worktree.branch != worktree.name:
         await store.accept(lambda state: _renamed(state, worktree_id, new_name, {}))
         return store.state.worktrees[worktree_id]
-    check_name(new_name, "newName")
     project = project_in(store.state, worktree.project_id)
     root, path = Path(project.path), Path(worktree.path)
     new_path = path.with_name(folder_name(new_name))

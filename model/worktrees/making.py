@@ -54,27 +54,20 @@ async def announce(
     """
     project = project_in(store.state, project_id)
     branches = {branch.name for branch in await repositories.branches(Path(project.path))}
-    if base_branch is not None:
-        refs.check_ref(base_branch)
     directory = base_directory(project, directories)
     taken = branches | {worktree.name for worktree in _of(store.state, project_id)}
-    if name is not None:
-        check_name(name)
-    elif pull_request is not None:
-        name = name_for_pull_request(pull_request, taken)
-    elif issue is not None:
-        name = name_for_issue(issue)
-    else:
-        name = await asyncio.to_thread(free_random_name, taken, directory)
-    path = directory / folder_name(name)
-    occupied = await asyncio.to_thread(os.path.lexists, path)
+    if name is None:
+        name = await asyncio.to_thread(_chosen_name, directory, taken, issue, pull_request)
+    check_name(name)
     if pull_request is not None:
-        base_branch = refs.check_branch_name(pull_request.baseRefName)
+        base_branch = pull_request.baseRefName
+    if base_branch is not None:
+        refs.check_ref(base_branch)
     worktree = Worktree(
         id=str(uuid.uuid4()),
         project_id=project_id,
         name=name,
-        path=str(path),
+        path=str(directory / folder_name(name)),
         branch=name,
         created_at=time.time(),
         base_branch=base_branch,
@@ -82,22 +75,36 @@ async def announce(
         pr_number=pull_request.number if pull_request else None,
         status="creating",
     )
-
-    def accepted(state: State) -> list[Event]:
-        project_in(state, project_id)
-        others = _of(state, project_id)
-        if any(other.name == name for other in others):
-            raise worktree_name_exists(name)
-        if name in branches:
-            raise branch_exists(name)
-        if occupied or any(other.path == worktree.path for other in state.worktrees.values()):
-            raise worktree_path_exists(worktree.path)
-        last = max((other.order for other in others), default=0)
-        placed = worktree.model_copy(update={"order": last + 1 if last else 0})
-        return [WorktreeCreating(worktree=placed)]
-
-    await store.accept(accepted)
+    occupied = await asyncio.to_thread(os.path.lexists, worktree.path)
+    await store.accept(lambda state: _announced(state, worktree, branches, occupied))
     return store.state.worktrees[worktree.id]
+
+
+def _chosen_name(
+    directory: Path,
+    taken: set[str],
+    issue: IssueContext | None,
+    pull_request: PullRequestContext | None,
+) -> str:
+    if pull_request is not None:
+        return name_for_pull_request(pull_request, taken)
+    if issue is not None:
+        return name_for_issue(issue)
+    return free_random_name(taken, directory)
+
+
+def _announced(state: State, worktree: Worktree, branches: set[str], occupied: bool) -> list[Event]:
+    """The worktree at the end of the project's order, unless something of it is taken."""
+    others = _of(state, project_in(state, worktree.project_id).id)
+    if any(other.name == worktree.name for other in others):
+        raise worktree_name_exists(worktree.name)
+    if worktree.branch in branches:
+        raise branch_exists(worktree.branch)
+    if occupied or any(other.path == worktree.path for other in state.worktrees.values()):
+        raise worktree_path_exists(worktree.path)
+    last = max((other.order for other in others), default=0)
+    placed = worktree.model_copy(update={"order": last + 1 if last else 0})
+    return [WorktreeCreating(worktree=placed)]
 
 
 async def create(

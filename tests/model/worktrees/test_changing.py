@@ -54,6 +54,17 @@ async def test_a_renamed_worktree_keeps_its_running_session_and_its_folder(
     await stop_generation.function(workspace, session.id)
 
 
+async def test_a_branch_that_was_switched_to_by_hand_keeps_its_name(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    repository.git("checkout", "--quiet", "-b", "release", cwd=Path(made.path))
+    await refresh(workspace.store, made.id)
+    renamed = await rename_worktree.function(workspace, made.id, "two")
+    assert (renamed.name, renamed.branch) == ("two", "release")
+    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "release"
+
+
 @pytest.mark.parametrize(
     ("taken", "message"),
     [
