@@ -51,10 +51,10 @@ class State:
         return sorted(shown, key=lambda w: (w.order, w.created_at))
 
     def sessions_of(self, worktree_id: str, *, archived: bool = False) -> list[Session]:
-        """The worktree's sessions, highest `order` first, then the oldest first."""
+        """The worktree's sessions, lowest `order` first, then the oldest first."""
         found = (s for s in self.sessions.values() if s.worktree_id == worktree_id)
         shown = (s for s in found if archived or s.archived_at is None)
-        return sorted(shown, key=lambda s: (-s.order, s.created_at))
+        return sorted(shown, key=lambda s: (s.order, s.created_at))
 
     def streaming_in(self, session_id: str) -> Message | None:
         """The session's unfinished answer."""

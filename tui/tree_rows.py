@@ -94,7 +94,7 @@ def children(state: "State") -> Children:
         parent = Place("project", worktree.project_id)
         found.setdefault(parent, []).append(Place("worktree", worktree.id))
     sessions = (s for s in state.sessions.values() if s.archived_at is None)
-    for session in sorted(sessions, key=lambda s: (-s.order, s.created_at)):
+    for session in sorted(sessions, key=lambda s: (s.order, s.created_at)):
         parent = Place("worktree", session.worktree_id)
         found.setdefault(parent, []).append(Place("session", session.id))
     return found

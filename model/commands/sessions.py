@@ -41,7 +41,7 @@ PAGE_LIMIT = 1000
 async def list_sessions(
     workspace: "Workspace", worktree_id: str, include_archived: bool = False
 ) -> list[Session]:
-    """The worktree's sessions, highest `order` first."""
+    """The worktree's sessions, lowest `order` first."""
     worktree_in(workspace.store.state, worktree_id)
     return workspace.store.state.sessions_of(worktree_id, archived=include_archived)
 
@@ -64,11 +64,11 @@ async def create_session(
         worktree = worktree_in(state, worktree_id)
         project = state.projects[worktree.project_id]
         agent = backend_for(project, state.preferences, backend, demo=workspace.demo)
-        count = len(state.sessions_of(worktree_id, archived=True)) + 1
+        others = state.sessions_of(worktree_id, archived=True)
         session = Session(
             id=session_id,
             worktree_id=worktree_id,
-            name=clean_line(name or "") or f"Session {count}",
+            name=clean_line(name or "") or f"Session {len(others) + 1}",
             named_by_user=bool(name),
             created_at=time.time(),
             updated_at=time.time(),
@@ -76,6 +76,7 @@ async def create_session(
             model=model_for(agent, state.preferences, model),
             thinking_level=thinking_level or state.preferences.thinking_level,
             backend=agent,
+            order=max((other.order + 1 for other in others), default=0),
         )
         return [SessionCreated(session=session)]
 
@@ -170,14 +171,18 @@ async def delete_session(workspace: "Workspace", session_id: str) -> None:
 async def reorder_sessions(
     workspace: "Workspace", worktree_id: str, session_ids: list[str]
 ) -> None:
-    """Put the worktree's sessions in this order."""
+    """Put the worktree's sessions in this order; those that are not named follow as they were."""
 
     def accepted(state: State) -> list[Event]:
         worktree_in(state, worktree_id)
-        top = len(session_ids)
+        known = [session.id for session in state.sessions_of(worktree_id, archived=True)]
+        strange = next((key for key in session_ids if key not in known), None)
+        if strange is not None:
+            raise session_not_found(strange)
+        wanted = dict.fromkeys([*session_ids, *known])
         return [
-            SessionUpdated(session_id=_session(state, key).id, updates={"order": top - place})
-            for place, key in enumerate(session_ids)
+            SessionUpdated(session_id=key, updates={"order": place})
+            for place, key in enumerate(wanted)
         ]
 
     await workspace.store.accept(accepted)
