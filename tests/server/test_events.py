@@ -123,9 +123,10 @@ async def test_a_plain_client_gets_exactly_the_fields_of_the_interface(
 
 
 async def _session(workspace: Workspace) -> str:
+    # It has no directory, and says so already: a poll that finds that out would be one more event.
     await workspace.store.accept(
         e.ProjectAdded(project=PROJECT),
-        e.WorktreeCreated(worktree=WORKTREE),
+        e.WorktreeCreated(worktree=WORKTREE.model_copy(update={"status": "missing"})),
         e.SessionCreated(session=SESSION),
     )
     return SESSION.id
