@@ -1,0 +1,88 @@
+"""The example client of another language, against the real program and a real remote."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.program import PATIENCE, ROOT, Program, Serving
+
+SCRIPT = ROOT / "examples" / "worktree-life.mjs"
+
+
+@pytest.fixture
+def node() -> str:
+    return shutil.which("node") or pytest.skip("needs node")
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """With a person whom git knows, for the commits that are made."""
+    made = Program(tmp_path)
+    (made.home / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
+    return made
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Path:
+    return tmp_path / "remote.git"
+
+
+@pytest.fixture
+def repository(program: Program, remote: Path) -> Path:
+    """Pushed to a bare remote on disk."""
+    path = program.made_repository()
+    git(program, path, "init", "-q", "--bare", str(remote))
+    git(program, path, "remote", "add", "origin", str(remote))
+    git(program, path, "push", "-q", "origin", "HEAD")
+    return path
+
+
+def git(program: Program, place: Path, *words: str) -> str:
+    command = ["git", *words]
+    ran = subprocess.run(command, cwd=place, env=program.environ, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def run(
+    node: str, program: Program, server: Serving, token: str, repository: Path
+) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [node, "--experimental-websocket", str(SCRIPT), server.base_url, token, str(repository)],
+        cwd=program.cwd,
+        env=program.environ,
+        capture_output=True,
+        text=True,
+        timeout=2 * PATIENCE,
+    )
+
+
+def test_it_drives_the_whole_life_of_a_worktree(
+    node: str, program: Program, repository: Path, remote: Path
+) -> None:
+    with program.serving("--demo") as server:
+        ran = run(node, program, server, server.token, repository)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert [line.split()[0] for line in ran.stdout.splitlines()] == [
+            *("project", "worktree", "session", "chat", "plan", "approve"),
+            *("diff", "commit", "push", "archive", "restore", "remove"),
+        ]
+        assert program.call("list_projects") == []
+    branch, path = ran.stdout.splitlines()[1].removeprefix("worktree ").split(" in ")
+    assert git(program, remote, "show", f"{branch}:note.md") == "Written by an agent\n"
+    assert not Path(path).exists()
+    assert git(program, repository, "branch", "--list", branch) == ""
+
+
+def test_it_ends_with_the_reason_where_something_fails(
+    node: str, program: Program, tmp_path: Path
+) -> None:
+    with program.serving("--demo") as server:
+        wrong_token = run(node, program, server, "guessed", tmp_path)
+        no_repository = run(node, program, server, server.token, tmp_path)
+    assert wrong_token.returncode == 1
+    assert "(authentication_error)" in wrong_token.stderr
+    assert no_repository.returncode == 1
+    assert no_repository.stderr == f"worktree-life: Path is not a git repository: {tmp_path}\n"
