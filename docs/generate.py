@@ -7,6 +7,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Final, cast
 
+from docs import proofs
 from model.errors import HTTP_STATUS
 from model.preferences_fields import PreferenceField, preference_fields
 from model.reference import schema
@@ -26,6 +27,7 @@ def pages() -> dict[str, str]:
         "events.md": _page(_events(known["events"])),
         "preferences.md": _page(_preferences()),
         "http.md": _page(_http()),
+        "contract.md": _page(proofs.page()),
     }
 
 

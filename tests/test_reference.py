@@ -15,7 +15,10 @@ from model.reference import schema
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
-@pytest.mark.parametrize("name", ["commands.md", "events.md", "http.md", "preferences.md"])
+PAGES = ["commands.md", "contract.md", "events.md", "http.md", "preferences.md"]
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_a_reference_page_is_as_new_as_the_code(name: str) -> None:
     assert (DOCS / name).read_text() == pages()[name], "run: make docs"
 
