@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 ExecutionMode = Literal["plan", "build", "yolo"]
+WorkingMode = Literal["build", "yolo"]  # in which a plan is carried out
 ThinkingLevel = Literal["off", "think", "megathink", "ultrathink"]
 BackendName = Literal["backend_a", "backend_b", "backend_c", "demo"]
 SessionStatus = Literal["idle", "running", "waiting", "failed"]
@@ -240,7 +241,7 @@ class PlanBlock(Resource):
 
     type: Literal["plan"] = "plan"
     text: str
-    approved: Literal["build", "yolo"] | None = None
+    approved: WorkingMode | None = None
 
 
 class QuestionBlock(Resource):

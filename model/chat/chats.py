@@ -29,7 +29,6 @@ from model.preferences_layers import model_for
 from model.resources import (
     Block,
     Decision,
-    ExecutionMode,
     ImageBlock,
     LastRun,
     Message,
@@ -39,6 +38,7 @@ from model.resources import (
     SentMessage,
     Session,
     TextBlock,
+    WorkingMode,
 )
 from model.state import State
 from model.store import Store
@@ -124,10 +124,8 @@ class Chats:
             await self._conversation(session_id).stop()
         return self._session(session_id)
 
-    async def approve(self, session_id: str, mode: ExecutionMode, plan: str | None) -> Session:
+    async def approve(self, session_id: str, mode: WorkingMode, plan: str | None) -> Session:
         """Carry the proposed plan out in `mode`, as edited in `plan` where that is given."""
-        if mode == "plan":
-            raise SpinneyError("Invalid field 'mode': a plan is carried out in 'build' or 'yolo'")
         request = self._request(session_id, "plan")
         conversation = self._conversation(session_id)
         session = self._session(session_id)
@@ -140,7 +138,7 @@ class Chats:
             await conversation.approve(mode, plan)
             return self._session(session_id)
         text = plan or request.plan
-        await self._mark_stored(session_id, request, PlanBlock(text=text, approved=_approval(mode)))
+        await self._mark_stored(session_id, request, PlanBlock(text=text, approved=mode))
         await self._queue_or_run(_user_message(session_id, wording.approved_plan(text)))
         return self._session(session_id)
 
@@ -245,7 +243,7 @@ class Chats:
 
 
 def plan_overrides(
-    preferences: Preferences, mode: ExecutionMode, session: Session
+    preferences: Preferences, mode: WorkingMode, session: Session
 ) -> dict[str, object]:
     """What approving a plan into `mode` changes in the session; `backend` only where it differs.
 
@@ -269,10 +267,6 @@ def _session_in(state: State, session_id: str) -> Session:
     if session is None:
         raise session_not_found(session_id)
     return session
-
-
-def _approval(mode: ExecutionMode) -> Literal["build", "yolo"]:
-    return "yolo" if mode == "yolo" else "build"
 
 
 def _user_message(

@@ -23,6 +23,7 @@ from model.resources import (
     Session,
     SessionWithMessages,
     ThinkingLevel,
+    WorkingMode,
 )
 from model.state import State
 from model.text import clean_line
@@ -218,7 +219,7 @@ async def stop_generation(workspace: "Workspace", session_id: str) -> Session:
 
 @command
 async def approve_plan(
-    workspace: "Workspace", session_id: str, mode: ExecutionMode, plan: str | None = None
+    workspace: "Workspace", session_id: str, mode: WorkingMode, plan: str | None = None
 ) -> Session:
     """Carry out the proposed plan in `build` or `yolo` mode, as edited in `plan` if given."""
     _session(workspace.store.state, session_id)

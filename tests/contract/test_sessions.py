@@ -170,7 +170,7 @@ async def test_approve_plan_carries_it_out_in_that_mode(
     assert approved["execution_mode"] == mode
     await say.until(made["id"], "idle")
     told = await refusal(call, "approve_plan", sessionId=made["id"], mode="plan")
-    assert told.startswith("Invalid field 'mode': ")
+    assert told == "Invalid field 'mode': input should be 'build' or 'yolo'"
 
 
 async def test_answer_question_answers_the_pending_one(
