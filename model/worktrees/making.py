@@ -5,6 +5,8 @@ import contextlib
 import os
 import time
 import uuid
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from model.errors import (
@@ -115,15 +117,14 @@ async def create(
         project = project_in(store.state, worktree.project_id)
         note = await _make(store, project, worktree, pull_request)
     except SpinneyError as error:
-        _tell_failure(store, worktree, error)
+        await _tell_failure(store, worktree, error)
         return False
+    await _in_turn(store, lambda state: _ready(state, worktree.id))
     if worktree.id not in store.state.worktrees:
         # The project was removed meanwhile: nobody would ever see what was made.
         with contextlib.suppress(SpinneyError):
             await _unmake(Path(project.path), worktree)
         return False
-    announced = store.state.worktrees[worktree.id]
-    store.record(WorktreeCreated(worktree=announced.model_copy(update={"status": "ready"})))
     if note is not None:
         detail = f"'{worktree.name}' starts from what was here already: {note}"
         store.record(
@@ -140,15 +141,17 @@ async def recover(store: Store) -> list[Worktree]:
             continue
         project = store.state.projects.get(worktree.project_id)
         if project is not None and await _is_whole(Path(project.path), worktree):
-            ready = worktree.model_copy(update={"status": "ready"})
-            store.record(WorktreeCreated(worktree=ready))
-            finished.append(ready)
+            await _in_turn(store, partial(_ready, worktree_id=worktree.id))
+            if worktree.id in store.state.worktrees:
+                finished.append(store.state.worktrees[worktree.id])
             continue
         if project is not None:
             with contextlib.suppress(SpinneyError):
                 await git_worktrees.discard_half_made(Path(project.path), Path(worktree.path))
                 await removal.delete_branch(Path(project.path), worktree.branch)
-        _tell_failure(store, worktree, worktree_failed("Spinney ended while it was being made"))
+        await _tell_failure(
+            store, worktree, worktree_failed("Spinney ended while it was being made")
+        )
     return finished
 
 
@@ -189,13 +192,32 @@ async def _is_whole(root: Path, worktree: Worktree) -> bool:
     return any(entry.path == real and not entry.being_made for entry in listed)
 
 
-def _tell_failure(store: Store, worktree: Worktree, error: SpinneyError) -> None:
+async def _tell_failure(store: Store, worktree: Worktree, error: SpinneyError) -> None:
     # The sentences about taken names and paths are the interface's own; the rest is a reason.
     known = error.error_type == "conflict" or error.message.startswith("Failed to create worktree")
     told = error if known else worktree_failed(error.message)
-    store.record(
-        WorktreeCreateFailed(id=worktree.id, project_id=worktree.project_id, error=told.message)
+    failed = WorktreeCreateFailed(
+        id=worktree.id, project_id=worktree.project_id, error=told.message
     )
+    await _in_turn(store, lambda _: [failed])
+
+
+def _ready(state: State, worktree_id: str) -> list[Event]:
+    worktree = state.worktrees.get(worktree_id)
+    if worktree is None:
+        return []
+    return [WorktreeCreated(worktree=worktree.model_copy(update={"status": "ready"}))]
+
+
+async def _in_turn(store: Store, change: Callable[[State], list[Event]]) -> None:
+    """Tell what became of a worktree after what people are changing about it just now.
+
+    That would put back the worktree as it was when they asked: one that is being made for ever.
+    """
+    try:
+        await store.accept(change)
+    except SpinneyError:  # The disk is full, and git has done its work all the same.
+        store.record(*change(store.state))
 
 
 def _of(state: State, project_id: str) -> list[Worktree]:

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from model.commands.projects import update_project_settings
-from model.commands.worktrees import create_worktree, list_worktrees
+from model.commands.worktrees import create_worktree, list_worktrees, update_worktree_label
+from model.database import Statement
 from model.errors import SpinneyError
 from model.events import ProjectRemoved, WorktreeCreating
 from model.git import fetching
-from model.resources import Project, Worktree
+from model.resources import Label, Project, Worktree
 from model.workspace import Workspace
 from model.worktrees import making
 from model.worktrees.naming import IssueContext, PullRequestContext
@@ -279,3 +280,38 @@ async def _as_if_killed(workspace: Workspace, project: Project, path: Path) -> N
         status="creating",
     )
     await workspace.store.accept(WorktreeCreating(worktree=worktree))
+
+
+@pytest.mark.parametrize("reason", [None, "no such branch"])
+async def test_the_end_of_the_making_is_not_lost_to_a_change_of_that_moment(
+    workspace: Workspace, added: Project, monkeypatch: pytest.MonkeyPatch, reason: str | None
+) -> None:
+    worktree = await making.announce(workspace.store, workspace.directories, added.id)
+
+    async def made(*_: object) -> None:
+        if reason is not None:
+            raise SpinneyError(reason)
+
+    database = workspace.store._database
+    write, writing, may_write = database.write, asyncio.Event(), asyncio.Event()
+
+    async def slow_write(statements: list[Statement]) -> None:
+        writing.set()
+        await may_write.wait()
+        await write(statements)
+
+    monkeypatch.setattr(making, "_make", made)
+    monkeypatch.setattr(database, "write", slow_write)
+    label = Label(name="urgent", color="#ff0000")
+    labelling = asyncio.create_task(
+        update_worktree_label.function(workspace, worktree.id, label=label)
+    )
+    await writing.wait()
+    creating = asyncio.create_task(making.create(workspace.store, worktree))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    may_write.set()
+    await asyncio.gather(labelling, creating)
+    known = workspace.store.state.worktrees.get(worktree.id)
+    shown = (known.status, known.label) if known else None
+    assert shown == (("ready", label) if reason is None else None)
