@@ -62,8 +62,9 @@ class Store:
     async def accept(self, *changes: Change) -> None:
         """Save, fold and publish all changes, or none of them.
 
-        A change that is a function runs when nothing else can change documents, so what it checks
-        still holds when it is saved. Raises what it raises, and `SpinneyError` on a full disk.
+        A change that is a function runs when no other accepted change can come between, so what it
+        checks still holds when it is saved; what is recorded meanwhile does not wait for it. Raises
+        what it raises, and `SpinneyError` on a full disk.
         """
         await self._unbroken(self._accept(changes))
 
