@@ -68,6 +68,12 @@ class OnTerminal:
                 assert wanted is None, seen[-2000:]
                 return
 
+    def vanish(self) -> None:
+        """Be gone, as when a window is killed; no signal says so to who is not its session."""
+        for descriptor in (self.inside, self.outside):
+            os.close(descriptor)
+        self.inside = self.outside = -1
+
     def wait_until_full(self) -> None:
         """Read nothing until the terminal takes nothing more."""
         end = time.monotonic() + PATIENCE
@@ -192,7 +198,7 @@ class Program:
         finally:
             process.kill()
             process.wait()
-            for descriptor in {outside, terminal.inside} - {-1}:
+            for descriptor in {terminal.outside, terminal.inside} - {-1}:
                 os.close(descriptor)
 
     @contextmanager

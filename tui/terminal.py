@@ -5,7 +5,9 @@ Read from the environment once, at start: probing a terminal costs a round trip 
 
 import asyncio
 import os
+import select
 import signal
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -100,6 +102,20 @@ def exit_on_hang_up(leave: Callable[[], object]) -> None:
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, handle)
+    watch = threading.Thread(target=_tell_of_end, args=(sys.stdin.fileno(),), daemon=True)
+    watch.start()
+
+
+def _tell_of_end(descriptor: int) -> None:
+    """Make the end of the terminal a SIGHUP also where the system sends none.
+
+    It sends one to the session that the terminal controls; others only read nothing from then on,
+    for ever and at once, which is all the work that a processor can do.
+    """
+    watch = select.poll()
+    watch.register(descriptor, 0)  # a hang-up is told unasked
+    if any(flags & select.POLLHUP for _, flags in watch.poll()):
+        os.kill(os.getpid(), signal.SIGHUP)
 
 
 def _stop_writing(number: int) -> None:
