@@ -8,7 +8,6 @@ import asyncio
 import json
 import re
 import sqlite3
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from pydantic import ValidationError
 
 from model import events as e
 from model.errors import SpinneyError
+from model.paths import free_name_aside
 from model.resources import Block, Message, MessagePage, Project, Resource, Session, Worktree
 from model.state import State, fold_message
 
@@ -276,12 +276,7 @@ async def _migrate(writer: aiosqlite.Connection, path: Path) -> None:
 
 
 def _move_aside(path: Path) -> Path:
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    aside = path.with_name(f"{path.name}.broken-{stamp}")
-    count = 1
-    while aside.exists():
-        count += 1
-        aside = path.with_name(f"{path.name}.broken-{stamp}-{count}")
+    aside = free_name_aside(path)
     path.rename(aside)
     for suffix in ("-wal", "-shm"):
         side = path.with_name(path.name + suffix)

@@ -1,10 +1,12 @@
 """Where things live on this machine, and how a file is replaced without ever being half written."""
 
 import errno
+import itertools
 import logging
 import os
 import re
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,6 +123,13 @@ def write_atomically(
     except OSError as error:
         raise unsaved(path, error, "saved") from error
     _sync_directory(path.parent)
+
+
+def free_name_aside(path: Path) -> Path:
+    """A dated name beside a broken file, for keeping it, that nothing has yet."""
+    dated = f"{path.name}.broken-{time.strftime('%Y%m%d-%H%M%S')}"
+    names = (dated if n == 1 else f"{dated}-{n}" for n in itertools.count(1))
+    return path.with_name(next(n for n in names if not os.path.lexists(path.with_name(n))))
 
 
 def _absolute(text: str) -> Path:

@@ -5,7 +5,6 @@ since, an unfinished edit is given time, and a broken file is moved aside, never
 """
 
 import asyncio
-import itertools
 import json
 import logging
 import os
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from model.errors import SpinneyError
-from model.paths import create_private_directory, write_atomically
+from model.paths import create_private_directory, free_name_aside, write_atomically
 from model.preferences import Preferences
 from model.preferences_changes import parse_preferences
 
@@ -161,18 +160,16 @@ class PreferencesFile:
 
     def _move_aside(self, reason: str) -> str:
         """Rename the broken file to a dated name that nothing has yet; say so in a sentence."""
-        dated = f"{self.path.name}.broken-{time.strftime('%Y%m%d-%H%M%S')}"
-        names = (dated if n == 1 else f"{dated}-{n}" for n in itertools.count(1))
-        free = next(name for name in names if not os.path.lexists(self.path.with_name(name)))
+        aside = free_name_aside(self.path)
         try:
-            self.path.rename(self.path.with_name(free))
+            self.path.rename(aside)
         except OSError as error:
             raise SpinneyError(
                 f"{reason}, and could not be moved aside: {error.strerror}. "
                 "Settings are not saved until it is mended or removed.",
                 "internal_error",
             ) from error
-        return f"{reason}. It was kept as {free}; the default settings are used."
+        return f"{reason}. It was kept as {aside.name}; the default settings are used."
 
 
 async def _looks(folders: set[Path], names: set[str]) -> AsyncGenerator[None, None]:

@@ -190,7 +190,7 @@ class Chats:
 
         def accepted(state: State) -> list[Event]:
             nonlocal status
-            session = _session_in(state, message.session_id)
+            session = session_in(state, message.session_id)
             busy = session.status == "running" or session.waiting_for == "permission"
             status = "sent" if busy else "processing"
             queued = MessageQueued(session_id=session.id, message=message, status=status)
@@ -233,7 +233,7 @@ class Chats:
         return await backend.open(self._launch_of(session))
 
     def _session(self, session_id: str) -> Session:
-        return _session_in(self._store.state, session_id)
+        return session_in(self._store.state, session_id)
 
     def _request(self, session_id: str, kind: str | None = None) -> Request:
         request = self._session(session_id).request
@@ -262,7 +262,8 @@ def plan_overrides(
     return {key: value for key, value in wanted.items() if value is not None}
 
 
-def _session_in(state: State, session_id: str) -> Session:
+def session_in(state: State, session_id: str) -> Session:
+    """The session of this id. Raises `not_found`."""
     session = state.sessions.get(session_id)
     if session is None:
         raise session_not_found(session_id)

@@ -4,6 +4,7 @@ import time
 import uuid
 from typing import TYPE_CHECKING
 
+from model.chat.chats import session_in
 from model.commands.registry import command
 from model.errors import SpinneyError, session_not_found
 from model.events import (
@@ -89,7 +90,7 @@ async def create_session(
 @command
 async def get_session(workspace: "Workspace", session_id: str) -> SessionWithMessages:
     """A session with its newest 100 messages."""
-    session = _session(workspace.store.state, session_id)
+    session = session_in(workspace.store.state, session_id)
     page = await get_messages.function(workspace, session_id)
     return SessionWithMessages(**session.model_dump(), messages=page.messages)
 
@@ -99,7 +100,7 @@ async def get_messages(
     workspace: "Workspace", session_id: str, limit: int = PAGE, offset: int = 0
 ) -> MessagePage:
     """A page of a conversation, counted from the newest message, oldest first."""
-    _session(workspace.store.state, session_id)
+    session_in(workspace.store.state, session_id)
     if not 0 < limit <= PAGE_LIMIT:
         raise SpinneyError(f"Invalid field 'limit': must be from 1 to {PAGE_LIMIT}")
     if offset < 0:
@@ -131,7 +132,7 @@ async def update_session(
         "thinking_level": thinking_level,
     }
     updates = {key: value for key, value in given.items() if value is not None}
-    session = _session(workspace.store.state, session_id)
+    session = session_in(workspace.store.state, session_id)
     if backend is not None and backend != session.backend:
         if session.status in ("running", "waiting"):
             raise SpinneyError("Stop the session before it changes its agent.", "conflict")
@@ -141,29 +142,29 @@ async def update_session(
     if updates:
         await _update(workspace, session_id, updates)
         await workspace.chats.configure(session_id)
-    return _session(workspace.store.state, session_id)
+    return session_in(workspace.store.state, session_id)
 
 
 @command
 async def archive_session(workspace: "Workspace", session_id: str) -> Session:
     """Put a session away; what runs in it is stopped first."""
-    _session(workspace.store.state, session_id)
+    session_in(workspace.store.state, session_id)
     await workspace.chats.end(session_id)
     await workspace.store.accept(SessionArchived(session_id=session_id, archived_at=time.time()))
-    return _session(workspace.store.state, session_id)
+    return session_in(workspace.store.state, session_id)
 
 
 @command
 async def unarchive_session(workspace: "Workspace", session_id: str) -> Session:
     """Bring an archived session back."""
     await _update(workspace, session_id, {"archived_at": None})
-    return _session(workspace.store.state, session_id)
+    return session_in(workspace.store.state, session_id)
 
 
 @command
 async def delete_session(workspace: "Workspace", session_id: str) -> None:
     """Delete a session and all its messages, for good."""
-    _session(workspace.store.state, session_id)
+    session_in(workspace.store.state, session_id)
     await workspace.chats.end(session_id)
     await workspace.store.accept(SessionDeleted(session_id=session_id))
 
@@ -192,7 +193,7 @@ async def reorder_sessions(
 @command
 async def mark_session_read(workspace: "Workspace", session_id: str) -> None:
     """Note that a person has seen the newest message."""
-    if _session(workspace.store.state, session_id).unread:
+    if session_in(workspace.store.state, session_id).unread:
         await _update(workspace, session_id, {"unread": False})
 
 
@@ -222,7 +223,7 @@ async def approve_plan(
     workspace: "Workspace", session_id: str, mode: WorkingMode, plan: str | None = None
 ) -> Session:
     """Carry out the proposed plan in `build` or `yolo` mode, as edited in `plan` if given."""
-    _session(workspace.store.state, session_id)
+    session_in(workspace.store.state, session_id)
     return await workspace.chats.approve(session_id, mode, plan)
 
 
@@ -231,7 +232,7 @@ async def answer_question(
     workspace: "Workspace", session_id: str, answer: str | dict[str, str]
 ) -> Session:
     """Answer the pending question: a text, or question text to answer text."""
-    _session(workspace.store.state, session_id)
+    session_in(workspace.store.state, session_id)
     return await workspace.chats.answer(session_id, answer)
 
 
@@ -246,22 +247,15 @@ async def answer_permission(
 @command
 async def list_queued_messages(workspace: "Workspace", session_id: str) -> list[Message]:
     """Messages that wait behind the run, oldest first."""
-    _session(workspace.store.state, session_id)
+    session_in(workspace.store.state, session_id)
     return list(workspace.store.state.queued.get(session_id, ()))
 
 
 @command
 async def remove_queued_message(workspace: "Workspace", session_id: str, message_id: str) -> None:
     """Take a waiting message back."""
-    _session(workspace.store.state, session_id)
+    session_in(workspace.store.state, session_id)
     await workspace.chats.take_back(session_id, message_id)
-
-
-def _session(state: State, session_id: str) -> Session:
-    session = state.sessions.get(session_id)
-    if session is None:
-        raise session_not_found(session_id)
-    return session
 
 
 def _check_backend(workspace: "Workspace", backend: str) -> None:
@@ -273,7 +267,7 @@ def _check_backend(workspace: "Workspace", backend: str) -> None:
 
 async def _update(workspace: "Workspace", session_id: str, updates: dict[str, object]) -> None:
     def accepted(state: State) -> list[Event]:
-        _session(state, session_id)
+        session_in(state, session_id)
         return [SessionUpdated(session_id=session_id, updates=updates)]
 
     await workspace.store.accept(accepted)
