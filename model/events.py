@@ -231,11 +231,13 @@ class WorktreeCreating(Event):
         return json.dumps(fields)
 
 
-class _WorktreeEvent(Event):
+class WorktreeEvent(Event):
+    """What happened to a worktree, with all of it as it is afterwards."""
+
     worktree: Worktree
 
 
-class WorktreeCreated(_WorktreeEvent):
+class WorktreeCreated(WorktreeEvent):
     """A worktree is ready."""
 
     name: ClassVar[str] = "worktree:created"
@@ -250,25 +252,25 @@ class WorktreeCreateFailed(Event):
     error: str
 
 
-class WorktreeArchived(_WorktreeEvent):
+class WorktreeArchived(WorktreeEvent):
     """A worktree was put away; its files stay."""
 
     name: ClassVar[str] = "worktree:archived"
 
 
-class WorktreeUnarchived(_WorktreeEvent):
+class WorktreeUnarchived(WorktreeEvent):
     """A worktree was brought back."""
 
     name: ClassVar[str] = "worktree:unarchived"
 
 
-class WorktreeRenamed(_WorktreeEvent):
+class WorktreeRenamed(WorktreeEvent):
     """A worktree and its branch have a new name."""
 
     name: ClassVar[str] = "worktree:renamed"
 
 
-class WorktreeUpdated(_WorktreeEvent):
+class WorktreeUpdated(WorktreeEvent):
     """Anything else of a worktree changed: label, order, pull request, a missing directory."""
 
     name: ClassVar[str] = "worktree:updated"

@@ -103,6 +103,23 @@ def apply(state: State, event: e.Event) -> State:
             return _apply_to_worktree(state, event)
 
 
+def rebased(event: e.Event, before: State, now: State) -> e.Event:
+    """The event as it is to be applied to `now`, when it was made for `before`.
+
+    An event that carries a whole worktree changes only the fields that differ from `before`: what
+    became of the others meanwhile stays.
+    """
+    if not isinstance(event, e.WorktreeEvent):
+        return event
+    was, wanted = before.worktrees.get(event.worktree.id), event.worktree
+    current = now.worktrees.get(event.worktree.id)
+    if was is None or current is None or current is was:
+        return event
+    known = dict(was)
+    changes = {field: value for field, value in wanted if value != known.get(field)}
+    return event.model_copy(update={"worktree": current.model_copy(update=changes)})
+
+
 def fold_message(message: Message, event: e.Event) -> Message:
     """An unfinished message after one of its own events."""
     match event:
@@ -185,14 +202,7 @@ def _apply_to_session(
 
 def _apply_to_worktree(state: State, event: e.Event) -> State:
     match event:
-        case (
-            e.WorktreeCreating()
-            | e.WorktreeCreated()
-            | e.WorktreeArchived()
-            | e.WorktreeUnarchived()
-            | e.WorktreeRenamed()
-            | e.WorktreeUpdated()
-        ):
+        case e.WorktreeCreating() | e.WorktreeEvent():
             changed = put(state.worktrees, event.worktree.id, event.worktree)
             return replace(state, worktrees=changed)
         case e.WorktreeCreateFailed():

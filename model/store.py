@@ -34,7 +34,7 @@ from model.events import (
     ToolUsed,
 )
 from model.resources import MessagePage
-from model.state import State, apply
+from model.state import State, apply, rebased
 
 Change = Event | Callable[[State], Iterable[Event]]
 """An event, or a function that looks at the newest state and gives events or raises."""
@@ -113,17 +113,19 @@ class Store:
 
     async def _accept(self, changes: tuple[Change, ...]) -> None:
         async with self._lock:
-            events: list[Event] = []
+            events: list[tuple[Event, State]] = []
             statements: list[Statement] = []
             state = self.state
             for change in changes:
                 for event in [change] if isinstance(change, Event) else change(state):
                     after = apply(state, event)
                     statements += statements_for(event, state, after)
-                    events.append(event)
+                    events.append((event, state))
                     state = after
             await self._write(statements)
-            for event in events:
+            for made, before in events:
+                # What was recorded during the write stays.
+                event = rebased(made, before, self.state)
                 self.state = apply(self.state, event)
                 self.bus.publish(event)
 

@@ -210,10 +210,7 @@ def _ready(state: State, worktree_id: str) -> list[Event]:
 
 
 async def _in_turn(store: Store, change: Callable[[State], list[Event]]) -> None:
-    """Tell what became of a worktree after what people are changing about it just now.
-
-    That would put back the worktree as it was when they asked: one that is being made for ever.
-    """
+    """Tell what became of a worktree after what people ask just now: its project may go."""
     try:
         await store.accept(change)
     except SpinneyError:  # The disk is full, and git has done its work all the same.

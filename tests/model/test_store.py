@@ -22,8 +22,11 @@ from model.events import (
     SessionUpdated,
     TaskCompleted,
     WorktreeCreated,
+    WorktreeStatusUpdated,
+    WorktreeUpdated,
 )
 from model.resources import (
+    Label,
     Message,
     Project,
     Session,
@@ -122,16 +125,50 @@ async def test_what_is_recorded_while_something_is_accepted_does_not_undo_it(
     tmp_path: Path,
 ) -> None:
     store = await with_session(tmp_path / "db")
-    renaming = asyncio.create_task(
-        store.accept(SessionUpdated(session_id="s", updates={"name": "renamed"}))
-    )
-    await asyncio.sleep(0)
+    deciding = asyncio.Event()
+
+    def renamed(state: State) -> list[Event]:
+        deciding.set()
+        return [SessionUpdated(session_id="s", updates={"name": "renamed"})]
+
+    renaming = asyncio.create_task(store.accept(renamed))
+    await deciding.wait()
     store.record(SessionUpdated(session_id="s", updates={"status": "running"}))
     await renaming
     await store.close()
     other = await saved_elsewhere(tmp_path / "db")
     [session] = (await other.saved()).sessions
     assert (session.name, session.status) == ("renamed", "running")
+    await other.close()
+
+
+async def test_a_status_found_while_a_worktree_is_changed_stays_with_the_change(
+    tmp_path: Path,
+) -> None:
+    store = await with_session(tmp_path / "db")
+    label = Label(name="soon", color="#00ff00")
+    deciding = asyncio.Event()
+
+    def labelled(state: State) -> list[Event]:
+        deciding.set()
+        worktree = state.worktrees["w"]
+        return [WorktreeUpdated(worktree=worktree.model_copy(update={"label": label}))]
+
+    changing = asyncio.create_task(store.accept(labelled))
+    await deciding.wait()
+    store.record(
+        WorktreeStatusUpdated(
+            worktree_id="w", cached_pr_status="open", cached_check_status="success"
+        )
+    )
+    await changing
+    both = WORKTREE.model_copy(
+        update={"label": label, "cached_pr_status": "open", "cached_check_status": "success"}
+    )
+    assert store.state.worktrees["w"] == both
+    await store.close()
+    other = await saved_elsewhere(tmp_path / "db")
+    assert (await other.saved()).worktrees == [both]
     await other.close()
 
 
