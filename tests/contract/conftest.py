@@ -1,14 +1,22 @@
-"""The interface as its clients meet it: real sockets, real git, agents that need no program."""
+"""The interface as its clients meet it: `spinney serve`, real sockets, real git, a real agent."""
 
-from collections.abc import Awaitable, Callable
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
+from model.backends.demo import DemoBackend
+from model.catalog import Catalog
 from model.commands.registry import find_command
 from model.errors import SpinneyError
+from model.paths import Directories
+from model.preferences_changes import changed
 from model.workspace import Workspace
 from server.app import Server
 from tests.model.git.conftest import (  # noqa: F401 - fixtures
@@ -19,7 +27,8 @@ from tests.model.git.conftest import (  # noqa: F401 - fixtures
 )
 from tests.model.git.made_repository import Repository
 from tests.model.hosting.conftest import fake_gh  # noqa: F401 - a fixture
-from tests.server.conftest import Socket, connect, http, server, start_server  # noqa: F401 - fixtures
+from tests.program import PATIENCE, Program, Serving
+from tests.server.conftest import TOKEN, Socket
 
 Call = Callable[..., Awaitable[Any]]
 
@@ -31,29 +40,141 @@ class RefusedError(Exception):
     error: str
 
 
-@pytest.fixture(params=["in process", "WebSocket"])
-async def call(
-    request: pytest.FixtureRequest,
-    workspace: Workspace,
-    server: Server,  # noqa: F811
-    http: aiohttp.ClientSession,  # noqa: F811
-) -> Call:
-    """`await call("list_projects", …)`: a command's data, over each of the ways to call one."""
+# The program itself -----------------------------------------------------------------------------
+
+
+def program_in(place: Path) -> Program:
+    """A Spinney whose home and directories lie in `place`; a `gh` in `place/gh` goes before others.
+
+    Its git signs with a name and begins repositories at `main`.
+    """
+    program = Program(place, environ={"PATH": f"{place / 'gh'}{os.pathsep}{os.environ['PATH']}"})
+    settings = "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n"
+    settings += "[gc]\n\tauto = 0\n"
+    (program.home / ".gitconfig").write_text(settings)
+    return program
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """This test's own Spinney, not started."""
+    return program_in(tmp_path)
+
+
+@pytest.fixture
+def options() -> tuple[str, ...]:
+    """With what it is served; `--demo` makes the agent that needs no account the default."""
+    return ("--demo",)
+
+
+@pytest.fixture
+def served(program: Program, options: tuple[str, ...]) -> Iterator[Serving]:
+    """This test's own `spinney serve`. A module whose tests leave each other alone may share one:
+    it has a `served` of module scope, made with `program_in`."""
+    with program.serving(*options) as serving:
+        yield serving
+
+
+@pytest.fixture
+async def http(served: Serving) -> AsyncIterator[aiohttp.ClientSession]:
+    """An HTTP client of the served program, without its token."""
+    timeout = aiohttp.ClientTimeout(total=PATIENCE)
+    async with aiohttp.ClientSession(served.base_url, timeout=timeout) as made:
+        yield made
+
+
+@pytest.fixture
+async def socket(served: Serving, http: aiohttp.ClientSession) -> Socket:
+    """A plain client of the served program: it gets the interface's frames and nothing else."""
+    return await connected(http, served.token)
+
+
+async def connected(http: aiohttp.ClientSession, token: str) -> Socket:
+    """A WebSocket to the program that this HTTP client is of."""
+    return Socket(await http.ws_connect("/ws", params={"token": token}, max_msg_size=0))
+
+
+def bearer(served: Serving) -> dict[str, str]:
+    """The header that carries its token."""
+    return {"Authorization": f"Bearer {served.token}"}
+
+
+# Both ways to call it ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the ways to a Spinney, and where that Spinney answers."""
+
+    call: Call
+    base_url: str
+    token: str
+
+
+@pytest.fixture(params=["in process", "served"])
+async def side(
+    request: pytest.FixtureRequest, directories: Directories, options: tuple[str, ...]
+) -> AsyncIterator[Side]:
+    """What a row holds for: the model called directly, and the program over a WebSocket."""
     if request.param == "in process":
+        async with in_process(directories, demo="--demo" in options) as made:
+            yield made
+        return
+    served: Serving = request.getfixturevalue("served")
+    async with aiohttp.ClientSession(served.base_url) as http:
+        socket = await connected(http, served.token)
+        yield Side(remote_call(socket), served.base_url, served.token)
 
-        async def locally(name: str, /, **args: Any) -> Any:
-            command = find_command(name)
-            try:
-                result = await command.run(workspace, args)
-            except SpinneyError as error:
-                raise RefusedError(error.message) from None
-            return command.result.dump_python(result, mode="json")
 
-        return locally
-    socket = await connect(server, http)
-    numbers = iter(range(1_000_000))
+@pytest.fixture
+def call(side: Side) -> Call:
+    """`await call("list_projects", …)`: a command's data."""
+    return side.call
 
-    async def remotely(name: str, /, **args: Any) -> Any:
+
+@pytest.fixture
+async def listener(side: Side) -> AsyncIterator[Socket]:
+    """A plain client of the Spinney that `call` calls."""
+    async with aiohttp.ClientSession(side.base_url) as http:
+        yield await connected(http, side.token)
+
+
+@asynccontextmanager
+async def in_process(directories: Directories, *, demo: bool) -> AsyncIterator[Side]:
+    """A workspace of the test's process, with a server around it for those who listen."""
+    backend = DemoBackend(directories.data / "demo")
+    workspace = Workspace(directories, {backend.name: backend}, Catalog(), demo=demo)
+    workspace.http_server = server = Server(workspace)
+    await workspace.start()
+    try:
+        preferences = workspace.store.state.preferences
+        await workspace.change_preferences(changed(preferences, {"http_server_token": TOKEN}))
+        await server.start(0, localhost_only=True, token_required=True)
+        yield Side(local_call(workspace), str(server.status()["base_url"]), TOKEN)
+    finally:
+        await server.stop()
+        await workspace.stop()
+
+
+def local_call(workspace: Workspace) -> Call:
+    """Calls as the terminal does."""
+
+    async def call(name: str, /, **args: Any) -> Any:
+        command = find_command(name)
+        try:
+            result = await command.run(workspace, args)
+        except SpinneyError as error:
+            raise RefusedError(error.message) from None
+        return command.result.dump_python(result, mode="json")
+
+    return call
+
+
+def remote_call(socket: Socket) -> Call:
+    """Calls as any other client does; frames have the interface's fields and no others."""
+    numbers = count(1)
+
+    async def call(name: str, /, **args: Any) -> Any:
         request_id = f"request-{next(numbers)}"
         await socket.send({"id": request_id, "command": name, "args": args})
         frame = await socket.answer(request_id)
@@ -63,13 +184,7 @@ async def call(
         assert set(frame) == {"type", "id", "data"}
         return frame["data"]
 
-    return remotely
-
-
-@pytest.fixture
-async def socket(server: Server, http: aiohttp.ClientSession) -> Socket:  # noqa: F811
-    """A plain client: it gets the interface's frames and nothing else."""
-    return await connect(server, http)
+    return call
 
 
 @pytest.fixture

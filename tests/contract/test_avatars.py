@@ -1,20 +1,20 @@
 """The avatar rows of section 4.4: what is taken, where it is kept, how it is served."""
 
 import base64
+import json
 import os
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 import pytest
 
-from model.events import ProjectUpdated
 from model.paths import Directories
-from model.workspace import Workspace
-from server.app import Server
-from tests.contract.conftest import Call, refusal
+from tests.contract.conftest import Call, Side, refusal
 from tests.model.git.made_repository import Repository
-from tests.server.conftest import base_url, bearer
+from tests.program import Program, Serving
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 PICTURES = {
@@ -115,36 +115,41 @@ async def test_a_picture_is_removed_with_its_file(
     assert list((directories.data / "avatars").iterdir()) == []
 
 
-async def served(server: Server, http: aiohttp.ClientSession, project_id: str) -> Any:
-    url = f"{base_url(server)}/api/projects/{project_id}/avatar"
-    return await http.get(url, headers=bearer())
+async def fetched(
+    place: Side | Serving, project_id: str, token: str | None = None
+) -> tuple[int, Mapping[str, str], bytes]:
+    """The avatar as HTTP gives it."""
+    url = f"{place.base_url}/api/projects/{project_id}/avatar"
+    headers = {"Authorization": f"Bearer {token or place.token}"}
+    async with aiohttp.request("GET", url, headers=headers) as response:
+        return response.status, response.headers, await response.read()
 
 
 async def test_a_picture_is_served_so_that_nothing_in_it_runs(
-    call: Call, project_id: str, server: Server, http: aiohttp.ClientSession
+    call: Call, project_id: str, side: Side
 ) -> None:
     data = base64.b64encode(PNG).decode()
     await call("set_project_avatar", projectId=project_id, data=data)
-    response = await served(server, http, project_id)
-    assert (response.status, await response.read()) == (200, PNG)
-    assert response.headers["Content-Type"] == "image/png"
-    assert response.headers["X-Content-Type-Options"] == "nosniff"
-    assert response.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
-    assert (await http.get(response.url)).status == 401
+    status, headers, body = await fetched(side, project_id)
+    assert (status, body) == (200, PNG)
+    assert headers["Content-Type"] == "image/png"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert (await fetched(side, project_id, "wrong"))[0] == 401
 
 
-@pytest.mark.parametrize(
-    "stored",
-    [None, "avatars/gone.png", "secret.png", "avatars/../secret.png", "/etc/passwd", "a\0"],
-)
-async def test_no_stored_path_leads_out_of_the_avatars(
-    call: Call, project_id: str, stored: str | None, workspace: Workspace, server: Server,
-    http: aiohttp.ClientSession,
-) -> None:  # fmt: skip
-    (workspace.directories.data / "secret.png").write_bytes(PNG)
-    project = workspace.store.state.projects[project_id]
-    changed = project.model_copy(update={"avatar_path": stored})
-    await workspace.store.accept(ProjectUpdated(project=changed))
-    response = await served(server, http, project_id)
-    assert response.status == 404
-    assert (await response.json())["error_type"] == "not_found"
+async def test_no_stored_path_leads_out_of_the_avatars(program: Program) -> None:
+    stored = ["avatars/gone.png", "secret.png", "avatars/../secret.png", "/etc/passwd", "a\0"]
+    with program.serving() as serving:
+        ids = [
+            program.call("create_folder", f"name=folder {n}")["id"] for n, _ in enumerate(stored)
+        ]
+        serving.end()
+    (program.data / "secret.png").write_bytes(PNG)
+    with closing(sqlite3.connect(program.data / "spinney.db")) as database, database:
+        change = "UPDATE documents SET body = json_set(body, '$.avatar_path', ?) WHERE id = ?"
+        database.executemany(change, zip(stored, ids, strict=True))
+    with program.serving() as serving:
+        for item in ids:
+            status, _, body = await fetched(serving, item)
+            assert (status, json.loads(body)["error_type"]) == (404, "not_found")

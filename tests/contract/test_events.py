@@ -1,4 +1,5 @@
 """Sections 3, 4.2, 4.3 and 6 of the interface: what a plain client is sent, to the last field."""
+# ruff: noqa: F811 - fixtures
 
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from model.backends import base
 from model.resources import Worktree
 from tests.contract.conftest import Call
+from tests.contract.puppets import call, http, server, socket, start_server  # noqa: F401 - fixtures
 from tests.fakes import DONE, FakeBackend
 from tests.model.git.made_repository import Repository
 from tests.model.hosting.conftest import FakeGh

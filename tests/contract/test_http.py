@@ -1,4 +1,5 @@
 """Sections 1, 4.1, 5 and 7 of the interface: the HTTP paths, the token, and the error bodies."""
+# ruff: noqa: F811 - fixtures
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -11,6 +12,7 @@ from model.resources import Question, QuestionOption, Worktree
 from model.workspace import Workspace
 from server.app import Server
 from tests.conftest import Eventually
+from tests.contract.puppets import call, http, server, socket, start_server  # noqa: F401 - fixtures
 from tests.contract.test_sessions import SESSION_FIELDS
 from tests.fakes import FakeBackend, plan, silence
 from tests.server.conftest import TOKEN, StartServer, base_url, bearer

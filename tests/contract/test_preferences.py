@@ -147,9 +147,11 @@ async def test_changes_are_made_all_or_none_and_the_error_says_what_may_be(call:
     assert "system, light, dark" in told
 
 
-async def test_a_change_reaches_every_client(call: Call, socket: Socket) -> None:
+async def test_a_change_reaches_every_client(call: Call, listener: Socket) -> None:
     await call("update_preferences", changes={"theme": "dark"})
-    assert (await socket.event("preferences:updated"))["payload"] == {"changes": {"theme": "dark"}}
+    assert (await listener.event("preferences:updated"))["payload"] == {
+        "changes": {"theme": "dark"}
+    }
 
 
 async def test_secrets_are_written_and_never_read(call: Call) -> None:

@@ -1,44 +1,28 @@
 """Sections 1 to 7 of the interface against the program itself: `spinney serve` with real git."""
 
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
-from tests.program import PATIENCE, Program, Serving
+from tests.contract.conftest import bearer, program_in
+from tests.program import Program, Serving
 from tests.server.conftest import Socket
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    identity = {
-        f"GIT_{role}_{field}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for field, value in (("NAME", "Ada"), ("EMAIL", "ada@example.org"))
-    }
-    return Program(tmp_path_factory.mktemp("served"), environ=identity)
+    return program_in(tmp_path_factory.mktemp("served"))
 
 
 @pytest.fixture(scope="module")
 def served(program: Program) -> Iterator[Serving]:
-    """One program for all of these tests, with the agent that needs no account."""
+    """One program for all of these tests."""
     with program.serving("--demo") as serving:
         yield serving
-
-
-@pytest.fixture
-async def http(served: Serving) -> AsyncIterator[aiohttp.ClientSession]:
-    timeout = aiohttp.ClientTimeout(total=PATIENCE)
-    async with aiohttp.ClientSession(served.base_url, timeout=timeout) as made:
-        yield made
-
-
-@pytest.fixture
-async def socket(served: Serving, http: aiohttp.ClientSession) -> Socket:
-    return Socket(await http.ws_connect("/ws", params={"token": served.token}))
 
 
 @pytest.fixture
@@ -74,10 +58,6 @@ async def event(socket: Socket, name: str) -> Any:
     """The first event of this name, which may have come before a command's answer."""
     earlier = (frame for frame in socket.frames if frame.get("event") == name)
     return next(earlier, None) or await socket.event(name)
-
-
-def bearer(served: Serving) -> dict[str, str]:
-    return {"Authorization": f"Bearer {served.token}"}
 
 
 async def test_401_without_the_token_or_with_a_wrong_one(

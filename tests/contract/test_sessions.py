@@ -1,4 +1,5 @@
 """Sections 2.3, 2.4, 3, 4.3 and 7 of the interface: sessions and messages, by command."""
+# ruff: noqa: F811 - fixtures
 
 from typing import Any
 
@@ -9,6 +10,7 @@ from model.resources import Project, Question, QuestionOption, Worktree
 from model.workspace import Workspace
 from tests.conftest import Eventually
 from tests.contract.conftest import Call, refusal
+from tests.contract.puppets import call, http, server, socket, start_server  # noqa: F401 - fixtures
 from tests.fakes import FakeBackend, plan, silence
 from tests.server.conftest import Socket
 

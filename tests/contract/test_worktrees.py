@@ -27,14 +27,14 @@ class Place:
     """A project with a bare `origin`, and ways to work in its worktrees."""
 
     call: Call
-    socket: Socket
+    listener: Socket
     project_id: str
     repository: Repository
 
     async def create(self, **args: Any) -> Any:
         """A worktree that is ready."""
         made = await self.call("create_worktree", projectId=self.project_id, **args)
-        assert (await self.socket.event("worktree:created"))["payload"]["worktree"]["id"] == (
+        assert (await self.listener.event("worktree:created"))["payload"]["worktree"]["id"] == (
             made["id"]
         )
         return await self.call("get_worktree", worktreeId=made["id"])
@@ -51,16 +51,16 @@ class Place:
 
 
 @pytest.fixture
-async def place(call: Call, socket: Socket, with_remote: Repository) -> Place:
+async def place(call: Call, listener: Socket, with_remote: Repository) -> Place:
     made = await call("add_project", path=str(with_remote.root))
-    return Place(call, socket, made["id"], with_remote)
+    return Place(call, listener, made["id"], with_remote)
 
 
 async def test_create_worktree_answers_at_once_and_goes_on_behind(place: Place) -> None:
     made = await place.call("create_worktree", projectId=place.project_id)
-    creating = (await place.socket.event("worktree:creating"))["payload"]
+    creating = (await place.listener.event("worktree:creating"))["payload"]
     assert creating == {key: made[key] for key in ("id", "project_id", "name", "path", "branch")}
-    created = (await place.socket.event("worktree:created"))["payload"]
+    created = (await place.listener.event("worktree:created"))["payload"]
     assert set(created) == {"worktree"}
     assert set(created["worktree"]) >= WORKTREE_FIELDS
     assert place.git(created["worktree"], "branch", "--show-current") == made["branch"]
@@ -123,12 +123,12 @@ async def test_create_worktree_refuses_a_name_that_is_taken(place: Place, tmp_pa
 
 
 async def test_a_creation_that_fails_is_told_and_leaves_nothing(
-    place: Place, socket: Socket
+    place: Place, listener: Socket
 ) -> None:
     # Git needs to write here, and finds a file where its directory belongs.
     (place.repository.root / ".git" / "worktrees").write_text("")
     made = await place.call("create_worktree", projectId=place.project_id, customName="unlucky")
-    failed = (await socket.event("worktree:create_error"))["payload"]
+    failed = (await listener.event("worktree:create_error"))["payload"]
     assert set(failed) == {"id", "project_id", "error"}
     assert (failed["id"], failed["project_id"]) == (made["id"], place.project_id)
     assert failed["error"].startswith("Failed to create worktree: ")
