@@ -43,16 +43,16 @@ _ENVIRONMENT: Final = {
     "GIT_CONFIG_VALUE_2": "never",
 }
 _TROUBLES: Final[tuple[tuple[str, str, ErrorType], ...]] = (
-    (
-        r"gh auth login|authentication required|HTTP 401|Bad credentials",
-        "gh is not signed in to GitHub. Run “gh auth login” in a terminal, then try again.",
-        "backend_unavailable",
-    ),
-    (
+    (  # First: gh 2.23 goes on with “please use `gh auth login`”.
         r"no git remotes found|none of the git remotes configured|no remotes? (?:found|configured)",
         "The repository has no remote on GitHub. Add one with “git remote add origin …”, "
         "then try again.",
         "conflict",
+    ),
+    (
+        r"gh auth login|authentication required|HTTP 401|Bad credentials",
+        "gh is not signed in to GitHub. Run “gh auth login” in a terminal, then try again.",
+        "backend_unavailable",
     ),
     (
         r"Could not resolve to a PullRequest|no pull requests? found|Could not resolve to an? issue"
@@ -67,16 +67,22 @@ _TROUBLES: Final[tuple[tuple[str, str, ErrorType], ...]] = (
         "not_found",
     ),
     (
-        r"rate limit",
+        r"rate limit|HTTP 429",
         "GitHub takes no more requests from this account for now. Try again later.",
         "rate_limit_error",
     ),
     (
         r"HTTP 403|does not have the correct permissions|Resource not accessible|must have push"
-        r"|must be a collaborator|permission|SAML",
+        r"|must be a collaborator|permission(?! denied)|SAML",
         "The account that gh is signed in with may not do that in this repository "
         "(see “gh auth status”).",
         "forbidden",
+    ),
+    (
+        r"HTTP 5\d\d",
+        "GitHub has a trouble of its own at the moment (see https://www.githubstatus.com). "
+        "Try again in some minutes.",
+        "backend_unavailable",
     ),
     (
         r"error connecting to|dial tcp|no such host|i/o timeout|TLS handshake|network is unreach",

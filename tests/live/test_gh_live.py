@@ -1,0 +1,267 @@
+"""The real `gh` behind Spinney's pull requests; the hosting service is a stub on loopback.
+
+With SPINNEY_RECORD_GH=1 its answers become the recording that tests without `gh` use.
+"""
+
+# ruff: noqa: F811 - fixtures are imported, and named again where they are used
+
+import json
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.commands.pull_requests import open_pull_request, save_worktree_pr
+from model.errors import SpinneyError
+from model.hosting import gh
+from model.hosting.pull_requests import pull_request_state
+from model.resources import Worktree
+from tests.conftest import Eventually
+from tests.live.hosting_cases import RECORDING, STATES, TROUBLES, URL
+from tests.live.hosting_stub import Check, HostingStub, PullRequest
+from tests.model.git.conftest import (  # noqa: F401 - fixtures, found by their names
+    make_repository,
+    own_home,
+    repository,
+    with_remote,
+)
+from tests.model.git.place import Place
+from tests.model.hosting.conftest import place, worktree  # noqa: F401 - as above
+
+Answer = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+async def service(
+    own_home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> AsyncIterator[HostingStub]:
+    """The stub, running, and an environment in which `gh` reaches nothing else."""
+    for program in ("gh", "openssl"):
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program}")
+    for name in list(os.environ):
+        if name.startswith(("GH_", "GITHUB_")) or name.upper().endswith("_PROXY"):
+            monkeypatch.delenv(name)
+    folder = tmp_path / "service"
+    folder.mkdir()
+    stub = HostingStub(folder)
+    async with stub.running():
+        for name, value in stub.environment.items():
+            monkeypatch.setenv(name, value)
+        yield stub
+
+
+@pytest.fixture
+def place_there(place: Place) -> Place:
+    """The project's `origin` is ada/engine at the service; pushes go to the bare repository."""
+    bare = place.repository.git("config", "remote.origin.url")
+    place.repository.git("config", "remote.origin.pushurl", bare)
+    place.repository.git("config", "remote.origin.url", "https://github.com/ada/engine.git")
+    return place
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Answer]]:
+    """What `gh` was asked, and what it said."""
+    heard: list[Answer] = []
+    run = gh._run
+
+    async def listening(
+        program: str, cwd: Path, args: tuple[str, ...], given: str
+    ) -> tuple[str, str, int]:
+        out, err, code = await run(program, cwd, args, given)
+        heard.append({"args": list(args), "out": out, "err": err, "code": code})
+        return out, err, code
+
+    monkeypatch.setattr(gh, "_run", listening)
+    yield heard
+
+
+async def opened(place: Place, made: Worktree, **given: Any) -> Worktree:
+    answer = await open_pull_request.function(place.workspace, made.id, **given)
+    known = place.now(made)
+    assert (known.pr_number, known.pr_url) == (answer.pr_number, answer.pr_url)
+    return known
+
+
+async def test_the_branch_is_pushed_and_then_proposed(
+    place_there: Place,
+    worktree: Worktree,
+    service: HostingStub,
+) -> None:
+    known = await opened(place_there, worktree)
+    assert (known.pr_number, known.pr_url) == (7, URL)
+    proposed = service.pull_requests[7]
+    assert (proposed.head, proposed.base, proposed.draft) == ("otter", "main", False)
+    assert (proposed.title, proposed.body) == ("Teach the otter to swim", "It was about time.")
+    bare = place_there.repository.git("config", "remote.origin.pushurl")
+    head = place_there.in_worktree(worktree).git("rev-parse", "HEAD")
+    assert place_there.repository.git("ls-remote", bare, "refs/heads/otter").startswith(head)
+
+
+async def test_a_given_title_and_body_arrive_as_they_are(
+    place_there: Place,
+    worktree: Worktree,
+    service: HostingStub,
+    eventually: Eventually,
+) -> None:
+    text = "- one\n\n`two` “three” 😀\n--draft\n"
+    await opened(place_there, worktree, title="--web 'otters'", body=text, draft=True)
+    proposed = service.pull_requests[7]
+    assert (proposed.title, proposed.body, proposed.draft) == ("--web 'otters'", text, True)
+    await eventually(lambda: place_there.now(worktree).cached_pr_status == "draft")
+
+
+async def test_an_empty_body_stays_empty(
+    place_there: Place,
+    worktree: Worktree,
+    service: HostingStub,
+) -> None:
+    await opened(place_there, worktree, title="Otters", body="")
+    assert service.pull_requests[7].body == ""
+
+
+async def test_one_that_is_open_already_is_remembered_and_none_is_made(
+    place_there: Place,
+    worktree: Worktree,
+    service: HostingStub,
+) -> None:
+    service.shows(PullRequest(number=4, title="By hand"))
+    assert (await opened(place_there, worktree)).pr_number == 4
+    assert list(service.pull_requests) == [4]
+
+
+async def test_a_branch_of_a_fork_is_proposed_to_where_it_was_forked_from(
+    place_there: Place,
+    worktree: Worktree,
+    service: HostingStub,
+) -> None:
+    service.forks = ["bob"]
+    git = place_there.repository.git
+    git("config", "remote.origin.url", "https://github.com/bob/engine.git")
+    git("remote", "add", "upstream", "https://github.com/ada/engine.git")
+    known = await opened(place_there, worktree)
+    assert known.pr_url == URL
+    assert service.pull_requests[7].owner == "bob"
+
+
+async def test_nothing_to_propose_is_told(
+    place_there: Place,
+    worktree: Worktree,
+    service: HostingStub,
+) -> None:
+    service.refused = "PullRequestCreate"
+    service.message = "No commits between main and otter"
+    with pytest.raises(SpinneyError, match="There is nothing to propose: the branch has no"):
+        await open_pull_request.function(place_there.workspace, worktree.id)
+
+
+async def test_an_account_that_may_not_propose_is_told(
+    place_there: Place,
+    worktree: Worktree,
+    service: HostingStub,
+) -> None:
+    service.refused = "PullRequestCreate"
+    service.message = "ada does not have the correct permissions to execute `CreatePullRequest`"
+    with pytest.raises(SpinneyError, match="The account that gh is signed in with may not"):
+        await open_pull_request.function(place_there.workspace, worktree.id)
+    assert place_there.now(worktree).pr_number is None
+
+
+async def test_a_repository_with_no_remote_at_the_service_is_told(
+    place: Place,
+    worktree: Worktree,
+    service: HostingStub,
+) -> None:
+    with pytest.raises(SpinneyError, match="The repository has no remote on GitHub"):
+        await open_pull_request.function(place.workspace, worktree.id)
+    assert service.asked == []
+
+
+async def test_a_service_that_never_answers_is_given_up(
+    service: HostingStub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.silent = True
+    monkeypatch.setattr(gh, "_TIMEOUT", 1)
+    with pytest.raises(SpinneyError, match="gh took longer than 1 seconds and was stopped"):
+        await pull_request_state(tmp_path, URL)
+    assert service.asked == ["PullRequestByNumber"]
+
+
+async def test_every_state_of_a_pull_request_has_its_word(
+    service: HostingStub, tmp_path: Path
+) -> None:
+    for name, case in STATES.items():
+        service.shows(case.shown)
+        found = await pull_request_state(tmp_path, URL)
+        assert (found.status, found.checks) == (case.status, case.checks), name
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+async def test_every_trouble_has_its_sentence(
+    service: HostingStub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    error = await trouble(name, service, tmp_path, monkeypatch)
+    assert error.message.startswith(TROUBLES[name].sentence)
+    assert error.error_type == TROUBLES[name].kind
+
+
+async def trouble(
+    name: str, service: HostingStub, cwd: Path, monkeypatch: pytest.MonkeyPatch
+) -> SpinneyError:
+    with monkeypatch.context() as patch:
+        for field, value in TROUBLES[name].stub.items():
+            patch.setattr(service, field, value)
+        for variable, value in TROUBLES[name].environment.items():
+            patch.setenv(variable, value)
+        with pytest.raises(SpinneyError) as refused:
+            await pull_request_state(cwd, URL)
+    return refused.value
+
+
+async def test_a_worktree_follows_its_pull_request_until_it_is_merged(
+    place_there: Place,
+    worktree: Worktree,
+    service: HostingStub,
+    eventually: Eventually,
+) -> None:
+    known = await opened(place_there, worktree)
+    await eventually(lambda: place_there.now(worktree).cached_pr_status == "open")
+    service.shows(PullRequest(asked=["bob"], checks=[Check()]))
+    assert known.pr_number is not None
+    await save_worktree_pr.function(place_there.workspace, worktree.id, known.pr_number, URL)
+    await eventually(lambda: place_there.now(worktree).cached_check_status == "pending")
+    assert place_there.now(worktree).cached_pr_status == "review"
+    service.shows(PullRequest(state="MERGED"))
+    place_there.workspace.poller.ask_hosting(worktree.id)
+    await eventually(lambda: place_there.now(worktree).archived_at is not None)
+    assert place_there.now(worktree).cached_pr_status == "merged"
+    assert Path(worktree.path).is_dir()
+
+
+async def test_the_recording_has_what_gh_says(
+    service: HostingStub,
+    answers: list[Answer],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recorded: dict[str, Answer] = {}
+    for name, case in STATES.items():
+        service.shows(case.shown)
+        await pull_request_state(tmp_path, URL)
+        recorded[name] = answers.pop()
+    service.shows()
+    for name in TROUBLES:
+        await trouble(name, service, tmp_path, monkeypatch)
+        recorded[name] = answers.pop()
+    if os.environ.get("SPINNEY_RECORD_GH") == "1":
+        RECORDING.write_text(json.dumps(recorded, indent=1, ensure_ascii=False) + "\n")
+    kept = json.loads(RECORDING.read_text())
+    assert {name: answer["args"] for name, answer in kept.items()} == {
+        name: answer["args"] for name, answer in recorded.items()
+    }, "record anew: SPINNEY_RECORD_GH=1 pytest tests/live/test_gh_live.py"

@@ -1,0 +1,39 @@
+"""What the real `gh` said when it was recorded, read by Spinney: the same cases as with `gh`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from model.errors import SpinneyError
+from model.hosting.pull_requests import pull_request_state
+from tests.live.hosting_cases import RECORDING, STATES, TROUBLES, URL
+from tests.model.hosting.conftest import FakeGh
+
+RECORDED = json.loads(RECORDING.read_text())
+
+
+def play(gh: FakeGh, name: str) -> None:
+    answer = RECORDED[name]
+    gh.answers(" ".join(answer["args"][:2]), answer["out"], err=answer["err"], code=answer["code"])
+
+
+def test_every_case_was_recorded() -> None:
+    assert RECORDED.keys() == STATES.keys() | TROUBLES.keys()
+
+
+@pytest.mark.parametrize("name", STATES)
+async def test_every_state_has_its_word(fake_gh: FakeGh, tmp_path: Path, name: str) -> None:
+    play(fake_gh, name)
+    found = await pull_request_state(tmp_path, URL)
+    assert (found.status, found.checks) == (STATES[name].status, STATES[name].checks)
+    assert fake_gh.calls[0]["args"] == RECORDED[name]["args"]
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+async def test_every_trouble_has_its_sentence(fake_gh: FakeGh, tmp_path: Path, name: str) -> None:
+    play(fake_gh, name)
+    with pytest.raises(SpinneyError) as refused:
+        await pull_request_state(tmp_path, URL)
+    assert refused.value.message.startswith(TROUBLES[name].sentence)
+    assert refused.value.error_type == TROUBLES[name].kind
