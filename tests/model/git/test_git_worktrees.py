@@ -282,3 +282,18 @@ async def test_a_repository_survives_many_circles_unharmed(
         await delete_branch(repository.root, f"work-{number}", force=True)
     repository.git("fsck", "--full", "--strict")
     assert repository.git("status", "--porcelain") == ""
+
+
+async def test_worktrees_are_listed_while_another_program_removes_one(
+    repository: Repository, fake_git: Callable[[str], None], tmp_path: Path
+) -> None:
+    once = tmp_path / "once"
+    fake_git(
+        f'case "$*" in *"worktree list"*) if mkdir "{once}" 2>/dev/null; then\n'
+        'echo "fatal: Invalid path \'.git/worktrees/gone\': No such file or directory" >&2\n'
+        "exit 128; fi;; esac\n"
+        'exec "$real_git" "$@"'
+    )
+    [own] = await list_worktrees(repository.root)
+    assert own.main
+    assert once.is_dir()
