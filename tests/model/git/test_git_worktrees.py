@@ -290,7 +290,7 @@ async def test_worktrees_are_listed_while_another_program_removes_one(
     once = tmp_path / "once"
     fake_git(
         f'case "$*" in *"worktree list"*) if mkdir "{once}" 2>/dev/null; then\n'
-        'echo "fatal: Invalid path \'.git/worktrees/gone\': No such file or directory" >&2\n'
+        "echo \"fatal: Invalid path '.git/worktrees/gone': No such file or directory\" >&2\n"
         "exit 128; fi;; esac\n"
         'exec "$real_git" "$@"'
     )
