@@ -42,6 +42,10 @@ class Launch:
     """Appended to the program's own; empty for none."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables on top of Spinney's own environment."""
+    text_only: bool = False
+    """For one text that nobody watches being written: the agent gets no tools, its program
+    remembers nothing, and `system_prompt` takes the place of the program's own. Where a program
+    cannot do that, `mode` (`plan`) keeps it from changing anything."""
 
 
 @dataclass(frozen=True, slots=True)

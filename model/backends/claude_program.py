@@ -35,6 +35,15 @@ _SETTINGS: Final = {
     "DISABLE_AUTOUPDATER": "1",
 }
 
+_TEXT_ONLY: Final = (
+    "--tools", "", "--strict-mcp-config", "--no-session-persistence",
+    # A repository's own hooks and instructions are for those who work in it.
+    "--setting-sources", "user",
+    # Plan mode would ask for a plan, and takes a larger model than the one that was chosen
+    # (2.1.329: Sonnet for Haiku); without tools there is nothing to permit.
+    "--permission-mode", "default",
+)  # fmt: skip
+
 
 def environment(launch: Launch) -> dict[str, str]:
     """The program's environment; what people set themselves wins."""
@@ -57,7 +66,6 @@ def command_line(program: str, launch: Launch, conversation: Sequence[str]) -> l
         "--include-partial-messages",
         # Without it there are no plans and no questions either.
         "--permission-prompt-tool", "stdio",
-        "--permission-mode", PERMISSION_MODE[launch.mode],
         # Newer versions would judge commands in plan mode by themselves (2.1.329).
         "--settings", '{"useAutoModeDuringPlan":false}',
         "--effort", THINKING[launch.thinking].effort,
@@ -66,6 +74,9 @@ def command_line(program: str, launch: Launch, conversation: Sequence[str]) -> l
     ]  # fmt: skip
     if launch.model:
         line += ["--model", launch.model]
+    if launch.text_only:
+        return [*line, *_TEXT_ONLY, "--system-prompt", launch.system_prompt]
+    line += ["--permission-mode", PERMISSION_MODE[launch.mode]]
     if launch.system_prompt:
         line += ["--append-system-prompt", launch.system_prompt]
     # Worktrees are Spinney's; last, because this option takes all words up to the next one.

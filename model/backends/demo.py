@@ -5,6 +5,7 @@ To the program go `open`, `prompt`, `stop`, `reply` and `mode`; from it come `te
 """
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -43,7 +44,10 @@ class DemoBackend:
         )
         agent = DemoSession(process)
         token = launch.resume_token or launch.session_id
-        await agent.introduce(token, launch.mode, self._memory / f"{Path(token).name}.jsonl")
+        memory = self._memory / f"{Path(token).name}.jsonl"
+        if launch.text_only:
+            memory = Path(os.devnull)
+        await agent.introduce(token, launch.mode, memory, text_only=launch.text_only)
         return agent
 
 
@@ -54,10 +58,13 @@ class DemoSession:
         self._link = AgentLink("The demo agent", process, self._on_line)
         self._mode: ExecutionMode = "plan"
 
-    async def introduce(self, token: str, mode: ExecutionMode, memory: Path) -> None:
+    async def introduce(
+        self, token: str, mode: ExecutionMode, memory: Path, *, text_only: bool
+    ) -> None:
         """Say which conversation this is; `memory` holds what was said in it before."""
         self._mode = mode
-        await self._link.write({"type": "open", "mode": mode, "memory": str(memory)})
+        opening = {"type": "open", "mode": mode, "memory": str(memory), "text_only": text_only}
+        await self._link.write(opening)
         await self._link.tell(base.ConversationIdentified(token))
 
     def events(self) -> AsyncIterator[base.AgentEvent]:

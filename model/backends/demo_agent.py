@@ -53,6 +53,7 @@ class DemoAgent:
     def __init__(self, output: asyncio.StreamWriter) -> None:
         self._output = output
         self._mode = "build"
+        self._text_only = False
         self._memory = Memory(Path(os.devnull))
         self._allowed: set[str] = set()
         self._ids = itertools.count(1)
@@ -88,6 +89,7 @@ class DemoAgent:
         match message["type"]:
             case "open":
                 self._mode = message["mode"]
+                self._text_only = message["text_only"]
                 self._memory = Memory(Path(message["memory"]))
             case "prompt":
                 self._turn = asyncio.create_task(self._take_turn(message["text"]))
@@ -123,6 +125,10 @@ class DemoAgent:
         self._tell({**ending, "usage": usage, **context})
 
     async def _follow(self, text: str) -> None:
+        if self._text_only:
+            written = demo_texts.written(text)
+            self._tell({"type": "text", "block": self._id("block"), "text": written})
+            return
         items = demo_reading.list_items(text)
         if directives := demo_reading.directives(text, self._directives):
             for name, argument in directives:

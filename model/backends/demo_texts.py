@@ -2,6 +2,8 @@
 kilobyte. Standard library only; the agent's program imports nothing else of Spinney.
 """
 
+import re
+
 DIRECTIVES = """\
 I am the demo agent. I follow these, one on each line:
 
@@ -89,6 +91,15 @@ def tour_file(before: str, mode: str) -> str:
         )
     visits = sum(line.startswith("Visit ") for line in before.splitlines())
     return f"{before}Visit {visits + 1}, in {mode} mode.\n"
+
+
+def written(prompt: str) -> str:
+    """A text in the form that ends the prompt: each part is the first line of the material."""
+    material, _, form = prompt.rpartition("Answer in exactly this form")
+    first = re.search(r"^<(?:commits|message)>\n(.*)", material, re.MULTILINE)
+    text = first[1] if first else "A text of the demo agent"
+    wanted = re.findall(r"^<(\w+)>$", form, re.MULTILINE)
+    return "\n".join(f"<{tag}>{text}</{tag}>" for tag in wanted)
 
 
 _SECTIONS = (

@@ -100,6 +100,20 @@ async def test_the_command_line_holds_the_sessions_settings(
     assert "--resume" not in options
 
 
+async def test_for_a_text_only_there_are_no_tools_and_nothing_is_remembered(
+    open_claude: Open, program: Path
+) -> None:
+    await open_claude(mode="plan", model="haiku", system_prompt="You write.", text_only=True)
+    (line,) = arguments(program)
+    options = dict(zip(line, [*line[1:], ""], strict=True))
+    assert options["--tools"] == ""
+    assert options["--system-prompt"] == "You write."
+    assert options["--setting-sources"] == "user"
+    assert options["--permission-mode"] == "default"
+    assert {"--no-session-persistence", "--strict-mcp-config"} <= set(line)
+    assert "--append-system-prompt" not in options
+
+
 @pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
 async def test_the_programs_own_bypass_is_never_used(
     open_claude: Open, program: Path, mode: str
