@@ -31,7 +31,7 @@ from model.events import (
 from model.git.branch_tips import BranchTips, branch_tips
 from model.git.directories import git_directories
 from model.git.watch import WatchedTree, watch
-from model.hosting.pull_requests import pull_request_state
+from model.hosting.following import Following
 from model.resources import Worktree
 from model.rounds import Rounds
 from model.store import Store
@@ -59,13 +59,11 @@ class Poller:
         self, store: Store, bus: EventBus, archive: Callable[[Store, str], Awaitable[None]]
     ) -> None:
         self._store = store
-        self._archive = archive
         self._bus = bus
         self._git = Rounds(self._ask_git, self._worktrees, self._git_interval, AT_ONCE)
-        self._hosting = Rounds(self._ask_hosting, self._proposed, self._remote_interval, 1)
+        self._following = Following(store, archive, self._tips_of)
+        self._hosting = Rounds(self._following.look, self._proposed, self._remote_interval, 1)
         self._tips: dict[Path, tuple[float, BranchTips]] = {}
-        self._merged: set[str] = set()
-        """Worktrees to be archived as soon as no session works in them."""
         self._watched: frozenset[str] = frozenset()
         self._places_new = asyncio.Event()
 
@@ -98,12 +96,8 @@ class Poller:
 
     def _proposed(self) -> Mapping[str, str]:
         found = self._store.state.worktrees.values()
-        return {w.id: w.project_id for w in found if _alive(w) and self._may_change(w)}
-
-    def _may_change(self, worktree: Worktree) -> bool:
-        if worktree.id in self._merged:
-            return True
-        return worktree.pr_number is not None and worktree.cached_pr_status != "merged"
+        may_change = self._following.may_change
+        return {w.id: w.project_id for w in found if _alive(w) and may_change(w)}
 
     def _git_interval(self) -> float:
         return self._store.state.preferences.git_poll_interval
@@ -133,47 +127,6 @@ class Poller:
             if worktree is not None:
                 self._tips.pop(Path(state.projects[worktree.project_id].path), None)
 
-    async def _ask_hosting(self, worktree_id: str) -> None:
-        worktree = self._store.state.worktrees[worktree_id]
-        if worktree_id in self._merged:
-            await self._archive_merged(worktree)
-            return
-        which = worktree.pr_url or worktree.pr_number
-        if which is None:
-            return
-        try:
-            found = await pull_request_state(Path(worktree.path), which)
-        except SpinneyError as error:
-            _log.debug("pull request of %s: %s", worktree_id, error.message)
-            return
-        known = self._store.state.worktrees.get(worktree_id)
-        if known is None or known.pr_number != worktree.pr_number:
-            return
-        if (known.cached_pr_status, known.cached_check_status) != (found.status, found.checks):
-            self._store.record(
-                WorktreeStatusUpdated(
-                    worktree_id=worktree_id,
-                    cached_pr_status=found.status,
-                    cached_check_status=found.checks,
-                )
-            )
-        if found.status == "merged" and known.cached_pr_status != "merged":
-            await self._archive_merged(known)
-
-    async def _archive_merged(self, worktree: Worktree) -> None:
-        wanted = self._store.state.preferences.auto_archive_on_pr_merged
-        if not wanted or worktree.session_type == "base":
-            self._merged.discard(worktree.id)
-            return
-        self._merged.add(worktree.id)
-        try:
-            await self._archive(self._store, worktree.id)
-        except SpinneyError as error:
-            if error.error_type == "conflict":
-                return
-            _log.warning("%s was not archived: %s", worktree.name, error.message)
-        self._merged.discard(worktree.id)
-
     async def _follow(self, reader: Reader) -> None:
         """Hear what makes another look worth while."""
         news = asyncio.Event()
@@ -193,8 +146,9 @@ class Poller:
                 session = self._store.state.sessions.get(event.session_id)
                 if session is not None:
                     self.ask(session.worktree_id)
-                    if session.worktree_id in self._merged:
-                        self._hosting.ask(session.worktree_id)
+                    worktree = self._store.state.worktrees.get(session.worktree_id)
+                    if worktree is not None and self._following.turn_ended(worktree):
+                        self._hosting.ask(worktree.id)
             case WorktreeCreated() | WorktreeUnarchived() | WorktreeRenamed():
                 self.ask(event.worktree.id)
                 self._places_changed()

@@ -86,6 +86,10 @@ class Worktree(Resource):
     """The branch it was made from; `None` is the project's default branch."""
     status: Literal["creating", "ready", "missing", "removing"] = "ready"
     """`missing`: its directory was removed by hand."""
+    dismissed_pr: int | None = None
+    """The pull request that a person cleared: it is not found again by itself."""
+    archive_when_idle: bool = False
+    """Its pull request was merged: it is archived as soon as no session works in it."""
     cached_pr_status: Literal["draft", "open", "review", "merged", "closed"] | None = None
     cached_check_status: Literal["success", "failure", "pending", "error"] | None = None
     cached_behind_count: int | None = None

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -17,6 +17,7 @@ _LINK: Final = re.compile(r"https?://[^\s/]+/[^\s/]+/[^\s/]+/pull/(\d+)")
 _STATUS_FIELDS: Final = (
     "state,isDraft,reviewDecision,reviewRequests,latestReviews,statusCheckRollup"
 )
+_LINK_FIELDS: Final = "number,url"
 _HEAD_FIELDS: Final = "headRefName,headRepository,headRepositoryOwner,isCrossRepository"
 
 # What a check run concludes, or a classic commit status says; the rest is still going on.
@@ -89,6 +90,26 @@ async def pull_request_state(path: Path, which: int | str) -> PullRequestState:
     return read_state(await _look_at(path, which, _STATUS_FIELDS))
 
 
+async def pull_request_link(path: Path, number: int) -> PullRequestLink:
+    """Where a browser finds the pull request of this number."""
+    return _link(await _look_at(path, number, _LINK_FIELDS))
+
+
+async def open_pull_request_of(
+    path: Path, branch: str, owners: Collection[str]
+) -> PullRequestLink | None:
+    """The newest open pull request that proposes `branch` of one of these owners' repositories."""
+    said = await gh(
+        path, "pr", "list", f"--head={branch}", "--state=open", "--limit=30",
+        f"--json={_LINK_FIELDS},headRepositoryOwner",
+    )  # fmt: skip
+    wanted = {owner.casefold() for owner in owners}
+    for found in _parsed(said, list):
+        if _name(found.get("headRepositoryOwner"), "login").casefold() in wanted:
+            return _link(found)
+    return None
+
+
 async def pull_request_head(path: Path, number: int) -> PullRequestHead:
     """The branch that this pull request proposes, and the repository it lies in."""
     found = await _look_at(path, number, _HEAD_FIELDS)
@@ -114,14 +135,28 @@ def is_link(url: str) -> bool:
 
 
 async def _look_at(path: Path, which: int | str, fields: str) -> Mapping[str, Any]:
-    said = await gh(path, "pr", "view", str(which), f"--json={fields}")
+    found: Mapping[str, Any]
+    found = _parsed(await gh(path, "pr", "view", str(which), f"--json={fields}"), dict)
+    return found
+
+
+def _parsed(said: str, form: type[Any]) -> Any:
     try:
         found = json.loads(said)
     except ValueError:
         found = None
-    if not isinstance(found, dict):
-        raise SpinneyError("gh gave an answer that is no JSON object.", "backend_error")
+    if not isinstance(found, form):
+        raise SpinneyError("gh gave an answer that is not what was asked for.", "backend_error")
     return found
+
+
+def _link(found: Mapping[str, Any]) -> PullRequestLink:
+    number, url = found.get("number"), found.get("url")
+    if not isinstance(number, int) or not isinstance(url, str) or not is_link(url):
+        raise SpinneyError(
+            "gh gave an answer that is no address of a pull request.", "backend_error"
+        )
+    return PullRequestLink(number, url)
 
 
 def _status(found: Mapping[str, Any]) -> PullRequestStatus:

@@ -107,7 +107,9 @@ async def archive(store: Store, worktree_id: str) -> None:
         refuse_while_running(state, worktree)
         if worktree.archived_at is not None:
             return []
-        put_away = worktree.model_copy(update={"archived_at": time.time()})
+        put_away = worktree.model_copy(
+            update={"archived_at": time.time(), "archive_when_idle": False}
+        )
         return [WorktreeArchived(worktree=put_away)]
 
     await store.accept(accepted)

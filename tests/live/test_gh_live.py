@@ -29,7 +29,7 @@ from tests.model.git.conftest import (  # noqa: F401 - fixtures, found by their 
     with_remote,
 )
 from tests.model.git.place import Place
-from tests.model.hosting.conftest import place, worktree  # noqa: F401 - as above
+from tests.model.hosting.conftest import place, place_there, worktree  # noqa: F401 - as above
 
 Answer = dict[str, Any]
 
@@ -54,15 +54,6 @@ async def service(
         for name, value in stub.environment.items():
             monkeypatch.setenv(name, value)
         yield stub
-
-
-@pytest.fixture
-def place_there(place: Place) -> Place:
-    """The project's `origin` is ada/engine at the service; pushes go to the bare repository."""
-    bare = place.repository.git("config", "remote.origin.url")
-    place.repository.git("config", "remote.origin.pushurl", bare)
-    place.repository.git("config", "remote.origin.url", "https://github.com/ada/engine.git")
-    return place
 
 
 @pytest.fixture

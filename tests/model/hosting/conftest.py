@@ -86,6 +86,15 @@ async def place(workspace: Workspace, with_remote: Repository) -> Place:  # noqa
 
 
 @pytest.fixture
+def place_there(place: Place) -> Place:
+    """The project's `origin` is ada/engine at the service; pushes go to the bare repository."""
+    git = place.repository.git
+    git("config", "remote.origin.pushurl", git("config", "remote.origin.url"))
+    git("config", "remote.origin.url", "https://github.com/ada/engine.git")
+    return place
+
+
+@pytest.fixture
 async def worktree(place: Place) -> Worktree:
     """On the branch `otter`, with one commit that `main` lacks."""
     made = await place.add("otter")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from model.catalog import Catalog
 from model.commands.git import git_push
 from model.commands.preferences import update_preferences
 from model.commands.pull_requests import (
@@ -16,6 +17,7 @@ from model.commands.pull_requests import (
 from model.commands.sessions import create_session, send_chat_message, stop_generation
 from model.errors import SpinneyError
 from model.resources import Worktree
+from model.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend, silence
 from tests.model.git.place import Place
@@ -84,6 +86,10 @@ async def test_a_pull_request_that_is_open_already_is_remembered(
     opened = await open_pull_request.function(place.workspace, worktree.id)
     assert opened.pr_number == 7
     assert place.now(worktree).pr_url == URL
+
+
+def known_now(workspace: Workspace, worktree: Worktree) -> Worktree:
+    return workspace.store.state.worktrees[worktree.id]
 
 
 async def refusal(place: Place, worktree: Worktree) -> SpinneyError:
@@ -251,6 +257,30 @@ async def test_a_merged_worktree_is_archived_only_when_its_session_has_ended(
     assert place.now(worktree).archived_at is None
     await stop_generation.function(place.workspace, session.id)
     await eventually(lambda: place.now(worktree).archived_at is not None)
+
+
+async def test_that_it_is_to_be_archived_outlives_a_restart(
+    place: Place,
+    worktree: Worktree,
+    fake_gh: FakeGh,
+    backend: FakeBackend,
+    eventually: Eventually,
+) -> None:
+    backend.script = silence
+    session = await create_session.function(place.workspace, worktree.id, execution_mode="build")
+    await send_chat_message.function(place.workspace, session.id, "go on")
+    fake_gh.shows(state="MERGED")
+    await save_worktree_pr.function(place.workspace, worktree.id, 7, URL)
+    await eventually(lambda: place.now(worktree).cached_pr_status == "merged")
+    assert place.now(worktree).archive_when_idle
+    await place.workspace.stop()
+    again = Workspace(place.workspace.directories, {backend.name: backend}, Catalog())
+    await again.start()
+    try:
+        await Eventually(again.bus)(lambda: known_now(again, worktree).archived_at is not None)
+        assert not known_now(again, worktree).archive_when_idle
+    finally:
+        await again.stop()
 
 
 async def test_a_push_for_a_pull_request_goes_to_the_branch_that_it_proposes(
