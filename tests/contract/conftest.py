@@ -68,10 +68,22 @@ def options() -> tuple[str, ...]:
 
 
 @pytest.fixture
-def served(program: Program, options: tuple[str, ...]) -> Iterator[Serving]:
-    """This test's own `spinney serve`. A module whose tests leave each other alone may share one:
-    it has a `served` of module scope, made with `program_in`."""
-    with program.serving(*options) as serving:
+def served(request: pytest.FixtureRequest) -> Iterator[Serving]:
+    """This test's own `spinney serve`.
+
+    Tests that leave each other alone share one: their module says `ONE_PROGRAM = True`.
+    """
+    if getattr(request.module, "ONE_PROGRAM", False):
+        yield request.getfixturevalue("one_program")
+        return
+    program: Program = request.getfixturevalue("program")
+    with program.serving(*request.getfixturevalue("options")) as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def one_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with program_in(tmp_path_factory.mktemp("served")).serving("--demo") as serving:
         yield serving
 
 
@@ -187,14 +199,84 @@ def remote_call(socket: Socket) -> Call:
     return call
 
 
+async def refusal(call: Call, command: str, /, **args: Any) -> str:
+    """The error text of a command that must fail."""
+    with pytest.raises(RefusedError) as caught:
+        await call(command, **args)
+    return caught.value.error
+
+
+# What many rows begin with ----------------------------------------------------------------------
+
+
 @pytest.fixture
 def alpha(repository: Repository) -> str:  # noqa: F811
     """The path of a repository with one commit on `main`."""
     return str(repository.root)
 
 
-async def refusal(call: Call, command: str, /, **args: Any) -> str:
-    """The error text of a command that must fail."""
-    with pytest.raises(RefusedError) as caught:
-        await call(command, **args)
-    return caught.value.error
+@pytest.fixture
+async def project(call: Call, with_remote: Repository) -> Any:  # noqa: F811
+    """A project with a bare `origin`."""
+    return await call("add_project", path=str(with_remote.root))
+
+
+@pytest.fixture
+async def worktree(call: Call, listener: Socket, project: Any) -> Any:
+    """A worktree of the project that is ready."""
+    made = await call("create_worktree", projectId=project["id"])
+    while (created := await payload_of(listener, "worktree:created"))["worktree"]["id"] != (
+        made["id"]
+    ):
+        pass
+    return created["worktree"]
+
+
+@pytest.fixture
+async def session(call: Call, worktree: Any) -> Any:
+    """A session in plan mode."""
+    return await call("create_session", worktreeId=worktree["id"])
+
+
+async def data_of(socket: Socket, name: str) -> Any:
+    """The data of the next chat or session event of this name."""
+    frame = await socket.event(name)
+    assert set(frame) == {"event", "data"}
+    return frame["data"]
+
+
+async def payload_of(socket: Socket, name: str) -> Any:
+    """The payload of the next project or worktree event of this name."""
+    frame = await socket.event(name)
+    assert set(frame) == {"type", "event", "payload"}
+    assert frame["type"] == "event"
+    return frame["payload"]
+
+
+class Chat:
+    """Talks to sessions, and waits for what becomes of them."""
+
+    def __init__(self, call: Call, listener: Socket) -> None:
+        self._call, self._listener = call, listener
+
+    async def say(self, session: Any, message: str, until: str = "idle") -> Any:
+        """Send to the agent; what was answered when the session has come to this status."""
+        sent = await self._call("send_chat_message", sessionId=session["id"], message=message)
+        await self.until(session, until)
+        return sent
+
+    async def until(self, session: Any, status: str) -> None:
+        """Wait until it has this status; it is looked at again after each event."""
+        while (await self._call("get_session", sessionId=session["id"]))["status"] != status:
+            await self._listener.receive()
+
+    async def last_text(self, session: Any) -> str:
+        """The texts of the newest message."""
+        found = await self._call("get_messages", sessionId=session["id"], limit=1)
+        blocks = found["messages"][0]["content"]
+        return "".join(block["text"] for block in blocks if block["type"] == "text").strip()
+
+
+@pytest.fixture
+def chat(call: Call, listener: Socket) -> Chat:
+    return Chat(call, listener)

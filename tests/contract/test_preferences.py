@@ -7,6 +7,9 @@ import pytest
 from tests.contract.conftest import Call, refusal
 from tests.server.conftest import Socket
 
+ONE_PROGRAM = True
+"""Each test changes a key of its own, and puts nothing back."""
+
 BOOLEAN = ([True, False], ["yes", 1, None])
 MODELS = ([f"model_{n}" for n in range(1, 6)], ["model_6", None])
 CODEX = ([f"codex_model_{n}" for n in range(1, 6)], ["codex_model_6"])
@@ -84,10 +87,11 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
     "known_mcp_servers": ([], TEXTS),
     "chrome_enabled": (True, BOOLEAN),
     "http_server_enabled": (False, BOOLEAN),
-    "http_server_port": (3456, ([0, 65535], [65536, -1, "3456"])),
+    # These move or open the server; `test_server_settings` changes them.
+    "http_server_port": (3456, ([3456], [65536, -1, "3456"])),
     "http_server_auto_start": (False, BOOLEAN),
-    "http_server_localhost_only": (True, BOOLEAN),
-    "http_server_token_required": (True, BOOLEAN),
+    "http_server_localhost_only": (True, ([True], BOOLEAN[1])),
+    "http_server_token_required": (True, ([True], BOOLEAN[1])),
     "ai_language": ("", (["German"], [None, 1])),
     "allow_web_tools_in_plan_mode": (True, BOOLEAN),
     "debug_mode_enabled": (False, BOOLEAN),
@@ -105,14 +109,12 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
 }
 
 
-async def test_every_key_has_the_default_of_the_interface(call: Call) -> None:
-    found = await call("get_preferences")
-    assert {key: found[key] for key in KEYS} == {key: default for key, (default, _) in KEYS.items()}
-
-
 @pytest.mark.parametrize("key", KEYS)
-async def test_a_key_takes_what_is_allowed_and_nothing_else(call: Call, key: str) -> None:
-    allowed, refused = KEYS[key][1]
+async def test_a_key_has_its_default_and_takes_what_is_allowed_and_nothing_else(
+    call: Call, key: str
+) -> None:
+    default, (allowed, refused) = KEYS[key]
+    assert (await call("get_preferences"))[key] == default
     for value in allowed:
         assert (await call("update_preferences", changes={key: value}))[key] == value
     for value in refused:
@@ -133,29 +135,35 @@ async def test_every_prompt_has_a_text_a_model_a_provider_and_a_backend(
     before = await call("get_preferences")
     assert before["magic_prompts"][key] is None
     after = await call("update_preferences", changes=wanted)
+    assert all(before[name].keys() == after[name].keys() for name in wanted)
     assert {name: {**before[name], **wanted[name]} for name in wanted} == {
         name: after[name] for name in wanted
     }
 
 
 async def test_changes_are_made_all_or_none_and_the_error_says_what_may_be(call: Call) -> None:
+    before = await call("get_preferences")
     told = await refusal(call, "update_preferences", changes={"theme": "dark", "zoom_level": 500})
     assert "zoom_level" in told
     assert "from 50 to 200" in told
-    assert (await call("get_preferences"))["theme"] == "system"
+    assert await call("get_preferences") == before
     told = await refusal(call, "update_preferences", changes={"theme": "blue"})
     assert "system, light, dark" in told
 
 
 async def test_a_change_reaches_every_client(call: Call, listener: Socket) -> None:
-    await call("update_preferences", changes={"theme": "dark"})
-    assert (await listener.event("preferences:updated"))["payload"] == {
-        "changes": {"theme": "dark"}
-    }
+    changes = {"keybindings": {"new_session": "ctrl+t"}}
+    after = await call("update_preferences", changes=changes)
+    told = (await listener.event("preferences:updated"))["payload"]
+    assert told == {"changes": {"keybindings": after["keybindings"]}}
 
 
-async def test_secrets_are_written_and_never_read(call: Call) -> None:
+async def test_tracker_api_key_and_custom_cli_profiles_are_written_and_never_read(
+    call: Call,
+) -> None:
     profile = {"name": "work", "settings_json": '{"key": "hidden-1"}'}
+    before = await call("get_preferences")
+    assert (before["tracker_api_key"], before["custom_cli_profiles"]) == (None, [])
     secret = {"tracker_api_key": "hidden-2", "custom_cli_profiles": [profile]}
     answered = str(await call("update_preferences", changes=secret))
     read = str(await call("get_preferences"))

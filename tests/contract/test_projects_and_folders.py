@@ -187,29 +187,6 @@ async def test_reorder_projects_is_the_order_wanted(call: Call) -> None:
     assert orders == sorted(orders)
 
 
-@pytest.mark.parametrize(
-    ("command", "args"),
-    [
-        ("remove_project", {"projectId": "no"}),
-        ("update_project_settings", {"projectId": "no"}),
-        ("reorder_projects", {"projectIds": ["no"]}),
-        ("create_folder", {"name": "a", "parentId": "no"}),
-        ("rename_folder", {"folderId": "no", "name": "a"}),
-        ("delete_folder", {"folderId": "no"}),
-        ("move_item", {"itemId": "no", "newParentId": None}),
-        ("get_project_branches", {"projectId": "no"}),
-        ("set_project_avatar", {"projectId": "no"}),
-        ("remove_project_avatar", {"projectId": "no"}),
-        ("list_worktrees", {"projectId": "no"}),
-        ("create_worktree", {"projectId": "no"}),
-        ("reorder_worktrees", {"projectId": "no", "worktreeIds": []}),
-        ("fetch_worktrees_status", {"projectId": "no"}),
-    ],
-)
-async def test_project_not_found(call: Call, command: str, args: dict[str, Any]) -> None:
-    assert await refusal(call, command, **args) == "Project not found: no"
-
-
 async def test_get_project_branches_marks_the_current_one(
     call: Call, alpha: str, repository: Repository
 ) -> None:

@@ -301,23 +301,3 @@ async def test_open_pull_request_takes_title_and_body(place: Place, fake_gh: Fak
     assert "--title=My title" in str(asked["args"])
     assert "--draft" not in str(asked["args"])
     assert asked["input"] == "My body"
-
-
-@pytest.mark.parametrize(
-    ("command", "args"),
-    [
-        ("get_worktree", {}),
-        ("delete_worktree", {}),
-        ("archive_worktree", {}),
-        ("unarchive_worktree", {}),
-        ("rename_worktree", {"newName": "new"}),
-        ("update_worktree_label", {"label": None}),
-        ("has_uncommitted_changes", {}),
-        ("commit_changes", {"message": "Change"}),
-        ("save_worktree_pr", {"prNumber": 1, "prUrl": "https://github.com/a/b/pull/1"}),
-        ("clear_worktree_pr", {}),
-        ("open_pull_request", {}),
-    ],
-)
-async def test_worktree_not_found(call: Call, command: str, args: dict[str, Any]) -> None:
-    assert await refusal(call, command, worktreeId="no", **args) == "Worktree not found: no"
