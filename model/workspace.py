@@ -20,12 +20,13 @@ from model.paths import Directories
 from model.poller import Poller
 from model.preferences import Preferences
 from model.preferences_file import PreferencesFile
-from model.resources import Session
+from model.resources import Session, Worktree
 from model.retention import Retention
 from model.scripts.running import Scripts
 from model.state import State
 from model.store import Store
 from model.worktrees.removing import Removals
+from model.writing.writer import Writer
 
 _log = logging.getLogger(__name__)
 
@@ -68,6 +69,7 @@ class Workspace:
         self.http_server: HttpServer | None = None
         self.store: Store
         self.chats: Chats
+        self.writer: Writer
         self.scripts: Scripts
         self.removals: Removals
         self.poller: Poller
@@ -106,6 +108,10 @@ class Workspace:
         )
         self.store = Store(database, self.bus, state)
         self._ending.push_async_callback(self.store.close)
+        self.writer = Writer(
+            self.store, self.backends, self.catalog, self._environment_of, demo=self.demo
+        )
+        self._ending.push_async_callback(self.writer.close)
         self._ending.push_async_callback(self._end_background)
         self.chats = Chats(self.store, self.backends, self._launch_of)
         self._ending.push_async_callback(self.chats.close)
@@ -186,9 +192,13 @@ class Workspace:
             thinking=session.thinking_level,
             resume_token=session.resume_token or None,
             system_prompt="\n\n".join(prompt for prompt in prompts if prompt),
-            environment={
-                "SPINNEY_OWNER": owner_mark(self.directories.data),
-                "SPINNEY_WORKSPACE_PATH": worktree.path,
-                "SPINNEY_BRANCH": worktree.branch,
-            },
+            environment=self._environment_of(worktree),
         )
+
+    def _environment_of(self, worktree: Worktree) -> dict[str, str]:
+        """What Spinney's agents and all that they start find in their environment."""
+        return {
+            "SPINNEY_OWNER": owner_mark(self.directories.data),
+            "SPINNEY_WORKSPACE_PATH": worktree.path,
+            "SPINNEY_BRANCH": worktree.branch,
+        }

@@ -1,0 +1,345 @@
+"""An agent asked once for a short text: what it is told, and everything that can go wrong."""
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from model.backends import base
+from model.backends.demo import DemoBackend
+from model.catalog import Catalog
+from model.commands.preferences import update_preferences
+from model.errors import SpinneyError
+from model.events import ProjectUpdated
+from model.resources import Project, Question, Usage, Worktree
+from model.workspace import Workspace
+from model.writing import writer as writing
+from model.writing.prompts import BUILT_IN, ROLE
+from model.writing.writer import Writer
+from tests.fakes import DONE, FakeAgent, FakeBackend, Script, silence
+
+MATERIAL = {"commits": "Teach the otter to swim", "template": ""}
+WRITTEN = "<title>Let otters swim</title>\n<body>\nThey can.\n</body>"
+
+
+def says(*texts: str) -> Script:
+    def script(_: base.Prompt) -> Iterable[base.AgentEvent]:
+        for place, text in enumerate(texts):
+            yield base.TextDelta(f"block {place}", text)
+        yield DONE
+
+    return script
+
+
+def tells(*events: base.AgentEvent) -> Script:
+    return lambda _: events
+
+
+async def write(workspace: Workspace, worktree: Worktree) -> dict[str, str]:
+    writer = workspace.writer
+    return await writer.write("pr_content", worktree, MATERIAL, ("title", "body"))
+
+
+async def only_agent(workspace: Workspace, backend: FakeBackend) -> FakeAgent:
+    """The agent that was asked, when all is over."""
+    await workspace.writer.close()
+    (agent,) = backend.agents.values()
+    return agent
+
+
+async def test_the_parts_of_the_answer_are_given_back(
+    workspace: Workspace, worktree: Worktree, backend: FakeBackend
+) -> None:
+    backend.script = says(WRITTEN)
+    assert await write(workspace, worktree) == {"title": "Let otters swim", "body": "They can."}
+
+
+async def test_the_agent_is_told_the_task_the_material_and_the_form(
+    workspace: Workspace, worktree: Worktree, backend: FakeBackend
+) -> None:
+    backend.script = says(WRITTEN)
+    await write(workspace, worktree)
+    agent = await only_agent(workspace, backend)
+    ((_, prompt), _) = agent.calls
+    assert str(prompt).startswith(BUILT_IN["pr_content"])
+    assert "<commits>\nTeach the otter to swim\n</commits>" in str(prompt)
+    assert "<template>" not in str(prompt)  # there is none
+    assert str(prompt).endswith("<title>\n…\n</title>\n<body>\n…\n</body>")
+
+
+async def test_it_is_launched_for_a_text_alone_and_leaves_no_session(
+    workspace: Workspace, worktree: Worktree, backend: FakeBackend
+) -> None:
+    backend.script = says(WRITTEN)
+    before = workspace.bus.seq
+    await write(workspace, worktree)
+    launch = (await only_agent(workspace, backend)).launch
+    assert (launch.mode, launch.thinking, launch.model) == ("plan", "off", "haiku")
+    assert (launch.text_only, launch.system_prompt) == (True, ROLE)
+    assert launch.worktree == Path(worktree.path)
+    assert launch.environment["SPINNEY_OWNER"]
+    assert workspace.store.state.sessions == {}
+    assert workspace.bus.seq == before
+
+
+async def test_a_persons_own_prompt_model_and_language_hold(
+    workspace: Workspace, worktree: Worktree, backend: FakeBackend
+) -> None:
+    backend.script = says(WRITTEN)
+    changes = {
+        "magic_prompts": {"pr_content": "Write it as a haiku."},
+        "magic_prompt_models": {"pr_content_model": "a-model-of-my-own"},
+        "ai_language": "Finnish",
+    }
+    await update_preferences.function(workspace, changes)
+    await write(workspace, worktree)
+    agent = await only_agent(workspace, backend)
+    prompt = str(agent.calls[0][1])
+    assert prompt.startswith("Write it as a haiku.\n\nWrite in this language: Finnish.\n")
+    assert prompt.endswith("</body>")  # the form is not theirs to lose
+    assert agent.launch.model == "a-model-of-my-own"
+
+
+async def test_no_word_of_the_material_reads_as_a_mention_of_a_file(
+    workspace: Workspace, worktree: Worktree, backend: FakeBackend
+) -> None:
+    backend.script = lambda prompt: says(
+        f"<title>Add {prompt.text.split('<differences>')[1].split()[1]}</title>"
+    )(prompt)
+    material = {"differences": "+ @/etc/passwd"}
+    written = await workspace.writer.write("pr_content", worktree, material, ("title",))
+    prompt = str((await only_agent(workspace, backend)).calls[0][1])
+    assert "+ \u2060@/etc/passwd" in prompt
+    assert written == {"title": "Add @/etc/passwd"}
+
+
+UNUSABLE = {
+    "nothing": says(""),
+    "words without the form": says("A fine title\n\nAnd a body"),
+    "half of the form": says("<title>Let otters swim</title>"),
+    "an empty part": says("<title> </title><body>They can.</body>"),
+    "the prompt again": lambda prompt: says(prompt.text)(prompt),
+    "a text without end": says("<title>x</title><body>" + "otter " * 20_000),
+    "a plan": tells(base.PlanProposed("plan-1", WRITTEN)),
+    "a question": tells(base.QuestionAsked("question-1", (Question(question="Which?"),))),
+    "a request for a tool": tells(base.PermissionAsked("permission-1", "Bash", {})),
+    "a failure": tells(base.TurnFailed("The provider is overloaded.", "backend_error")),
+}
+
+
+@pytest.mark.parametrize("answer", UNUSABLE)
+async def test_what_cannot_be_used_is_an_error_and_the_program_is_closed(
+    workspace: Workspace, worktree: Worktree, backend: FakeBackend, answer: str
+) -> None:
+    backend.script = UNUSABLE[answer]
+    with pytest.raises(SpinneyError) as refused:
+        await write(workspace, worktree)
+    assert refused.value.error_type == "backend_error"
+    assert (await only_agent(workspace, backend)).closed
+
+
+@pytest.mark.parametrize(
+    ("answer", "body"),
+    [
+        (f"Here it is:\n\n{WRITTEN}\n\nDone.", "They can."),
+        (f"```\n{WRITTEN}\n```", "They can."),
+        ("<title>T</title><body>\n```markdown\nA\n```py\nx\n```\n```\n</body>", "A\n```py\nx\n```"),
+        ("<title>T</title><body>```py\na < b\n```</body>", "```py\na < b\n```"),
+        ("<title>T</title><body>See <details>this</details></body>", "See <details>this</details>"),
+        ("<title>T</title><body>a\x1b[31mb\r\nc</body>", "ab\nc"),
+    ],
+)
+async def test_what_stands_around_the_text_is_taken_off(
+    workspace: Workspace, worktree: Worktree, backend: FakeBackend, answer: str, body: str
+) -> None:
+    backend.script = says(answer)
+    assert (await write(workspace, worktree))["body"] == body
+
+
+async def test_thinking_and_dropped_blocks_are_no_part_of_the_text(
+    workspace: Workspace, worktree: Worktree, backend: FakeBackend
+) -> None:
+    backend.script = tells(
+        base.TextDelta("thought", "<title>Hm</title>", "thinking"),
+        base.TextDelta("first try", "<title>Let ott"),
+        base.BlockDropped("first try"),
+        base.TextDelta("answer", "<title>Let otters sw"),
+        base.TextFinal("answer", WRITTEN),
+        base.TurnFinished("end_turn", Usage()),
+    )
+    assert (await write(workspace, worktree))["title"] == "Let otters swim"
+
+
+async def test_an_agent_that_takes_too_long_is_closed(
+    workspace: Workspace,
+    worktree: Worktree,
+    backend: FakeBackend,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(writing, "PATIENCE", 0.01)
+    backend.script = silence
+    with pytest.raises(SpinneyError, match="Claude Code took longer than") as refused:
+        await write(workspace, worktree)
+    assert refused.value.error_type == "timeout"
+    assert (await only_agent(workspace, backend)).closed
+
+
+async def test_an_agent_that_starts_too_late_is_closed_when_it_has_started(
+    workspace: Workspace,
+    worktree: Worktree,
+    backend: FakeBackend,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(writing, "PATIENCE", 0.01)
+    ready = asyncio.Event()
+    opened = backend.open
+
+    async def open_late(launch: base.Launch) -> base.Agent:
+        await ready.wait()
+        return await opened(launch)
+
+    monkeypatch.setattr(backend, "open", open_late)
+    with pytest.raises(SpinneyError, match="took longer than"):
+        await write(workspace, worktree)
+    ready.set()
+    agent = await only_agent(workspace, backend)
+    assert agent.calls == [("close",)]
+
+
+async def test_an_agent_that_dies_or_does_not_start_is_an_error(
+    workspace: Workspace,
+    worktree: Worktree,
+    backend: FakeBackend,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend.script = silence
+    asking = asyncio.create_task(write(workspace, worktree))
+    while not backend.agents:  # the task gets there without waiting for anything outside
+        await asyncio.sleep(0)
+    next(iter(backend.agents.values())).die()
+    with pytest.raises(SpinneyError, match="ended before it had answered"):
+        await asking
+
+    async def stumble(_: base.Launch) -> base.Agent:
+        raise RuntimeError("a bug of the adapter")
+
+    monkeypatch.setattr(backend, "open", stumble)
+    with pytest.raises(SpinneyError, match="The agent failed"):
+        await write(workspace, worktree)
+
+
+async def test_whoever_stops_waiting_leaves_no_program(
+    workspace: Workspace, worktree: Worktree, backend: FakeBackend
+) -> None:
+    backend.script = silence
+    asking = asyncio.create_task(write(workspace, worktree))
+    while not backend.agents:  # the task gets there without waiting for anything outside
+        await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    assert (await only_agent(workspace, backend)).closed
+
+
+class Others(FakeBackend):
+    """Another agent program, with a state of its own."""
+
+    found = base.Probe(program="/bin/true", signed_in=True)
+
+    async def probe(self) -> base.Probe:
+        return self.found
+
+
+@pytest.fixture
+def other(workspace: Workspace) -> Others:
+    made = Others("backend_b", script=says(WRITTEN))
+    assert isinstance(workspace.backends, dict)
+    workspace.backends["backend_b"] = made
+    return made
+
+
+@pytest.mark.parametrize(
+    ("prompts", "projects", "persons", "asked"),
+    [
+        ("backend_b", "backend_a", "backend_a", True),
+        (None, "backend_b", "backend_a", True),
+        (None, None, "backend_b", True),
+        ("backend_a", "backend_b", "backend_b", False),
+    ],
+)
+async def test_the_prompts_agent_comes_before_the_projects_before_the_persons(
+    workspace: Workspace,
+    project: Project,
+    worktree: Worktree,
+    backend: FakeBackend,
+    other: Others,
+    prompts: str | None,
+    projects: str | None,
+    persons: str,
+    asked: bool,
+) -> None:
+    backend.script = says(WRITTEN)
+    chosen = project.model_copy(update={"default_backend": projects})
+    await workspace.store.accept(ProjectUpdated(project=chosen))
+    changes = {
+        "default_backend": persons,
+        "magic_prompt_backends": {"pr_content_backend": prompts},
+    }
+    await update_preferences.function(workspace, changes)
+    await write(workspace, worktree)
+    assert (len(other.agents), len(backend.agents)) == ((1, 0) if asked else (0, 1))
+
+
+async def test_another_agent_gets_its_own_model_in_the_place_of_a_preset_it_has_not(
+    workspace: Workspace, worktree: Worktree, other: Others
+) -> None:
+    changes = {
+        "magic_prompt_backends": {"pr_content_backend": "backend_b"},
+        "selected_codex_model": "codex_model_5",
+    }
+    await update_preferences.function(workspace, changes)
+    await write(workspace, worktree)
+    assert (await only_agent(workspace, other)).launch.model == "gpt-5.1-codex-mini"
+
+
+@pytest.mark.parametrize(
+    ("found", "there"),
+    [
+        (base.Probe(program=None), False),
+        (base.Probe(program="/bin/true", signed_in=False), False),
+        (base.Probe(program="/bin/true", signed_in=None), True),
+        (base.Probe(program="/bin/true", signed_in=True), True),
+    ],
+)
+async def test_an_agent_is_there_that_is_installed_and_not_signed_out(
+    workspace: Workspace, worktree: Worktree, other: Others, found: base.Probe, there: bool
+) -> None:
+    other.found = found
+    changes = {"magic_prompt_backends": {"pr_content_backend": "backend_b"}}
+    await update_preferences.function(workspace, changes)
+    assert await workspace.writer.is_there("pr_content", worktree) is there
+
+
+async def test_an_agent_that_spinney_cannot_drive_is_not_there(
+    workspace: Workspace, worktree: Worktree
+) -> None:
+    changes = {"magic_prompt_backends": {"pr_content_backend": "backend_c"}}
+    await update_preferences.function(workspace, changes)
+    assert not await workspace.writer.is_there("pr_content", worktree)
+    with pytest.raises(SpinneyError, match="cannot drive 'backend_c'"):
+        await write(workspace, worktree)
+
+
+async def test_in_the_demo_the_demo_agent_writes_and_follows_no_directive(
+    workspace: Workspace, worktree: Worktree, tmp_path: Path
+) -> None:
+    demo = DemoBackend(tmp_path / "memory")
+    writer = Writer(workspace.store, {"demo": demo}, Catalog(), lambda _: {}, demo=True)
+    assert await writer.is_there("pr_content", worktree)
+    await update_preferences.function(
+        workspace, {"magic_prompts": {"pr_content": "/demo write a.txt: x"}}
+    )
+    written = await writer.write("pr_content", worktree, MATERIAL, ("title", "body"))
+    assert written == dict.fromkeys(("title", "body"), "Teach the otter to swim")
+    await writer.close()
+    assert [*Path(worktree.path).iterdir(), *(tmp_path / "memory").iterdir()] == []
