@@ -1,26 +1,22 @@
 """Commands about the pull request of a worktree: opened, remembered, forgotten."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from model.commands.registry import command
 from model.errors import SpinneyError
 from model.events import Event, TaskCompleted, WorktreeUpdated
 from model.git import remotes, repositories
 from model.git.branch_tips import branch_tips
-from model.git.history import CommitText, commits_since
+from model.git.history import commits_since
 from model.hosting import pull_requests
+from model.hosting.pull_request_text import Proposal, pull_request_text
 from model.resources import Resource, Worktree
 from model.state import State
-from model.text import clean, clean_line
 from model.worktrees import project_in, worktree_in
 
 if TYPE_CHECKING:
     from model.workspace import Workspace
-
-_LONGEST_TITLE: Final = 256
-_LONGEST_BODY: Final = 65_536
-"""Characters; the hosting service takes no more of either."""
 
 
 class OpenedPullRequest(Resource):
@@ -40,15 +36,17 @@ async def open_pull_request(
 ) -> OpenedPullRequest:
     """Push the worktree's branch if need be, propose it, and remember the pull request.
 
-    Title and body come from the commits where they are not given.
+    Where title or body is not given, the agent of the prompt `pr_content` writes it. Without an
+    agent, or when it fails or takes longer than a minute, it comes from the commits.
     """
     worktree = worktree_in(workspace.store.state, worktree_id)
     project = project_in(workspace.store.state, worktree.project_id)
     path = Path(worktree.path)
     remote = await _remote_of(path)
-    base = (worktree.base_branch or project.default_branch).removeprefix(f"{remote}/")
+    base_ref = worktree.base_branch or project.default_branch
+    base = base_ref.removeprefix(f"{remote}/")
     branch = await _branch_to_propose(path, base)
-    commits = await commits_since(path, worktree.base_branch or project.default_branch)
+    commits = await commits_since(path, base_ref)
     if not commits:
         raise SpinneyError(
             f"There is nothing to propose: “{branch}” has no commits that “{base}” lacks. "
@@ -56,13 +54,11 @@ async def open_pull_request(
             "conflict",
         )
     await _push_if_needed(path, remote, branch)
-    made = await pull_requests.open_pull_request(
-        path,
-        base,
-        _title(title, commits, branch),
-        _body(body, commits),
-        draft=draft,
-    )
+    proposal = Proposal(worktree, branch, base, base_ref, commits)
+    text = await pull_request_text(workspace.writer, proposal, title, body)
+    if text.problem is not None:
+        _note(workspace, worktree_id, text.problem)
+    made = await pull_requests.open_pull_request(path, base, text.title, text.body, draft=draft)
     await _change(workspace, worktree_id, _proposed(made.number, made.url))
     done = f"#{made.number} {made.url}"
     workspace.store.record(
@@ -112,6 +108,15 @@ def _proposed(number: int | None, url: str | None) -> dict[str, Any]:
     }
 
 
+def _note(workspace: "Workspace", worktree_id: str, problem: str) -> None:
+    """Say that the text is not the agent's; the pull request is opened all the same."""
+    detail = f"The pull request's text comes from the commits, not from the agent: {problem}"
+    task = "write_pull_request"
+    workspace.store.record(
+        TaskCompleted(task=task, ok=False, detail=detail, worktree_id=worktree_id)
+    )
+
+
 async def _remote_of(path: Path) -> str:
     """Where the branch is pushed to: `origin`, or else the only remote."""
     names = [remote.name for remote in await repositories.remotes(path)]
@@ -151,18 +156,3 @@ async def _push_if_needed(path: Path, remote: str, branch: str) -> None:
     success, output = await remotes.push(path, remote)
     if not success:
         raise SpinneyError(f"The branch could not be pushed: {output}", "git_error")
-
-
-def _title(given: str | None, commits: list[CommitText], branch: str) -> str:
-    title = clean_line(given or "") or commits[0].subject or branch
-    return title[:_LONGEST_TITLE]
-
-
-def _body(given: str | None, commits: list[CommitText]) -> str:
-    if given is not None:
-        body = clean(given)
-    elif len(commits) == 1:
-        body = commits[0].body
-    else:
-        body = "\n".join(f"- {commit.subject}" for commit in commits)
-    return body[:_LONGEST_BODY]
