@@ -1,8 +1,9 @@
 """Which remotes lead to the hosting service, and to whose repository there.
 
 Every form that git accepts is understood: ssh, scp-like, https, git, with and without `.git`, with
-ports and credentials, and shortened by `url.….insteadOf`. The service's own installations are those
-that `gh` knows; of its file only the host names are read.
+ports and credentials, shortened by `url.….insteadOf`, and with a host that only `~/.ssh/config`
+explains. The service's own installations are those that `gh` knows; of its file only the host names
+are read.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from model.git import ssh
 from model.git.repositories import remotes
 from model.git.run import git, without_credentials
 from model.resources import HostingRemote
@@ -24,6 +26,7 @@ _URL: Final = re.compile(
     r"(?:git\+)?(?:ssh|https?|git)(?:\+ssh)?://(?:[^/@\s]*@)?(?P<host>[^/:@\s]+)(?::\d*)?/(?P<path>\S+)",
     re.IGNORECASE,
 )
+_BY_SSH: Final = re.compile(r"(?:git\+)?ssh(?:\+\w+)?://", re.IGNORECASE)
 _SCP_LIKE: Final = re.compile(r"(?:[^/:@\s]+@)?(?P<host>[^/:@\s]+):(?P<path>(?!//)\S+)")
 _REPOSITORY: Final = re.compile(r"/*(?P<owner>[\w.-]+)/+(?P<repo>[\w.-]+?)(?:\.git)?/*")
 _HOST_ENTRY: Final = re.compile(r"""^["']?([A-Za-z0-9][A-Za-z0-9.-]*)["']?\s*:""", re.MULTILINE)
@@ -36,7 +39,7 @@ async def hosting_remotes(root: Path) -> list[HostingRemote]:
     found = []
     for remote in await remotes(root):
         url = _whole(remote.url, shortened)
-        place = place_of(url, hosts)
+        place = place_of(url, hosts) or place_of(await _with_real_host(url), hosts)
         if place is not None:
             owner, repo = place
             url = clean_line(without_credentials(url))
@@ -46,7 +49,7 @@ async def hosting_remotes(root: Path) -> list[HostingRemote]:
 
 def place_of(url: str, hosts: frozenset[str]) -> tuple[str, str] | None:
     """Owner and repository that a URL leads to; `None` where it leads to none of these hosts."""
-    found = _URL.fullmatch(url) or (None if "://" in url else _SCP_LIKE.fullmatch(url))
+    found = _parts(url)
     if found is None:
         return None
     host = found["host"].lower()
@@ -67,6 +70,19 @@ def known_hosts(environ: Mapping[str, str] = os.environ) -> frozenset[str]:
     except (OSError, ValueError):
         return frozenset(hosts)
     return frozenset(hosts | {host.lower() for host in _HOST_ENTRY.findall(text)})
+
+
+def _parts(url: str) -> re.Match[str] | None:
+    return _URL.fullmatch(url) or (None if "://" in url else _SCP_LIKE.fullmatch(url))
+
+
+async def _with_real_host(url: str) -> str:
+    """The URL with the host that ssh goes to, should it be an alias of the person's settings."""
+    found = _parts(url)
+    if found is None or ("://" in url and not _BY_SSH.match(url)):
+        return url
+    start, end = found.span("host")
+    return url[:start] + await ssh.real_host(found["host"]) + url[end:]
 
 
 async def _shortened(root: Path) -> dict[str, str]:

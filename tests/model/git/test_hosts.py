@@ -1,9 +1,12 @@
 """Which repository at the hosting service a remote's address leads to."""
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 
+from model.git import ssh
 from model.git.hosts import hosting_remotes, known_hosts, place_of
 from tests.model.git.made_repository import Repository
 
@@ -80,3 +83,78 @@ async def test_a_shortened_address_is_written_out_as_git_does(repository: Reposi
         ("origin", "ada", "loom", "git@github.com:ada/loom"),
         ("fork", "bob", "loom", "https://github.com/bob/loom"),
     ]
+
+
+@pytest.fixture
+def ssh_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only settings that ssh reads; it would look in the home of the account otherwise."""
+    program = shutil.which("ssh")
+    if program is None:
+        pytest.skip("needs ssh")
+    settings = tmp_path / "ssh config"
+    wrapper = tmp_path / "bin" / "ssh"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\nexec {program} -F "{settings}" "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(ssh, "_answers", {})
+    return settings
+
+
+async def test_a_host_with_a_name_of_one_s_own_is_looked_up_as_ssh_does(
+    repository: Repository, ssh_settings: Path
+) -> None:
+    ssh_settings.write_text(
+        "Host work-gh\n  HostName github.com\n  User git\n"
+        "Host *-port\n  HostName ssh.github.com\n  Port 443\n"
+        "Host work-lab\n  HostName gitlab.com\n"
+    )
+    for name, url in {
+        "scp": "git@work-gh:ada/loom.git",
+        "url": "ssh://git@work-gh/ada/loom",
+        "port": "gh-port:ada/loom",
+        "lab": "git@work-lab:ada/loom",
+        "web": "https://work-gh/ada/loom",
+        "plain": "git@nobody.example:ada/loom",
+    }.items():
+        repository.git("remote", "add", name, url)
+    found = {r.name: (r.owner, r.repo, r.url) for r in await hosting_remotes(repository.root)}
+    assert found == {
+        "scp": ("ada", "loom", "git@work-gh:ada/loom.git"),
+        "url": ("ada", "loom", "ssh://work-gh/ada/loom"),
+        "port": ("ada", "loom", "gh-port:ada/loom"),
+    }
+
+
+async def test_an_answer_of_ssh_serves_for_a_while(
+    repository: Repository, ssh_settings: Path
+) -> None:
+    ssh_settings.write_text("Host work-gh\n  HostName github.com\n")
+    assert await ssh.real_host("work-gh") == "github.com"
+    ssh_settings.unlink()
+    assert await ssh.real_host("work-gh") == "github.com"
+
+
+@pytest.mark.parametrize("name", ["-oProxyCommand=touch x", "a;b", "", "$(touch x)", "-G"])
+async def test_what_is_no_host_is_never_given_to_ssh(
+    name: str, tmp_path: Path, ssh_settings: Path
+) -> None:
+    ssh_settings.write_text(f'Match exec "touch {tmp_path}/ran"\n  HostName github.com\n')
+    assert await ssh.real_host(name) == name
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_settings_that_hang_cost_a_bounded_time(
+    ssh_settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ssh_settings.write_text('Match exec "sleep 300"\n  HostName github.com\n')
+    monkeypatch.setattr(ssh, "_PATIENCE", 0.2)
+    assert await ssh.real_host("work-gh") == "work-gh"
+
+
+async def test_without_ssh_a_host_is_what_it_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh, "_answers", {})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert await ssh.real_host("work-gh") == "work-gh"
