@@ -9,13 +9,14 @@ import secrets
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aiohttp import WSCloseCode, web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from model.commands.server import stopped_status
+from model.commands.server import regenerate_http_token, stopped_status
 from model.errors import SpinneyError
+from model.events import TaskCompleted
 from model.paths import write_atomically
 from server.auth import Door
 from server.doorman import Doorman
@@ -27,6 +28,10 @@ from server.websocket import WebSockets
 
 if TYPE_CHECKING:
     from model.workspace import Workspace
+
+T = TypeVar("T")
+
+_NO_LONGER_WELCOME = WSCloseCode.POLICY_VIOLATION
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +45,16 @@ class _Running:
     doorman: Doorman
     sockets: WebSockets
     base_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Wishes:
+    """What the preferences say of the server."""
+
+    port: int
+    localhost_only: bool
+    token_required: bool
+    token: str | None
 
 
 class Server:
@@ -56,7 +71,8 @@ class Server:
         self._unsafe_no_token = unsafe_no_token
         self._limits = limits or Limits()
         self._door = Door(self._token)
-        self._known_token: str | None = None
+        self._known: _Wishes | None = None
+        """The preferences that have been acted upon."""
         self._run = secrets.token_hex(8)
         """Names this run of the program: event numbers of another one mean nothing here."""
         self._running: _Running | None = None
@@ -80,13 +96,7 @@ class Server:
 
     async def start(self, port: int, *, localhost_only: bool, token_required: bool) -> None:
         """Listen; port 0 takes a free one. Raises `SpinneyError` with what to do instead."""
-        if not localhost_only and not token_required and not self._unsafe_no_token:
-            raise SpinneyError(
-                "Without a token the server may only be reachable from this machine. Require the "
-                "token, or start Spinney with --unsafe-no-token if everybody on this network may "
-                "run programs as you.",
-                "forbidden",
-            )
+        self._check_openness(localhost_only, token_required)
         async with self._changing:
             if self._running is not None:
                 wanted = (port or self._door.port, localhost_only, token_required)
@@ -94,7 +104,8 @@ class Server:
                 if wanted == (door.port, door.localhost_only, door.token_required):
                     return
                 raise SpinneyError(
-                    f"The server already runs at {self._running.base_url}. Stop it first.",
+                    f"The server already runs at {self._running.base_url}. Stop it first, or "
+                    "change its settings (http_server_…), which it follows.",
                     "conflict",
                 )
             await self._start(port, localhost_only, token_required)
@@ -116,11 +127,11 @@ class Server:
             await asyncio.to_thread(path.unlink, missing_ok=True)
 
     async def _start(self, port: int, localhost_only: bool, token_required: bool) -> None:
-        listening = _listen("127.0.0.1" if localhost_only else "0.0.0.0", port)
+        listening = _listen(_interface(localhost_only), port)
         door = self._door
         door.port = listening.getsockname()[1]
         door.localhost_only, door.token_required = localhost_only, token_required
-        self._known_token = self._token()
+        self._known = self._wishes()
         limits, static = self._limits, await asyncio.to_thread(StaticFiles.read)
         sockets, doorman = WebSockets(self._workspace, limits, self._run), Doorman(limits)
         entrance = Entrance(door, doorman)
@@ -138,31 +149,99 @@ class Server:
             shutdown_timeout=limits.shutdown / 2,
         )
         await runner.setup()
-        assert runner.server is not None
-        listener = await asyncio.get_running_loop().create_server(
-            doorman.guard(runner.server), sock=listening, backlog=1024
-        )
-        host = "127.0.0.1" if localhost_only else _own_address()
-        base_url = f"http://{host}:{door.port}"
+        listener = await _accepting(listening, doorman, runner)
+        base_url = _base_url(door)
         self._running = _Running(runner, listener, doorman, sockets, base_url)
-        self._end_listening = self._workspace.bus.listen(self._look_at_token)
+        self._end_listening = self._workspace.bus.listen(self._look_at_preferences)
         _log.info("listening at %s", base_url)
+
+    def _check_openness(self, localhost_only: bool, token_required: bool) -> None:
+        if not localhost_only and not token_required and not self._unsafe_no_token:
+            raise SpinneyError(
+                "Without a token the server may only be reachable from this machine. Require the "
+                "token, or start Spinney with --unsafe-no-token if everybody on this network may "
+                "run programs as you.",
+                "forbidden",
+            )
 
     def _token(self) -> str | None:
         return self._workspace.store.state.preferences.http_server_token
 
-    def _look_at_token(self) -> None:
-        if self._token() != self._known_token:
-            self._known_token = self._token()
-            task = asyncio.create_task(self._change_locks())
+    def _wishes(self) -> _Wishes:
+        said = self._workspace.store.state.preferences
+        return _Wishes(
+            said.http_server_port,
+            said.http_server_localhost_only,
+            said.http_server_token_required,
+            said.http_server_token,
+        )
+
+    def _look_at_preferences(self) -> None:
+        if self._wishes() != self._known:
+            task = asyncio.create_task(self._follow_preferences())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _change_locks(self) -> None:
-        """Close what was opened with the old token."""
-        if self._running is not None:
-            await self._running.sockets.close(WSCloseCode.POLICY_VIOLATION, "The token changed.")
-            await self._write_address()
+    async def _follow_preferences(self) -> None:
+        """Do what changed preferences say; what they leave alone stays as it was started."""
+        async with self._changing:
+            if self._running is not None and not self._token():
+                await regenerate_http_token.function(self._workspace)
+            known, wanted = self._known, self._wishes()
+            if self._running is None or known is None or wanted == known:
+                return
+            self._known = wanted
+            door = self._door
+            was_local, was_required = door.localhost_only, door.token_required
+            await self._apply(self._running, known, wanted)
+            if wanted.token != known.token:
+                await self._write_address()
+                await self._running.sockets.close(_NO_LONGER_WELCOME, "The token changed.")
+            elif door.localhost_only > was_local or door.token_required > was_required:
+                await self._running.sockets.close(_NO_LONGER_WELCOME, "Fewer are let in now.")
+                if door.localhost_only:
+                    self._running.doorman.end_foreign()
+
+    async def _apply(self, running: _Running, known: _Wishes, wanted: _Wishes) -> None:
+        """Take over what is new in `wanted`, all or none of it, and tell everybody."""
+        door = self._door
+        port = _newer(known.port, wanted.port, door.port)
+        local = _newer(known.localhost_only, wanted.localhost_only, door.localhost_only)
+        required = _newer(known.token_required, wanted.token_required, door.token_required)
+        if (port, local, required) == (door.port, door.localhost_only, door.token_required):
+            return
+        try:
+            self._check_openness(local, required)
+            if (port, local) != (door.port, door.localhost_only):
+                await self._move(running, port, local)
+        except SpinneyError as error:
+            self._tell(f"{error.message} The server stays at {running.base_url}.", ok=False)
+        else:
+            door.token_required = required
+            self._tell(f"The server answers at {running.base_url}.", ok=True)
+
+    async def _move(self, running: _Running, port: int, localhost_only: bool) -> None:
+        """Listen elsewhere; open connections stay. If it fails, all is as it was."""
+        door = self._door
+        if port == door.port:  # One port cannot be taken twice, on whatever interfaces.
+            running.listener.close()
+        try:
+            listening = _listen(_interface(localhost_only), port)
+        except SpinneyError:
+            if port == door.port:
+                again = _listen(_interface(door.localhost_only), port)
+                running.listener = await _accepting(again, running.doorman, running.runner)
+            raise
+        running.listener.close()
+        door.port, door.localhost_only = listening.getsockname()[1], localhost_only
+        running.listener = await _accepting(listening, running.doorman, running.runner)
+        running.base_url = _base_url(door)
+        _log.info("listening at %s", running.base_url)
+        await self._write_address()
+
+    def _tell(self, detail: str, *, ok: bool) -> None:
+        self._workspace.store.record(TaskCompleted(task="http_server", ok=ok, detail=detail))
+        self._workspace.bus.seal()
 
     async def _write_address(self) -> None:
         """Leave word for programs of this user on this machine."""
@@ -174,6 +253,28 @@ class Server:
         }
         path = self._workspace.directories.server
         await asyncio.to_thread(write_atomically, path, json.dumps(told).encode())
+
+
+def _interface(localhost_only: bool) -> str:
+    return "127.0.0.1" if localhost_only else "0.0.0.0"
+
+
+def _base_url(door: Door) -> str:
+    return f"http://{'127.0.0.1' if door.localhost_only else _own_address()}:{door.port}"
+
+
+def _newer(known: T, wanted: T, now: T) -> T:
+    """What is wanted where that is new, else what is now."""
+    return now if wanted == known else wanted
+
+
+async def _accepting(
+    listening: socket.socket, doorman: Doorman, runner: web.AppRunner
+) -> asyncio.Server:
+    assert runner.server is not None
+    return await asyncio.get_running_loop().create_server(
+        doorman.guard(runner.server), sock=listening, backlog=1024
+    )
 
 
 def _http_log() -> logging.Logger:

@@ -1,6 +1,7 @@
 """Who gets a connection at all: bounds on sockets, before a byte of HTTP has been read."""
 
 import asyncio
+import ipaddress
 from collections import Counter
 from collections.abc import Callable
 from typing import cast
@@ -31,6 +32,13 @@ class Doorman:
         """Note that the connection has sent a whole request head."""
         if transport is not None:
             self._strangers.pop(transport, None)
+
+    def end_foreign(self) -> None:
+        """Cut off every connection that did not come over this machine's loopback."""
+        for transport in tuple(self._open):
+            own = transport.get_extra_info("sockname")
+            if own and not ipaddress.ip_address(own[0]).is_loopback:
+                cast(asyncio.Transport, transport).abort()
 
     def stop(self) -> None:
         """End the watch."""
