@@ -268,7 +268,11 @@ class Chat:
     async def until(self, session: Any, status: str) -> None:
         """Wait until it has this status; it is looked at again after each event."""
         while (await self._call("get_session", sessionId=session["id"]))["status"] != status:
-            await self._listener.receive()
+            await self.heard()
+
+    async def heard(self) -> None:
+        """Wait for whatever comes next."""
+        await self._listener.receive()
 
     async def last_text(self, session: Any) -> str:
         """The texts of the newest message."""

@@ -1,21 +1,19 @@
 """Sections 1, 4.1, 5 and 7 of the interface: the HTTP paths, the token, and the error bodies."""
-# ruff: noqa: F811 - fixtures
 
+import resource
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
-from model.backends.base import QuestionAsked
-from model.resources import Question, QuestionOption, Worktree
-from model.workspace import Workspace
-from server.app import Server
-from tests.conftest import Eventually
-from tests.contract.puppets import call, http, server, socket, start_server  # noqa: F401 - fixtures
-from tests.contract.test_sessions import SESSION_FIELDS
-from tests.fakes import FakeBackend, plan, silence
-from tests.server.conftest import TOKEN, StartServer, base_url, bearer
+from tests.contract.conftest import Chat, Side, bearer, remote_call
+from tests.program import Serving
+from tests.server.conftest import Socket
+
+ONE_PROGRAM = True
+"""Each test has a project of its own."""
 
 Ask = Callable[..., Awaitable[tuple[int, Any]]]
 
@@ -37,12 +35,17 @@ PATHS = [
 
 
 @pytest.fixture
-def ask(server: Server, http: aiohttp.ClientSession) -> Ask:
+def side(served: Serving, socket: Socket) -> Side:
+    """These rows are of HTTP alone; what they need is made over the WebSocket."""
+    return Side(remote_call(socket), served.base_url, served.token)
+
+
+@pytest.fixture
+def ask(served: Serving, http: aiohttp.ClientSession) -> Ask:
     """`await ask("GET", path)`: the status and the JSON, asked with the token."""
 
     async def ask(method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        url = base_url(server) + path
-        async with http.request(method, url, headers=bearer(), json=body) as response:
+        async with http.request(method, path, headers=bearer(served), json=body) as response:
             assert response.content_type == "application/json"
             return response.status, await response.json()
 
@@ -50,66 +53,71 @@ def ask(server: Server, http: aiohttp.ClientSession) -> Ask:
 
 
 @pytest.fixture
-async def path(ask: Ask, worktree: Worktree) -> str:
+def path(session: Any) -> str:
     """The path of a session in plan mode."""
-    status, made = await ask("POST", f"/api/worktrees/{worktree.id}/sessions", {})
-    assert status == 201
-    return f"/api/sessions/{made['id']}"
+    return f"/api/sessions/{session['id']}"
 
 
-@pytest.fixture
-def until(workspace: Workspace, eventually: Eventually) -> Callable[[str], Awaitable[None]]:
-    """Waits until the only session has this status."""
-
-    async def until(status: str) -> None:
-        await eventually(
-            lambda: {s.status for s in workspace.store.state.sessions.values()} == {status}
-        )
-
-    return until
+async def says(ask: Ask, chat: Chat, session: Any, message: str, until: str) -> None:
+    """Send over HTTP, and wait until the session has this status."""
+    status, _ = await ask("POST", f"/api/sessions/{session['id']}/messages", {"message": message})
+    assert status == 200
+    await chat.until(session, until)
 
 
-Until = Callable[[str], Awaitable[None]]
-
-
-async def test_post_a_session_takes_every_field(ask: Ask, worktree: Worktree) -> None:
+async def test_post_worktrees_sessions_takes_every_field(ask: Ask, worktree: Any) -> None:
     wanted = {"name": "A", "execution_mode": "yolo", "model": "model_2", "backend": "backend_a"}
-    status, made = await ask("POST", f"/api/worktrees/{worktree.id}/sessions", wanted)
+    status, made = await ask("POST", f"/api/worktrees/{worktree['id']}/sessions", wanted)
     assert status == 201
-    assert set(made) >= SESSION_FIELDS
     assert {key: made[key] for key in wanted} == wanted
 
 
-async def test_a_session_made_without_a_mode_plans(ask: Ask, path: str) -> None:
-    assert (await ask("GET", path))[1]["execution_mode"] == "plan"
+async def test_post_worktrees_sessions_plans_when_no_mode_is_given(ask: Ask, worktree: Any) -> None:
+    status, made = await ask("POST", f"/api/worktrees/{worktree['id']}/sessions", {})
+    assert (status, made["execution_mode"]) == (201, "plan")
+    assert set(made) >= {"id", "worktree_id", "name", "created_at", "model", "backend"}
 
 
-async def test_get_the_sessions_of_a_worktree(ask: Ask, path: str, worktree: Worktree) -> None:
-    status, found = await ask("GET", f"/api/worktrees/{worktree.id}/sessions")
-    assert (status, set(found)) == (200, {"sessions"})
-    assert [f"/api/sessions/{session['id']}" for session in found["sessions"]] == [path]
+async def test_get_worktrees_sessions(ask: Ask, session: Any) -> None:
+    path = f"/api/worktrees/{session['worktree_id']}/sessions"
+    assert await ask("GET", path) == (200, {"sessions": [session]})
 
 
-async def test_get_a_session_comes_with_its_messages(ask: Ask, path: str, until: Until) -> None:
-    await ask("POST", f"{path}/messages", {"message": "hello"})
-    await until("idle")
-    status, session = await ask("GET", path)
-    assert (status, len(session["messages"])) == (200, 2)
+async def test_get_sessions_comes_with_the_messages(
+    ask: Ask, chat: Chat, session: Any, path: str
+) -> None:
+    await says(ask, chat, session, "/demo say hello", until="idle")
+    status, found = await ask("GET", path)
+    assert (status, found["id"]) == (200, session["id"])
+    assert [message["role"] for message in found["messages"]] == ["user", "assistant"]
 
 
-async def test_patch_a_session_changes_what_is_given(ask: Ask, path: str) -> None:
+async def test_patch_sessions_changes_what_is_given(ask: Ask, path: str) -> None:
     status, session = await ask("PATCH", path, {"name": "New", "execution_mode": "build"})
     assert (status, session["name"], session["execution_mode"]) == (200, "New", "build")
+    status, told = await ask("PATCH", path, {"execution_mode": "hurry"})
+    assert (status, told["error_type"]) == (400, "invalid_request")
 
 
-async def test_post_a_message_tells_its_id_and_status(
-    ask: Ask, path: str, backend: FakeBackend
-) -> None:
-    backend.script = silence
+async def test_post_messages_tells_its_id_and_status(ask: Ask, path: str) -> None:
     for expected in ("processing", "sent"):
-        status, sent = await ask("POST", f"{path}/messages", {"message": "hello"})
+        status, sent = await ask("POST", f"{path}/messages", {"message": "/demo wait 60"})
         assert (status, set(sent)) == (200, {"message_id", "status"})
         assert sent["status"] == expected
+
+
+async def test_post_messages_takes_files_and_images(
+    ask: Ask, chat: Chat, session: Any, path: str, tmp_path: Path
+) -> None:
+    for name in ("notes.txt", "drawing.png"):
+        (tmp_path / name).write_bytes(b"\x89PNG\r\n\x1a\n")
+    given = {"files": [str(tmp_path / "notes.txt")], "images": [str(tmp_path / "drawing.png")]}
+    status, _ = await ask("POST", f"{path}/messages", {"message": "/demo say seen", **given})
+    assert status == 200
+    await chat.until(session, "idle")
+    await says(ask, chat, session, "/demo recall", until="idle")
+    recalled = await chat.last_text(session)
+    assert all(f"@{paths[0]}" in recalled for paths in given.values()), "they reach the agent"
 
 
 @pytest.mark.parametrize(
@@ -123,67 +131,73 @@ async def test_post_a_message_tells_its_id_and_status(
         {"message": "a", "images": ["/missing/image.png"]},
     ],
 )
-async def test_400_for_a_message_that_is_none(ask: Ask, path: str, body: Any) -> None:
+async def test_400_for_post_messages_without_a_message(ask: Ask, path: str, body: Any) -> None:
     status, told = await ask("POST", f"{path}/messages", body)
     assert (status, set(told)) == (400, {"error", "error_type"})
     assert told["error_type"] == "invalid_request"
 
 
-async def test_get_messages_pages_a_hundred_by_default(ask: Ask, path: str, until: Until) -> None:
-    for number in range(51):
-        await ask("POST", f"{path}/messages", {"message": str(number)})
-    await until("idle")
-
-    async def count(query: str) -> int:
-        status, page = await ask("GET", f"{path}/messages{query}")
-        assert (status, set(page)) == (200, {"messages"})
-        return len(page["messages"])
-
-    assert await count("") == 100
-    assert await count("?offset=100") == 2
-    assert await count("?limit=7&offset=3") == 7
-
-
-async def test_post_stop_gives_the_session(
-    ask: Ask, path: str, backend: FakeBackend, until: Until
+async def test_get_messages_pages_a_hundred_by_default(
+    ask: Ask, chat: Chat, session: Any, path: str
 ) -> None:
-    backend.script = silence
-    await ask("POST", f"{path}/messages", {"message": "hello"})
-    status, session = await ask("POST", f"{path}/stop")
-    assert (status, f"/api/sessions/{session['id']}") == (200, path)
-    await until("idle")
+    for number in range(51):
+        await ask("POST", f"{path}/messages", {"message": f"/demo run echo {number}"})
+    while (await ask("GET", path))[1]["message_count"] < 102:
+        await chat.heard()
+    await chat.until(session, "idle")
+
+    async def page(query: str) -> list[str]:
+        status, found = await ask("GET", f"{path}/messages{query}")
+        assert (status, set(found)) == (200, {"messages"})
+        return [message["id"] for message in found["messages"]]
+
+    newest, oldest = await page(""), await page("?offset=100")
+    assert (len(newest), len(oldest)) == (100, 2)
+    everything = [*oldest, *newest]
+    assert len(set(everything)) == 102
+    assert await page("?limit=7&offset=3") == everything[-10:-3]
+    assert (await ask("GET", f"{path}/messages?limit=many"))[0] == 400
+
+
+async def test_post_stop_gives_the_session(ask: Ask, chat: Chat, session: Any, path: str) -> None:
+    await says(ask, chat, session, "/demo wait 60", until="running")
+    status, stopped = await ask("POST", f"{path}/stop")
+    assert (status, stopped["id"]) == (200, session["id"])
+    await chat.until(session, "idle")
 
 
 @pytest.mark.parametrize("mode", ["build", "yolo"])
 async def test_post_approve_executes_the_plan(
-    ask: Ask, path: str, backend: FakeBackend, until: Until, mode: str
+    ask: Ask, chat: Chat, session: Any, path: str, mode: str
 ) -> None:
-    backend.script = plan
-    await ask("POST", f"{path}/messages", {"message": "hello"})
-    await until("waiting")
-    assert (await ask("POST", f"{path}/approve", {"mode": "plan"}))[0] == 400
-    status, session = await ask("POST", f"{path}/approve", {"mode": mode})
-    assert (status, session["execution_mode"]) == (200, mode)
-    await until("idle")
+    await says(ask, chat, session, "/demo plan say done", until="waiting")
+    for wrong in ({"mode": "plan"}, {"mode": 1}, {}):
+        status, told = await ask("POST", f"{path}/approve", wrong)
+        assert (status, told["error_type"]) == (400, "invalid_request")
+    status, approved = await ask("POST", f"{path}/approve", {"mode": mode})
+    assert (status, approved["execution_mode"]) == (200, mode)
+    await chat.until(session, "idle")
+    assert await chat.last_text(session) == "done"
 
 
 async def test_post_answer_answers_the_pending_question(
-    ask: Ask, path: str, backend: FakeBackend, until: Until
+    ask: Ask, chat: Chat, session: Any, path: str
 ) -> None:
-    question = Question(question="Which?", options=[QuestionOption(label="A")])
-    backend.script = lambda _: [QuestionAsked("q", (question,))]
-    await ask("POST", f"{path}/messages", {"message": "ask me"})
-    await until("waiting")
+    await says(ask, chat, session, "/demo ask Which? | A | B", until="waiting")
     assert (await ask("POST", f"{path}/answer", {}))[0] == 400
-    status, session = await ask("POST", f"{path}/answer", {"answer": "A"})
-    assert (status, f"/api/sessions/{session['id']}") == (200, path)
-    await until("idle")
+    status, answered = await ask("POST", f"{path}/answer", {"answer": "A"})
+    assert (status, answered["id"]) == (200, session["id"])
+    await chat.until(session, "idle")
+    assert await chat.last_text(session) == "You answered: A"
 
 
-async def test_post_archive_and_delete(ask: Ask, path: str) -> None:
-    status, session = await ask("POST", f"{path}/archive")
+async def test_post_archive(ask: Ask, path: str) -> None:
+    status, archived = await ask("POST", f"{path}/archive")
     assert status == 200
-    assert session["archived_at"] > 0
+    assert archived["archived_at"] > 0
+
+
+async def test_delete_sessions_deletes_it_permanently(ask: Ask, session: Any, path: str) -> None:
     assert await ask("DELETE", path) == (200, {"session_id": session["id"]})
     assert (await ask("GET", path))[0] == 404
 
@@ -197,81 +211,90 @@ async def test_404_names_what_is_missing(ask: Ask, method: str, path: str, body:
     assert (status, told) == (404, expected)
 
 
+async def test_400_for_a_body_that_is_no_json_object(
+    served: Serving, http: aiohttp.ClientSession, path: str
+) -> None:
+    for body in ("no json", "[]", '"text"', "{"):
+        async with http.post(f"{path}/messages", data=body, headers=bearer(served)) as response:
+            told = await response.json()
+            assert (response.status, told["error_type"]) == (400, "invalid_request")
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="Linux alone limits a process so")
+async def test_500_when_the_disk_takes_nothing_and_nothing_has_happened(
+    served: Serving, ask: Ask, session: Any, path: str
+) -> None:
+    # No file of the program may grow, as on a disk that is full.
+    limits = resource.prlimit(served.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(served.pid, resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        status, told = await ask("PATCH", path, {"name": "New"})
+    finally:
+        resource.prlimit(served.pid, resource.RLIMIT_FSIZE, limits)
+    assert (status, set(told)) == (500, {"error", "error_type"})
+    assert "Traceback" not in told["error"]
+    assert (await ask("GET", path))[1]["name"] == session["name"]
+
+
 @pytest.mark.parametrize(("method", "path", "body"), PATHS)
 @pytest.mark.parametrize("token", [None, "wrong"])
 async def test_401_without_the_token(
-    server: Server, http: aiohttp.ClientSession, method: str, path: str, body: Any,
-    token: str | None,
-) -> None:  # fmt: skip
-    headers = bearer(token) if token else {}
-    response = await http.request(method, base_url(server) + path, json=body, headers=headers)
-    told = await response.json()
-    assert (response.status, told["error_type"]) == (401, "authentication_error")
-
-
-async def test_401_before_the_upgrade(server: Server, http: aiohttp.ClientSession) -> None:
-    for token in ("", "wrong"):
-        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-            await http.ws_connect(f"{base_url(server)}/ws", params={"token": token})
-        assert refused.value.status == 401
-
-
-async def test_auth_checks_a_token(server: Server, http: aiohttp.ClientSession) -> None:
-    url = f"{base_url(server)}/api/auth"
-    good = {"ok": True, "token_required": True}
-    response = await http.get(url, headers=bearer())
-    assert (response.status, await response.json()) == (200, good)
-    response = await http.get(url, params={"token": TOKEN})
-    assert (response.status, await response.json()) == (200, good)
-    response = await http.get(url, params={"token": "wrong"})
-    told = await response.json()
-    assert (response.status, set(told)) == (401, {"ok", "error", "error_type"})
-    assert (told["ok"], told["error_type"]) == (False, "authentication_error")
-
-
-async def test_no_token_is_needed_where_none_is_required(
-    start_server: StartServer, http: aiohttp.ClientSession
+    http: aiohttp.ClientSession, method: str, path: str, body: Any, token: str | None
 ) -> None:
-    open_server = await start_server(token_required=False)
-    assert (await http.get(f"{base_url(open_server)}/api/init")).status == 200
-    socket = await http.ws_connect(f"{base_url(open_server)}/ws")
-    await socket.close()
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with http.request(method, path, json=body, headers=headers) as response:
+        told = await response.json()
+        assert (response.status, set(told)) == (401, {"error", "error_type"})
+        assert told["error_type"] == "authentication_error"
 
 
-async def test_init_has_every_part(ask: Ask, path: str) -> None:
+async def test_get_api_auth_checks_a_token(served: Serving, http: aiohttp.ClientSession) -> None:
+    good = {"ok": True, "token_required": True}
+    for request in ({"headers": bearer(served)}, {"params": {"token": served.token}}):
+        async with http.get("/api/auth", **request) as response:
+            assert (response.status, await response.json()) == (200, good)
+    async with http.get("/api/auth", params={"token": "wrong"}) as response:
+        told = await response.json()
+        assert (response.status, set(told)) == (401, {"ok", "error", "error_type"})
+        assert (told["ok"], told["error_type"]) == (False, "authentication_error")
+
+
+async def test_get_api_init_has_what_a_client_begins_with(
+    served: Serving, ask: Ask, project: Any, worktree: Any, session: Any
+) -> None:
     status, found = await ask("GET", "/api/init")
     assert status == 200
     assert set(found) >= {
         "projects", "worktreesByProject", "sessionsByWorktree", "activeSessions",
         "runningSessions", "preferences", "uiState", "seq",
     }  # fmt: skip
-    assert TOKEN not in str(found)
+    assert project["id"] in [one["id"] for one in found["projects"]]
+    assert [one["id"] for one in found["worktreesByProject"][project["id"]]] == [worktree["id"]]
+    assert found["sessionsByWorktree"][worktree["id"]] == [session]
+    assert served.token not in str(found)
 
 
-async def test_the_page_is_served_to_everybody(server: Server, http: aiohttp.ClientSession) -> None:
-    response = await http.get(base_url(server) + "/")
-    assert (response.status, response.content_type) == (200, "text/html")
-
-
-async def test_any_origin_method_and_header_is_allowed(
-    server: Server, http: aiohttp.ClientSession
+async def test_get_pages_are_the_static_frontend_for_everybody(
+    http: aiohttp.ClientSession,
 ) -> None:
+    async with http.get("/") as response:
+        assert (response.status, response.content_type) == (200, "text/html")
+
+
+async def test_get_ws_upgrades_with_the_token(socket: Socket) -> None:
+    assert isinstance(await socket.call("list_projects"), list)
+
+
+async def test_cors_allows_any_origin_method_and_header(http: aiohttp.ClientSession) -> None:
     asked = {
         "Origin": "https://anywhere.example",
         "Access-Control-Request-Method": "DELETE",
         "Access-Control-Request-Headers": "authorization, x-mine",
     }
-    response = await http.options(base_url(server) + NOBODY, headers=asked)
-    assert response.status == 204
-    assert response.headers["Access-Control-Allow-Origin"] == "*"
-    assert response.headers["Access-Control-Allow-Methods"] == "DELETE"
-    assert response.headers["Access-Control-Allow-Headers"] == "authorization, x-mine"
-    response = await http.get(base_url(server) + "/api/init")
-    assert response.headers["Access-Control-Allow-Origin"] == "*"
-
-
-async def test_the_default_port_is_3456_and_only_this_machine_gets_in(
-    workspace: Workspace, server: Server
-) -> None:
-    assert workspace.store.state.preferences.http_server_port == 3456
-    assert base_url(server).startswith("http://127.0.0.1:")
+    async with http.options(NOBODY, headers=asked) as response:
+        assert response.status == 204
+        assert response.headers["Access-Control-Allow-Origin"] == "*"
+        assert response.headers["Access-Control-Allow-Methods"] == "DELETE"
+        assert response.headers["Access-Control-Allow-Headers"] == "authorization, x-mine"
+    async with http.get("/api/init") as response:
+        assert response.headers["Access-Control-Allow-Origin"] == "*"
