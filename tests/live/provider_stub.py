@@ -1,8 +1,9 @@
 """A stand-in for the provider of Claude Code: the Messages API on loopback, scripted by the text of
 the user's last message. Run alone: `python -m tests.live.provider_stub --port 0`.
 
-`say: TEXT` · `think: TEXT` · `write PATH: TEXT` · `edit PATH: OLD => NEW` · `bash: COMMAND` ·
-`plan: TEXT` · `ask: QUESTION | A | B` · `remember?` · `slow` · `error STATUS`
+`say: TEXT` · `line: TEXT` (says its first line) · `think: TEXT` · `write PATH: TEXT` ·
+`edit PATH: OLD => NEW` · `bash: COMMAND` · `plan: TEXT` · `ask: QUESTION | A | B` · `remember?` ·
+`slow` · `error STATUS`
 """
 
 import argparse
@@ -121,6 +122,8 @@ def _script(
     match command.rstrip(":"):
         case "say":
             return [Answer(rest)]
+        case "line":
+            return [Answer(rest.partition("\n")[0])]
         case "think":
             return [Answer("I thought about it.", thinking=rest)]
         case "write":
@@ -156,7 +159,7 @@ def _script(
         case "slow":
             return [Answer("word " * 600, pause=0.1)]
         case "error":
-            return [Answer(status=int(rest))]
+            return [Answer(status=int(rest.split()[0]))]
         case _:
             return [Answer(f"You said: {text}")]
 
