@@ -343,8 +343,8 @@ def _running_client() -> "RemoteClient":
     from model.paths import directories
     from model.running import running_server
 
-    address, token = running_server(directories().server)
-    return RemoteClient(address, token)
+    note = directories().server
+    return RemoteClient(*running_server(note), find=lambda: running_server(note))
 
 
 def _doctor(options: argparse.Namespace) -> int:

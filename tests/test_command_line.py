@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -262,20 +263,32 @@ def test_an_address_where_nobody_answers_is_said_in_a_sentence(spinney: Program)
     assert "127.0.0.1:1" in ran.stderr
 
 
+def first_event(program: Program, following: "subprocess.Popen[str]") -> dict[str, Any]:
+    """What it prints of the first change that it hears of: it does not say when it listens."""
+    for size in range(12, 72):
+        program.call("update_preferences", f'changes={{"ui_font_size": {size % 12 + 12}}}')
+        if line := next_line(following, 0.5):
+            return dict(json.loads(line))
+    raise AssertionError("it heard of nothing")
+
+
 def test_events_prints_what_happens_line_by_line(served: Program) -> None:
     with served.started("events") as following:
-        line = ""
-        for size in range(12, 24):  # It says nothing when it begins to listen.
-            served.call("update_preferences", f'changes={{"ui_font_size": {size}}}')
-            line = next_line(following, 0.5)
-            if line:
-                break
-        event = json.loads(line)
+        event = first_event(served, following)
         assert event["event"] == "preferences:updated"
         assert event["payload"]["changes"].keys() == {"ui_font_size"}
         following.send_signal(signal.SIGINT)
         _, errors = following.communicate(timeout=PATIENCE)
         assert (following.returncode, errors) == (130, "")
+
+
+def test_events_follows_a_spinney_that_starts_anew_at_another_port(spinney: Program) -> None:
+    with spinney.serving() as first, spinney.started("events") as following:
+        first_event(spinney, following)
+        first.end()
+        with spinney.serving() as second:
+            assert second.port != first.port
+            first_event(spinney, following)
 
 
 def test_events_ends_quietly_when_nobody_reads_it(served: Program) -> None:

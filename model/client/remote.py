@@ -8,7 +8,7 @@ import asyncio
 import itertools
 import json
 import random
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar, cast, get_args
 
@@ -50,9 +50,18 @@ class BackOff:
 class RemoteClient:
     """A `Client` of the Spinney at `base_url`, such as `http://127.0.0.1:3456`."""
 
-    def __init__(self, base_url: str, token: str, *, back_off: BackOff | None = None) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        token: str,
+        *,
+        find: Callable[[], tuple[str, str]] | None = None,
+        back_off: BackOff | None = None,
+    ) -> None:
+        """`find` tells where it answers now and with which token, asked before every connection."""
         self.base_url = base_url.rstrip("/")
         self._token = token
+        self._find = find
         self._back_off = back_off or BackOff()
         self._session: aiohttp.ClientSession | None = None
         self._link: _Link | None = None
@@ -141,6 +150,7 @@ class RemoteClient:
     async def _linked(self) -> "_Link":
         async with self._connecting:
             if self._link is None or self._link.is_over:
+                await self._look_again()
                 socket = await self._open_socket(self._seq)
                 hello = await _next_frame(socket, self.base_url)
                 self._link = _Link(socket, hello["payload"].get("run", ""), self.base_url)
@@ -159,6 +169,15 @@ class RemoteClient:
             )
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             raise self._unreachable(error) from None
+
+    async def _look_again(self) -> None:
+        if self._find is None:
+            return
+        found = await asyncio.to_thread(self._find)
+        if found != (self.base_url, self._token):
+            self.base_url, self._token = found
+            if self._session is not None:
+                await self._session.close()
 
     def _http(self) -> aiohttp.ClientSession:
         if self._session is None or self._session.closed:
