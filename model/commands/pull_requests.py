@@ -1,7 +1,7 @@
 """Commands about the pull request of a worktree: opened, remembered, forgotten."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from model.commands.registry import command
 from model.errors import SpinneyError
@@ -11,7 +11,7 @@ from model.git.branch_tips import branch_tips
 from model.git.history import commits_since
 from model.hosting import pull_requests
 from model.hosting.pull_request_text import Proposal, pull_request_text
-from model.resources import Resource, Worktree
+from model.resources import Resource
 from model.state import State
 from model.worktrees import project_in, worktree_in
 
@@ -42,24 +42,21 @@ async def open_pull_request(
     worktree = worktree_in(workspace.store.state, worktree_id)
     project = project_in(workspace.store.state, worktree.project_id)
     path = Path(worktree.path)
-    remote = await _remote_of(path)
+    names = await _remote_names(path)
     base_ref = worktree.base_branch or project.default_branch
-    base = base_ref.removeprefix(f"{remote}/")
+    base = _without_remote(base_ref, names)
     branch = await _branch_to_propose(path, base)
+    remote = await _remote_of(path, branch, names)
     commits = await commits_since(path, base_ref)
     if not commits:
-        raise SpinneyError(
-            f"There is nothing to propose: “{branch}” has no commits that “{base}” lacks. "
-            "Commit first.",
-            "conflict",
-        )
+        raise _nothing_to_propose(branch, base)
     await _push_if_needed(path, remote, branch)
     proposal = Proposal(worktree, branch, base, base_ref, commits)
     text = await pull_request_text(workspace.writer, proposal, title, body)
     if text.problem is not None:
         _note(workspace, worktree_id, text.problem)
     made = await pull_requests.open_pull_request(path, base, text.title, text.body, draft=draft)
-    await _change(workspace, worktree_id, _proposed(made.number, made.url))
+    await _remember(workspace, worktree_id, made.number, made.url)
     done = f"#{made.number} {made.url}"
     workspace.store.record(
         TaskCompleted(task="open_pull_request", ok=True, detail=done, worktree_id=worktree_id)
@@ -80,32 +77,34 @@ async def save_worktree_pr(
         raise SpinneyError(
             "Invalid field 'prUrl': not the address of a pull request (https://…/pull/1)"
         )
-    await _change(workspace, worktree_id, _proposed(pr_number, pr_url))
+    await _remember(workspace, worktree_id, pr_number, pr_url)
     workspace.poller.ask_hosting(worktree_id)
 
 
 @command
 async def clear_worktree_pr(workspace: "Workspace", worktree_id: str) -> None:
     """Forget a worktree's pull request; on the hosting service nothing changes."""
-    await _change(workspace, worktree_id, _proposed(None, None))
+    await _remember(workspace, worktree_id, None, None)
 
 
-async def _change(workspace: "Workspace", worktree_id: str, changes: dict[str, Any]) -> None:
+async def _remember(
+    workspace: "Workspace", worktree_id: str, number: int | None, url: str | None
+) -> None:
+    """Save which pull request a worktree has; nobody has looked at it yet."""
+
     def accepted(state: State) -> list[Event]:
-        changed: Worktree = worktree_in(state, worktree_id).model_copy(update=changes)
-        return [WorktreeUpdated(worktree=changed)]
+        known = worktree_in(state, worktree_id)
+        facts = {
+            "pr_number": number,
+            "pr_url": url,
+            "cached_pr_status": None,
+            "cached_check_status": None,
+            "archive_when_idle": False,
+            "dismissed_pr": None if number else known.pr_number or known.dismissed_pr,
+        }
+        return [WorktreeUpdated(worktree=known.model_copy(update=facts))]
 
     await workspace.store.accept(accepted)
-
-
-def _proposed(number: int | None, url: str | None) -> dict[str, Any]:
-    """What a worktree knows of a pull request that nobody has looked at yet."""
-    return {
-        "pr_number": number,
-        "pr_url": url,
-        "cached_pr_status": None,
-        "cached_check_status": None,
-    }
 
 
 def _note(workspace: "Workspace", worktree_id: str, problem: str) -> None:
@@ -117,19 +116,34 @@ def _note(workspace: "Workspace", worktree_id: str, problem: str) -> None:
     )
 
 
-async def _remote_of(path: Path) -> str:
-    """Where the branch is pushed to: `origin`, or else the only remote."""
+async def _remote_names(path: Path) -> list[str]:
     names = [remote.name for remote in await repositories.remotes(path)]
-    if "origin" in names or len(names) == 1:
-        return "origin" if "origin" in names else names[0]
-    if names:
+    if not names:
         raise SpinneyError(
-            f"None of the remotes ({', '.join(names)}) is called “origin”. Push the branch "
-            "yourself, or rename the one that you push to.",
+            "The repository has no remote. Add one with “git remote add origin …”, then try again.",
             "conflict",
         )
+    return names
+
+
+def _without_remote(base: str, names: list[str]) -> str:
+    """The branch as its own repository calls it: `main` for `origin/main`."""
+    named = (base.removeprefix(f"{name}/") for name in names if base.startswith(f"{name}/"))
+    return next(named, base)
+
+
+async def _remote_of(path: Path, branch: str, names: list[str]) -> str:
+    """Where the branch is pushed to: where it was pushed before, else `origin` or the only one."""
+    tips = (await branch_tips(path)).commits
+    pushed = [name for name in names if f"refs/remotes/{name}/{branch}" in tips]
+    for candidates in (pushed, names):
+        if "origin" in candidates:
+            return "origin"
+        if len(candidates) == 1:
+            return candidates[0]
     raise SpinneyError(
-        "The repository has no remote. Add one with “git remote add origin …”, then try again.",
+        f"None of the remotes ({', '.join(names)}) is called “origin”. Push the branch yourself "
+        "to the one that you mean, then try again.",
         "conflict",
     )
 
@@ -146,6 +160,14 @@ async def _branch_to_propose(path: Path, base: str) -> str:
             "conflict",
         )
     return branch
+
+
+def _nothing_to_propose(branch: str, base: str) -> SpinneyError:
+    return SpinneyError(
+        f"There is nothing to propose: “{branch}” has no commits that “{base}” lacks. "
+        "Commit first.",
+        "conflict",
+    )
 
 
 async def _push_if_needed(path: Path, remote: str, branch: str) -> None:

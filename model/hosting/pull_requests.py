@@ -78,6 +78,12 @@ async def open_pull_request(
                 "Commit first.",
                 "conflict",
             ) from error
+        if "Base ref must be a branch" in error.message:
+            raise SpinneyError(
+                f"“{base}” is no branch on GitHub, so nothing can be merged into it there. "
+                "Push it first.",
+                "conflict",
+            ) from error
         raise
     made = list(_LINK.finditer(said))
     if not made:

@@ -16,6 +16,7 @@ from model.commands.pull_requests import (
 )
 from model.commands.sessions import create_session, send_chat_message, stop_generation
 from model.errors import SpinneyError
+from model.events import WorktreeUpdated
 from model.resources import Worktree
 from model.workspace import Workspace
 from tests.conftest import Eventually
@@ -117,6 +118,43 @@ async def test_a_repository_without_a_remote_is_told(
     assert error.message.startswith("The repository has no remote. Add one with")
 
 
+async def test_a_branch_goes_where_it_was_pushed_before(
+    place: Place, worktree: Worktree, fake_gh: FakeGh
+) -> None:
+    fake_gh.answers("pr create", CREATED)
+    git = place.repository.git
+    git("remote", "rename", "origin", "upstream")
+    fork = place.repository.root.parent / "fork.git"
+    git("init", "--quiet", "--bare", str(fork))
+    git("remote", "add", "fork", str(fork))
+    refused = await refusal(place, worktree)
+    assert refused.message.startswith("None of the remotes (upstream, fork) is called “origin”.")
+    git("push", "--quiet", "fork", "otter")
+    head = place.in_worktree(worktree).commit("more.txt", "two\n")
+    await open_pull_request.function(place.workspace, worktree.id)
+    assert git("ls-remote", "fork", "refs/heads/otter").startswith(head)
+    assert git("ls-remote", "upstream", "refs/heads/otter") == ""
+
+
+async def test_a_base_of_a_remote_is_named_as_that_remote_names_it(
+    place: Place, worktree: Worktree, fake_gh: FakeGh
+) -> None:
+    fake_gh.answers("pr create", CREATED)
+    based = place.now(worktree).model_copy(update={"base_branch": "origin/main"})
+    await place.workspace.store.accept(WorktreeUpdated(worktree=based))
+    await open_pull_request.function(place.workspace, worktree.id)
+    assert "--base=main" in args_of(fake_gh, "pr create")
+
+
+async def test_a_base_that_was_never_pushed_is_told(
+    place: Place, worktree: Worktree, fake_gh: FakeGh
+) -> None:
+    said = "pull request create failed: GraphQL: Base ref must be a branch (createPullRequest)\n"
+    fake_gh.answers("pr create", err=said, code=1)
+    error = await refusal(place, worktree)
+    assert error.message.startswith("“main” is no branch on GitHub")
+
+
 async def test_a_push_that_is_refused_is_told_in_git_s_words(
     place: Place, worktree: Worktree, fake_gh: FakeGh
 ) -> None:
@@ -212,6 +250,9 @@ async def test_a_cleared_pull_request_leaves_nothing_behind(
     await clear_worktree_pr.function(place.workspace, worktree.id)
     known = place.now(worktree)
     assert (known.pr_number, known.pr_url, known.cached_pr_status) == (None, None, None)
+    assert known.dismissed_pr == 7
+    await save_worktree_pr.function(place.workspace, worktree.id, 7, URL)
+    assert place.now(worktree).dismissed_pr is None
 
 
 @pytest.mark.parametrize(("number", "url"), [(0, URL), (7, "--web"), (7, "https://x/y")])
