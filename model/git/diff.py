@@ -8,7 +8,7 @@ from model.errors import SpinneyError
 from model.git.repositories import base_commits, default_branch
 from model.git.run import git
 from model.git.status import empty_tree, untracked_files
-from model.git.untracked import LARGE_FILE, as_new_files
+from model.git.untracked import as_new_files
 from model.text import clean
 
 DiffKind = Literal["working", "staged", "branch"]
@@ -16,11 +16,10 @@ DiffKind = Literal["working", "staged", "branch"]
 # The same text whatever the user configured, and no program of the repository's choosing.
 _DIFF: Final = (
     "-c", "core.quotePath=false",
-    "-c", f"core.bigFileThreshold={LARGE_FILE}",
-    "-c", "diff.noprefix=false",
-    "-c", "diff.mnemonicPrefix=false",
+    "-c", "diff.suppressBlankEmpty=false",
     "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames",
-    "-O/dev/null", "--submodule=short", "--unified=3", "--end-of-options",
+    "-O/dev/null", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--unified=3",
+    "--inter-hunk-context=0", "--end-of-options",
 )  # fmt: skip
 _TIMEOUT: Final = 60
 MOST_BYTES: Final = 32_000_000

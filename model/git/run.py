@@ -23,12 +23,15 @@ from model.errors import SpinneyError
 from model.text import clean
 
 OLDEST_GIT: Final = (2, 30)
-"""`rev-parse --end-of-options` came with 2.30."""
+"""`rev-parse --end-of-options` came with 2.30; nothing that is newer goes without another way."""
+LARGE_FILE: Final = 5_000_000
+"""Bytes; what is larger counts as binary, and git reads it piece by piece."""
 
 # Two pools, so that a slow push or checkout never holds up the polling, nor the other way round.
-# Reads are few at a time, but one on a disk that does not answer keeps its thread.
+# Reads are few at a time, but one on a disk that does not answer keeps its thread, and so does
+# a commit whose hooks take their minutes.
 _READS: Final = ThreadPoolExecutor(16, thread_name_prefix="git-read")
-_WRITES: Final = ThreadPoolExecutor(4, thread_name_prefix="git-write")
+_WRITES: Final = ThreadPoolExecutor(32, thread_name_prefix="git-write")
 
 _ENVIRONMENT: Final = {
     "LC_ALL": "C",
@@ -50,8 +53,13 @@ _NEVER: Final = (
     "-c", "protocol.fd.allow=never",
     "-c", "safe.bareRepository=explicit",
 )  # fmt: skip
-# `core.fsmonitor` may name a program, and `status` and `diff` would run it.
-_READ_PROFILE: Final = ("-c", "core.fsmonitor=false")
+# `core.fsmonitor` may name a program, and `status` and `diff` would run it. Git compresses a large
+# file only to know its id: without compression that is 0.9 s instead of 5 s for 200 MB.
+_READ_PROFILE: Final = (
+    "-c", "core.fsmonitor=false",
+    "-c", f"core.bigFileThreshold={LARGE_FILE}",
+    "-c", "pack.compression=0",
+)  # fmt: skip
 
 _LOCK_HELD: Final = re.compile(
     r"Unable to create '.*\.lock': File exists|could not lock config file .*: File exists"
@@ -131,8 +139,7 @@ async def git(
         await asyncio.sleep(pause)
         pause *= 2
     if check and output.returncode != 0:
-        fallback = f"git {_subcommand(args)} failed (exit code {output.returncode})."
-        raise SpinneyError(output.words or fallback, "git_error")
+        raise SpinneyError(output.words or _wordless(args, output, write), "git_error")
     return output
 
 
@@ -144,6 +151,11 @@ async def git_version() -> str:
 def without_credentials(text: str) -> str:
     """`text` with user names and passwords cut out of its URLs."""
     return _CREDENTIALS.sub(r"\1", text)
+
+
+def _wordless(args: tuple[str, ...], output: Output, write: bool) -> str:
+    failed = f"git {_subcommand(args)} failed without a word (exit code {output.returncode})."
+    return f"{failed} A hook of the repository may have refused it." if write else failed
 
 
 def _half_made(output: Output) -> bool:
@@ -272,7 +284,11 @@ class _Call:
         # GitPython would run a call for a missing directory in Spinney's own: hence the check,
         # and `-C` for the moment after it.
         if not self._cwd.is_dir():
-            raise SpinneyError(f"The directory does not exist any more: {self._cwd}", "not_found")
+            raise SpinneyError(
+                f"The directory does not exist any more: {self._cwd}. Put it back, or recreate or "
+                "archive the worktree.",
+                "not_found",
+            )
         bare = ("--git-dir=.",) if looks_bare(self._cwd) else ()
         profile = () if self.write else _READ_PROFILE
         return ["git", "-C", str(self._cwd), *bare, *_NEVER, *profile, *self._args]

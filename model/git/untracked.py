@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-LARGE_FILE: Final = 5_000_000
-"""Bytes; what is larger counts as binary, here and for git (`core.bigFileThreshold`)."""
+from model.git.run import LARGE_FILE
+
 _MOST_BYTES: Final = 50_000_000
-"""Bytes read in one go over all files; what comes after them is shown by name."""
+"""Bytes read in one go over all files; what comes after them is left out, and that is said."""
 _MOST_FILES: Final = 5_000
 _BINARY_PROBE: Final = 8_000
 """Git looks for a NUL in as many bytes."""
@@ -28,17 +28,25 @@ def count_lines(root: Path, names: Sequence[str]) -> int:
 
 
 def as_new_files(root: Path, names: Sequence[str]) -> str:
-    """A unified diff that adds these files."""
-    found = zip(names, _contents(root, names), strict=False)
-    return "".join(_new_file(_text(name), content, mode) for name, (content, mode) in found if mode)
+    """A unified diff that adds these files; says at its end how many are too much for it."""
+    found = _contents(root, names)
+    pairs = zip(names, found, strict=False)
+    text = "".join(_new_file(_text(name), content, mode) for name, (content, mode) in pairs if mode)
+    more = len(names) - len(found)
+    return text + (f"\\ The rest is not shown: {more} more untracked files.\n" if more else "")
 
 
 def _contents(root: Path, names: Sequence[str]) -> list[tuple[bytes | None, int]]:
-    """Content and git's file mode for each name: `None` is too large, mode 0 no file of git's."""
+    """Content and git's file mode for each name: `None` is too large, mode 0 no file of git's.
+
+    Fewer than the names where they are too many, or too large together.
+    """
     left = _MOST_BYTES
     found: list[tuple[bytes | None, int]] = []
     for name in names[:_MOST_FILES]:
-        content, mode = _read(root / name, min(left, LARGE_FILE))
+        if left <= 0:
+            break
+        content, mode = _read(root / name, LARGE_FILE)
         left -= len(content or b"")
         found.append((content, mode))
     return found

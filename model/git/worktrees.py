@@ -14,6 +14,7 @@ from typing import Final
 
 from model import errors
 from model.errors import SpinneyError
+from model.git.directories import git_directories
 from model.git.refs import check_branch_name
 from model.git.repositories import base_commits, branch_exists, has_commits
 from model.git.run import git
@@ -39,11 +40,6 @@ class ListedWorktree:
     locked: bool = False
     being_made: bool = False
     """Git has not checked it out whole: it does, or was killed at it."""
-
-    @property
-    def missing(self) -> bool:
-        """Whether its directory was removed by hand."""
-        return not self.path.is_dir()
 
 
 async def add_worktree(
@@ -124,10 +120,17 @@ async def list_worktrees(root: Path) -> list[ListedWorktree]:
         if "Invalid path" not in listed.words:
             break
         listed = await git(root, "worktree", "list", "--porcelain", "-z", check=False)
-    if listed.returncode == _USAGE:  # git before 2.36 has no -z
+    if listed.returncode == _USAGE:  # git before 2.36 has no -z, and before 2.31 tells no locks
         listed = await git(root, "worktree", "list", "--porcelain")
         records = os.fsdecode(listed.raw).split("\n\n")
-        found = [_listed(record.split("\n")) for record in records if record.strip()]
+        locks = await asyncio.to_thread(_locks, root)
+        read = (_listed(record.split("\n")) for record in records if record.strip())
+        found = [
+            replace(entry, locked=True, being_made=locks[entry.path])
+            if entry.path in locks
+            else entry
+            for entry in read
+        ]
     elif listed.returncode == 0:
         records = os.fsdecode(listed.raw).split("\0\0")
         found = [_listed(record.split("\0")) for record in records if record]
@@ -156,11 +159,6 @@ async def discard_half_made(root: Path, path: Path) -> None:
     with contextlib.suppress(OSError):
         # Made by us and still empty, or somebody's by now.
         await asyncio.to_thread(path.rmdir)
-
-
-async def prune(root: Path) -> None:
-    """Make the repository forget all worktrees whose directories are gone."""
-    await git(root, "worktree", "prune", write=True)
 
 
 async def rename_branch(root: Path, branch: str, new_name: str) -> None:
@@ -249,6 +247,17 @@ def _remove_directory(path: Path, made: _Made) -> None:
     with contextlib.suppress(OSError):
         for parent in made.parents:
             parent.rmdir()
+
+
+def _locks(root: Path) -> dict[Path, bool]:
+    """The locked worktrees and whether they are being made, from the files that git reads."""
+    places = git_directories(root)
+    found = {}
+    for note in places.common.glob("worktrees/*/locked") if places else ():
+        with contextlib.suppress(OSError):
+            marker = os.fsdecode((note.parent / "gitdir").read_bytes()).removesuffix("\n")
+            found[Path(marker).parent] = note.read_bytes().strip() == b"initializing"
+    return found
 
 
 def _listed(lines: list[str]) -> ListedWorktree:

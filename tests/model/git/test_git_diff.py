@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from model.errors import SpinneyError
+from model.git import untracked
 from model.git.diff import diff
-from model.git.untracked import LARGE_FILE
+from model.git.run import LARGE_FILE
 from model.git.worktrees import add_worktree
 from tests.model.git.made_repository import Repository
 
@@ -117,9 +118,24 @@ async def test_pipes_devices_and_very_large_files_are_not_read(repository: Repos
     assert len(text) < 1000
 
 
+async def test_untracked_files_beyond_the_bounds_are_counted_at_the_end(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        repository.write(f"file{number}", "x\n" * 10)
+    monkeypatch.setattr(untracked, "_MOST_FILES", 3)
+    text = await diff(repository.root, "working")
+    assert (text.count("new file mode"), text.count("+x\n")) == (3, 30)
+    assert text.endswith("\\ The rest is not shown: 2 more untracked files.\n")
+    monkeypatch.setattr(untracked, "_MOST_BYTES", 15)
+    assert (await diff(repository.root, "working")).endswith(": 4 more untracked files.\n")
+
+
 async def test_the_users_settings_do_not_change_the_format(
     repository: Repository, own_home: Path
 ) -> None:
+    repository.commit("long", "".join(f"{number}\n\n" for number in range(30)))
+    repository.write("long", "".join(f"{number or 'zero'}\n\n" for number in range(29)))
     repository.write("read.me", "one\n")
     repository.write("grüße", "1\n")
     repository.git("add", "grüße")
@@ -127,6 +143,8 @@ async def test_the_users_settings_do_not_change_the_format(
     for setting in (
         "color.ui=always", "diff.noprefix=true", "diff.mnemonicPrefix=true", "diff.context=0",
         "diff.wordRegex=.", "diff.relative=true", "core.quotePath=true", "diff.external=false",
+        "diff.srcPrefix=old/", "diff.dstPrefix=new/", "diff.interHunkContext=9",
+        "diff.suppressBlankEmpty=true", "diff.orderFile=grüße", "diff.submodule=log",
     ):  # fmt: skip
         repository.git("config", "--global", *setting.split("=", 1))
     assert await diff(repository.root, "working") == plain

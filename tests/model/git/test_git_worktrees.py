@@ -13,9 +13,9 @@ from model.git.status import worktree_status
 from model.git.worktrees import (
     add_worktree,
     check_out,
+    discard_half_made,
     list_worktrees,
     move_worktree,
-    prune,
     rename_branch,
 )
 from tests.model.git.made_repository import Repository
@@ -215,13 +215,12 @@ async def test_a_branch_held_elsewhere_is_refused_with_the_path_that_holds_it(
     assert (base_dir / "one" / "read.me").exists()
 
 
-async def test_a_worktree_removed_by_hand_is_listed_as_missing_and_made_anew(
+async def test_a_worktree_removed_by_hand_is_made_anew(
     repository: Repository, base_dir: Path
 ) -> None:
     path = base_dir / "one"
     await add_worktree(repository.root, path, "one", "main")
     shutil.rmtree(path)
-    assert [listed.missing for listed in await list_worktrees(repository.root)] == [False, True]
     with pytest.raises(SpinneyError, match="does not exist any more"):
         await worktree_status(path, "main")
     await check_out(repository.root, path, "one")
@@ -237,25 +236,33 @@ async def test_removing_what_was_removed_by_hand_only_forgets_it(
     await remove_worktree(repository.root, base_dir / "one", base_dir)
     assert [listed.branch for listed in await list_worktrees(repository.root)] == ["main", "two"]
     await remove_worktree(repository.root, base_dir / "one", base_dir)
-    await prune(repository.root)
-    assert len(await list_worktrees(repository.root)) == 1
     await add_worktree(repository.root, base_dir / "one", "again", "main")
 
 
-async def test_an_old_git_lists_worktrees_without_z(
+async def test_an_old_git_lists_worktrees_without_z_and_without_locks(
     repository: Repository, base_dir: Path, fake_git: Callable[[str], None]
 ) -> None:
     await add_worktree(repository.root, base_dir / "mit Grüßen", "one", "main")
-    repository.git("worktree", "add", "--detach", str(base_dir / "two"))
-    repository.git("worktree", "lock", str(base_dir / "two"))
+    for name in ("held", "made"):
+        repository.git("worktree", "add", "--detach", str(base_dir / name))
+    repository.git("worktree", "lock", str(base_dir / "held"))
+    repository.git("worktree", "lock", "--reason", "initializing", str(base_dir / "made"))
     expected = await list_worktrees(repository.root)
     fake_git(
         'case "$*" in *"worktree list"*" -z"*) echo "error: unknown switch \\`z\'" >&2; exit 129;;'
-        ' *--version*) echo git version 2.30.2; exit;; esac\nexec "$real_git" "$@"'
+        " *--version*) echo git version 2.30.2; exit;;"
+        ' *"worktree list"*) "$real_git" "$@" | grep -v ^locked; exit;; esac\n'
+        'exec "$real_git" "$@"'
     )
     assert await list_worktrees(repository.root) == expected
-    assert [listed.branch for listed in expected] == ["main", "one", None]
-    assert [listed.locked for listed in expected] == [False, False, True]
+    assert {listed.path.name: listed.branch for listed in expected} == {
+        "project": "main", "mit Grüßen": "one", "held": None, "made": None,
+    }  # fmt: skip
+    assert {listed.path.name for listed in expected if listed.locked} == {"held", "made"}
+    assert {listed.path.name for listed in expected if listed.being_made} == {"made"}
+    await discard_half_made(repository.root, base_dir / "made")
+    assert not (base_dir / "made").exists()
+    assert await list_worktrees(repository.root) == [w for w in expected if not w.being_made]
 
 
 async def test_a_worktree_and_its_branch_can_be_renamed(
