@@ -86,6 +86,10 @@ class Worktree(Resource):
     """The branch it was made from; `None` is the project's default branch."""
     status: Literal["creating", "ready", "missing", "removing"] = "ready"
     """`missing`: its directory was removed by hand."""
+    detached_at: str | None = None
+    """The commit checked out in place of a branch (detached HEAD); `branch` is the last one."""
+    renaming_to: str | None = None
+    """The name that it is just being given."""
     dismissed_pr: int | None = None
     """The pull request that a person cleared: it is not found again by itself."""
     archive_when_idle: bool = False

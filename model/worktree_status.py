@@ -30,7 +30,7 @@ async def refresh(store: Store, worktree_id: str, tips: Tips = branch_tips) -> N
         SpinneyError: git does not answer, or refuses; the last counts stay.
     """
     worktree = store.state.worktrees.get(worktree_id)
-    if worktree is None or worktree.status == "creating" or worktree.archived_at is not None:
+    if worktree is None or worktree.archived_at is not None or _in_other_hands(worktree):
         return
     project = store.state.projects[worktree.project_id]
     path = Path(worktree.path)
@@ -38,7 +38,9 @@ async def refresh(store: Store, worktree_id: str, tips: Tips = branch_tips) -> N
         await _correct(store, worktree, status="missing")
         return
     found = await _look(path, worktree, project, tips)
-    await _correct(store, worktree, status="ready", branch=found.branch or worktree.branch)
+    branch = found.branch or worktree.branch
+    detached_at = None if found.branch else found.commit
+    await _correct(store, worktree, status="ready", branch=branch, detached_at=detached_at)
     current = store.state.worktrees.get(worktree_id)
     if current is not None and current.path == worktree.path:
         _record(store, current, found)
@@ -52,14 +54,21 @@ async def _look(path: Path, worktree: Worktree, project: Project, tips: Tips) ->
     return await status.worktree_status(path, base, known)
 
 
-async def _correct(store: Store, seen: Worktree, **facts: str) -> None:
-    """Save facts that differ, unless somebody moved or renamed the worktree meanwhile."""
+def _in_other_hands(worktree: Worktree) -> bool:
+    """Whether it is being made, removed or renamed: whoever does that says what is true of it."""
+    return worktree.status in ("creating", "removing") or worktree.renaming_to is not None
+
+
+async def _correct(store: Store, seen: Worktree, **facts: str | None) -> None:
+    """Save facts that differ, unless somebody moved, renamed or removes it since they were seen."""
     if all(getattr(seen, name) == value for name, value in facts.items()):
         return
 
     def accepted(state: State) -> list[Event]:
         now = state.worktrees.get(seen.id)
-        if now is None or (now.path, now.branch) != (seen.path, seen.branch):
+        if now is None or _in_other_hands(now):
+            return []
+        if (now.path, now.branch) != (seen.path, seen.branch):
             return []
         corrected = now.model_copy(update=facts)
         return [] if corrected == now else [WorktreeUpdated(worktree=corrected)]

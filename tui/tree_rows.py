@@ -65,6 +65,8 @@ def worktree_parts(worktree: "Worktree", mark: Mark, *, folded: bool) -> Iterato
     if worktree.status == "missing":
         yield "  directory is gone", Mark.FAILED.role
         return
+    if worktree.detached_at:
+        yield f"  detached at {clean_line(worktree.detached_at)[:7]}", "muted"
     if folded and mark is not Mark.IDLE:
         yield f" {mark.sign}", mark.role
     for word in git_counts(worktree).split():

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from model.errors import SpinneyError
 from model.git.branch_tips import BranchTips, base_tips, branch_tips
 from model.git.run import Output, git
-from model.git.untracked import LARGE_FILE, count_lines
+from model.git.untracked import count_lines
 from model.text import clean_line
 
 K = TypeVar("K")
@@ -19,7 +19,6 @@ UNPUSHED_CAP: Final = 1000
 """`GitStatus.unpushed` counts no further: without a pushed branch it could be all of history."""
 
 NUMSTAT: Final = (
-    "-c", f"core.bigFileThreshold={LARGE_FILE}",
     "diff", "--numstat", "-z", "--no-ext-diff", "--no-textconv", "--no-renames",
     "--no-relative", "--end-of-options",
 )  # fmt: skip
@@ -31,7 +30,8 @@ class GitStatus:
 
     branch: str | None
     """`None` while detached."""
-    detached: bool
+    commit: str | None
+    """What is checked out; `None` before the first commit."""
     ahead: int
     """Commits that the base lacks."""
     behind: int
@@ -86,7 +86,7 @@ async def worktree_status(path: Path, base: str, tips: BranchTips | None = None)
         unpushed = await _unpushed(path, tree.commit, tips)
     return GitStatus(
         branch=tree.branch,
-        detached=tree.branch is None,
+        commit=tree.commit,
         ahead=compared.ahead,
         behind=compared.behind,
         unpushed=unpushed,

@@ -112,13 +112,17 @@ function changes(worktree) {
   return make("span.changes", make("ins", `+${more ?? 0}`), " ", make("del", `−${less ?? 0}`));
 }
 
+function placeOf({ branch, detached_at: commit }) {
+  return commit ? `detached at ${commit.slice(0, 7)} (${branch})` : branch;
+}
+
 function worktreeItem(worktree) {
   const add = button("+", () => newSession(worktree.id), ".quiet");
   add.ariaLabel = `New session in ${worktree.name}`;
   const note = worktree.status === "ready" ? changes(worktree) : make("small", worktree.status);
   return make(
     "li",
-    make("div.worktree", make("span.branch", worktree.branch), note, add),
+    make("div.worktree", make("span.branch", placeOf(worktree)), note, add),
     state.sessionsOf(worktree.id).map(sessionLink),
   );
 }

@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from model.git.diff import diff
+from model.git.run import LARGE_FILE
 from model.git.status import (
     UNPUSHED_CAP,
     GitStatus,
@@ -16,18 +18,17 @@ from model.git.status import (
     uncommitted_files,
     worktree_status,
 )
-from model.git.untracked import LARGE_FILE
 from model.git.worktrees import add_worktree
 from tests.model.git.made_repository import Repository
 
 CLEAN = GitStatus(
-    branch="main", detached=False, ahead=0, behind=0, unpushed=0, uncommitted_added=0,
+    branch="main", commit=None, ahead=0, behind=0, unpushed=0, uncommitted_added=0,
     uncommitted_removed=0, branch_diff_added=0, branch_diff_removed=0, changed_files=0,
 )  # fmt: skip
 
 
 async def test_a_fresh_repository_is_clean(repository: Repository) -> None:
-    assert await worktree_status(repository.root, "main") == CLEAN
+    assert replace(await worktree_status(repository.root, "main"), commit=None) == CLEAN
     assert not await has_uncommitted_changes(repository.root)
 
 
@@ -121,7 +122,7 @@ async def test_detached_and_a_base_that_is_gone_are_told_not_raised(
 ) -> None:
     repository.git("checkout", "--quiet", "--detach")
     status = await worktree_status(repository.root, "gone")
-    assert (status.branch, status.detached, status.ahead, status.behind) == (None, True, 0, 0)
+    assert status == replace(CLEAN, branch=None, commit=repository.git("rev-parse", "HEAD"))
 
 
 async def test_a_repository_without_commits_has_a_status(
@@ -146,7 +147,7 @@ async def test_a_sparse_checkout_shows_no_deletions(repository: Repository) -> N
     repository.commit("left/out", "1\n")
     repository.git("sparse-checkout", "set", "elsewhere")
     assert not (repository.root / "left").exists()
-    assert await worktree_status(repository.root, "main") == CLEAN
+    assert replace(await worktree_status(repository.root, "main"), commit=None) == CLEAN
 
 
 async def test_looking_never_gets_in_the_way_of_someone_at_work(
@@ -168,7 +169,7 @@ async def test_looking_never_gets_in_the_way_of_someone_at_work(
 
 async def test_looking_works_while_the_index_is_locked(repository: Repository) -> None:
     repository.write(".git/index.lock", "")
-    assert await worktree_status(repository.root, "main") == CLEAN
+    assert replace(await worktree_status(repository.root, "main"), commit=None) == CLEAN
 
 
 async def test_looking_works_while_an_agent_writes_files(

@@ -11,7 +11,7 @@ import pytest
 from model.commands.git import fetch_worktrees_status
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
-from model.events import WorktreeArchived
+from model.events import WorktreeArchived, WorktreeUpdated
 from model.resources import Worktree
 from model.workspace import Workspace
 from tests.conftest import Eventually
@@ -95,12 +95,32 @@ async def test_a_branch_renamed_by_hand_is_followed(place: Place) -> None:
     assert place.now(worktree).branch == "beaver"
 
 
-async def test_a_detached_worktree_keeps_the_name_of_its_branch(place: Place) -> None:
+async def test_a_detached_worktree_keeps_its_branch_and_tells_where_it_is_instead(
+    place: Place, eventually: Eventually
+) -> None:
     worktree = await place.add("otter")
-    place.in_worktree(worktree).git("checkout", "--quiet", "--detach")
+    await looked_at(place, worktree, eventually)
+    there = place.in_worktree(worktree)
+    there.git("checkout", "--quiet", "--detach")
+    await eventually(lambda: place.now(worktree).detached_at is not None)
+    found = place.now(worktree)
+    assert (found.detached_at, found.branch) == (there.git("rev-parse", "HEAD"), "otter")
+    assert found.status == "ready"
+    there.git("switch", "--quiet", "otter")
+    await eventually(lambda: place.now(worktree).detached_at is None)
+
+
+@pytest.mark.parametrize("meanwhile", [{"status": "removing"}, {"renaming_to": "heron"}])
+async def test_what_is_being_removed_or_renamed_is_not_put_right_meanwhile(
+    place: Place, meanwhile: dict[str, str]
+) -> None:
+    worktree = await place.add("otter")
     await look(place)
-    assert place.now(worktree).branch == "otter"
-    assert place.now(worktree).status == "ready"
+    changing = place.now(worktree).model_copy(update=meanwhile)
+    await place.workspace.store.accept(WorktreeUpdated(worktree=changing))
+    place.in_worktree(worktree).git("branch", "-m", "otter", "heron")
+    await look(place)
+    assert place.now(worktree) == changing
 
 
 async def test_a_directory_removed_by_hand_is_missing_until_it_is_back(place: Place) -> None:
