@@ -25,6 +25,7 @@ from model.retention import Retention
 from model.scripts.running import Scripts
 from model.state import State
 from model.store import Store
+from model.worktrees import renaming
 from model.worktrees.removing import Removals
 from model.writing.writer import Writer
 
@@ -121,6 +122,7 @@ class Workspace:
         self.removals = Removals(self.store, self.directories, self.scripts, self.chats.end)
         self.run_in_background(self._finish_creations())
         self.run_in_background(self.removals.recover())
+        self.run_in_background(renaming.recover(self.store))
         self.run_in_background(Retention(self.store, self.removals, self.chats.end).run())
         self.poller = Poller(self.store, self.bus, worktrees.archive)
         self.run_in_background(self.poller.run())

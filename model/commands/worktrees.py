@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from model.commands.registry import command
 from model.events import WorktreeUpdated
 from model.resources import Label, Worktree
-from model.worktrees import changing, making, project_in, worktree_in
+from model.worktrees import changing, making, project_in, renaming, worktree_in
 from model.worktrees.naming import IssueContext, PullRequestContext
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ async def rename_worktree(workspace: "Workspace", worktree_id: str, new_name: st
     Its folder moves along unless something works in it, or an agent has a conversation there.
     """
     in_use = workspace.scripts.runs_in(worktree_id)
-    return await changing.rename(workspace.store, worktree_id, new_name, in_use=in_use)
+    return await renaming.rename(workspace.store, worktree_id, new_name, in_use=in_use)
 
 
 @command

@@ -49,8 +49,10 @@ def refuse_while_running(state: State, worktree: Worktree) -> None:
 
 
 def refuse_while_unsettled(worktree: Worktree) -> None:
-    """Raise `conflict` while the worktree is being made or removed."""
+    """Raise `conflict` while the worktree is being made, renamed or removed."""
     doing = {"creating": "made", "removing": "removed"}.get(worktree.status)
+    if worktree.renaming_to is not None:
+        doing = "renamed"
     if doing:
         raise SpinneyError(
             f"'{worktree.name}' is just being {doing}. Try again in a moment.", "conflict"

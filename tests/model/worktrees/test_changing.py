@@ -1,4 +1,4 @@
-"""Worktrees renamed, ordered, put away, brought back, lost and made again; the project's own."""
+"""Worktrees ordered, put away, brought back, lost and made again; the project's own."""
 
 import shutil
 from pathlib import Path
@@ -24,88 +24,6 @@ from tests import fakes
 from tests.fakes import FakeBackend
 from tests.model.git.made_repository import Repository
 from tests.model.worktrees.conftest import Maker
-
-
-async def test_a_rename_takes_name_branch_and_folder_along(
-    make: Maker, workspace: Workspace, repository: Repository, home_of_worktrees: Path
-) -> None:
-    made = await make("one")
-    stacked = await make("above", base_branch="one")
-    renamed = await rename_worktree.function(workspace, made.id, "grüße")
-    assert (renamed.name, renamed.branch) == ("grüße", "grüße")
-    assert Path(renamed.path) == home_of_worktrees / "grüße"
-    assert repository.git("branch", "--show-current", cwd=Path(renamed.path)) == "grüße"
-    assert not Path(made.path).exists()
-    assert repository.git("branch", "--list", "one") == ""
-    assert workspace.store.state.worktrees[stacked.id].base_branch == "grüße"
-
-
-async def test_a_renamed_worktree_keeps_its_running_session_and_its_folder(
-    make: Maker, workspace: Workspace, repository: Repository, backend: FakeBackend
-) -> None:
-    backend.script = fakes.silence
-    made = await make("one")
-    session = await create_session.function(workspace, made.id)
-    await send_chat_message.function(workspace, session.id, "work")
-    renamed = await rename_worktree.function(workspace, made.id, "two")
-    assert (renamed.name, renamed.branch, renamed.path) == ("two", "two", made.path)
-    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "two"
-    assert workspace.store.state.sessions[session.id].status == "running"
-    await stop_generation.function(workspace, session.id)
-
-
-async def test_a_branch_that_was_switched_to_by_hand_keeps_its_name(
-    make: Maker, workspace: Workspace, repository: Repository
-) -> None:
-    made = await make("one")
-    repository.git("checkout", "--quiet", "-b", "release", cwd=Path(made.path))
-    await refresh(workspace.store, made.id)
-    renamed = await rename_worktree.function(workspace, made.id, "two")
-    assert (renamed.name, renamed.branch) == ("two", "release")
-    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "release"
-
-
-@pytest.mark.parametrize(
-    ("taken", "message"),
-    [
-        ("worktree", "Worktree name already exists: two"),
-        ("branch", "Branch already exists: two"),
-        ("path", "Worktree path already exists: {path}"),
-    ],
-)
-async def test_a_refused_rename_changes_nothing(
-    taken: str,
-    message: str,
-    make: Maker,
-    workspace: Workspace,
-    repository: Repository,
-    home_of_worktrees: Path,
-) -> None:
-    made = await make("one")
-    match taken:
-        case "worktree":
-            await make("two")
-        case "branch":
-            repository.git("branch", "two")
-        case "path":
-            (home_of_worktrees / "two").mkdir()
-    with pytest.raises(SpinneyError) as refused:
-        await rename_worktree.function(workspace, made.id, "two")
-    assert refused.value.message == message.format(path=home_of_worktrees / "two")
-    kept = workspace.store.state.worktrees[made.id]
-    assert (kept.name, kept.branch, kept.path) == (made.name, made.branch, made.path)
-    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "one"
-
-
-async def test_a_folder_that_cannot_move_gives_the_branch_its_name_back(
-    make: Maker, workspace: Workspace, repository: Repository
-) -> None:
-    made = await make("one")
-    repository.git("worktree", "lock", "--reason", "on a train", made.path)
-    with pytest.raises(SpinneyError, match="on a train"):
-        await rename_worktree.function(workspace, made.id, "two")
-    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "one"
-    assert workspace.store.state.worktrees[made.id].name == "one"
 
 
 async def test_the_order_is_as_asked_and_new_ones_come_last(

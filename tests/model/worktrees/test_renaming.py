@@ -1,0 +1,171 @@
+"""Worktrees renamed with branch and folder: whole, or as they were, also after a kill."""
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.commands.git import fetch_worktrees_status
+from model.commands.sessions import create_session, send_chat_message, stop_generation
+from model.commands.worktrees import archive_worktree, remove_worktree, rename_worktree
+from model.errors import SpinneyError
+from model.events import WorktreeUpdated
+from model.workspace import Workspace
+from model.worktree_status import refresh
+from model.worktrees.renaming import recover
+from tests import fakes
+from tests.conftest import Eventually
+from tests.fakes import FakeBackend
+from tests.model.git.made_repository import Repository
+from tests.model.worktrees.conftest import Maker
+
+
+async def test_a_rename_takes_name_branch_and_folder_along(
+    make: Maker, workspace: Workspace, repository: Repository, home_of_worktrees: Path
+) -> None:
+    made = await make("one")
+    stacked = await make("above", base_branch="one")
+    renamed = await rename_worktree.function(workspace, made.id, "grüße")
+    assert (renamed.name, renamed.branch) == ("grüße", "grüße")
+    assert Path(renamed.path) == home_of_worktrees / "grüße"
+    assert repository.git("branch", "--show-current", cwd=Path(renamed.path)) == "grüße"
+    assert not Path(made.path).exists()
+    assert repository.git("branch", "--list", "one") == ""
+    assert workspace.store.state.worktrees[stacked.id].base_branch == "grüße"
+
+
+async def test_a_renamed_worktree_keeps_its_running_session_and_its_folder(
+    make: Maker, workspace: Workspace, repository: Repository, backend: FakeBackend
+) -> None:
+    backend.script = fakes.silence
+    made = await make("one")
+    session = await create_session.function(workspace, made.id)
+    await send_chat_message.function(workspace, session.id, "work")
+    renamed = await rename_worktree.function(workspace, made.id, "two")
+    assert (renamed.name, renamed.branch, renamed.path) == ("two", "two", made.path)
+    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "two"
+    assert workspace.store.state.sessions[session.id].status == "running"
+    await stop_generation.function(workspace, session.id)
+
+
+async def test_a_branch_that_was_switched_to_by_hand_keeps_its_name(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    repository.git("checkout", "--quiet", "-b", "release", cwd=Path(made.path))
+    await refresh(workspace.store, made.id)
+    renamed = await rename_worktree.function(workspace, made.id, "two")
+    assert (renamed.name, renamed.branch) == ("two", "release")
+    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "release"
+
+
+@pytest.mark.parametrize(
+    ("taken", "message"),
+    [
+        ("worktree", "Worktree name already exists: two"),
+        ("branch", "Branch already exists: two"),
+        ("path", "Worktree path already exists: {path}"),
+    ],
+)
+async def test_a_refused_rename_changes_nothing(
+    taken: str,
+    message: str,
+    make: Maker,
+    workspace: Workspace,
+    repository: Repository,
+    home_of_worktrees: Path,
+) -> None:
+    made = await make("one")
+    match taken:
+        case "worktree":
+            await make("two")
+        case "branch":
+            repository.git("branch", "two")
+        case "path":
+            (home_of_worktrees / "two").mkdir()
+    with pytest.raises(SpinneyError) as refused:
+        await rename_worktree.function(workspace, made.id, "two")
+    assert refused.value.message == message.format(path=home_of_worktrees / "two")
+    kept = workspace.store.state.worktrees[made.id]
+    assert (kept.name, kept.branch, kept.path) == (made.name, made.branch, made.path)
+    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "one"
+
+
+async def test_a_folder_that_cannot_move_gives_the_branch_its_name_back(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    repository.git("worktree", "lock", "--reason", "on a train", made.path)
+    with pytest.raises(SpinneyError, match="on a train"):
+        await rename_worktree.function(workspace, made.id, "two")
+    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "one"
+    assert workspace.store.state.worktrees[made.id].name == "one"
+
+
+@pytest.mark.parametrize("killed", ["before git", "after the branch", "after the folder"])
+async def test_a_renaming_that_a_kill_interrupted_is_finished_or_forgotten(
+    killed: str, make: Maker, workspace: Workspace, repository: Repository, home_of_worktrees: Path
+) -> None:
+    made = await make("one")
+    stacked = await make("above", base_branch="one")
+    noted = made.model_copy(update={"renaming_to": "two"})
+    await workspace.store.accept(WorktreeUpdated(worktree=noted))
+    if killed != "before git":
+        repository.git("branch", "-m", "one", "two")
+    if killed == "after the folder":
+        repository.git("worktree", "move", made.path, str(home_of_worktrees / "two"))
+    await recover(workspace.store)
+    now = workspace.store.state.worktrees[made.id]
+    name = "one" if killed == "before git" else "two"
+    folder = "two" if killed == "after the folder" else "one"
+    assert (now.name, now.branch, now.renaming_to) == (name, name, None)
+    assert now.path == str(home_of_worktrees / folder)
+    assert workspace.store.state.worktrees[stacked.id].base_branch == name
+    assert repository.git("branch", "--show-current", cwd=Path(now.path)) == name
+
+
+async def test_a_kill_in_a_repository_that_is_gone_keeps_nothing_from_starting(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    noted = made.model_copy(update={"renaming_to": "two"})
+    await workspace.store.accept(WorktreeUpdated(worktree=noted))
+    shutil.rmtree(repository.root)
+    await recover(workspace.store)
+    assert workspace.store.state.worktrees[made.id].renaming_to is None
+
+
+async def test_while_it_is_renamed_nothing_else_takes_hold_of_it(
+    make: Maker,
+    workspace: Workspace,
+    fake_git: Callable[[str], None],
+    tmp_path: Path,
+    eventually: Eventually,
+) -> None:
+    made = await make("one")
+    stacked = await make("above", base_branch="one")
+    fake_git(
+        f'case "$*" in *"worktree move"*) until [ -e {tmp_path}/go ]; do sleep 0.02; done;; esac\n'
+        'exec "$real_git" "$@"'
+    )
+    renaming = asyncio.create_task(rename_worktree.function(workspace, made.id, "two"))
+    await eventually(lambda: workspace.store.state.worktrees[made.id].renaming_to == "two")
+    for command in (archive_worktree, remove_worktree):
+        with pytest.raises(SpinneyError, match="just being renamed"):
+            await command.function(workspace, made.id)
+    # Git's branch has its new name by now, and a look at it must not be taken for a switch by hand.
+    await fetch_worktrees_status.function(workspace, made.project_id)
+    (tmp_path / "go").touch()
+    assert (await renaming).branch == "two"
+    assert workspace.store.state.worktrees[stacked.id].base_branch == "two"
+
+
+async def test_a_refused_renaming_leaves_no_note(make: Maker, workspace: Workspace) -> None:
+    made = await make("one")
+    (Path(made.path).parent / "two").mkdir()
+    with pytest.raises(SpinneyError, match="Worktree path already exists"):
+        await rename_worktree.function(workspace, made.id, "two")
+    assert workspace.store.state.worktrees[made.id].renaming_to is None
+    assert (await rename_worktree.function(workspace, made.id, "three")).name == "three"
