@@ -134,7 +134,7 @@ class HostingStub:
     message: str = ""
     """What the service says with another status, or as the error of a query."""
     refused: str = ""
-    """The query or mutation that `message` answers; the others work."""
+    """A query, mutation or field: `message` answers what asks for it; the rest works."""
     silent: bool = False
     """Whether nothing is answered any more."""
     proxy: str = ""
@@ -188,7 +188,7 @@ class HostingStub:
         if self.status != 200:
             error = {"message": self.message}
             return web.json_response(error, status=self.status)
-        if name == self.refused:
+        if self.refused and self.refused in asked.get("query", ""):
             return web.json_response({"data": None, "errors": [{"message": self.message}]})
         if found is None:
             return web.json_response({"login": self.owner}, headers={"X-Oauth-Scopes": "repo"})
@@ -257,7 +257,7 @@ class HostingStub:
         error = {"type": "NOT_FOUND", "path": ["repository", "pullRequest"], "message": gone}
         return {"data": {"repository": {"pullRequest": None}}, "errors": [error]}
 
-    def _on_branch(self, head: str, variables: Json) -> Json:
+    def _on_branch(self, head: Any, variables: Json) -> Json:
         wanted = variables.get("states") or variables.get("state") or ["OPEN", "CLOSED", "MERGED"]
         fitting = [known for known in self.pull_requests.values() if known.head == head]
         nodes = [known.told(self) for known in reversed(fitting) if known.state in wanted]

@@ -14,14 +14,19 @@ from typing import Any
 
 import pytest
 
+from model.commands.projects import get_github_remotes
 from model.commands.pull_requests import open_pull_request, save_worktree_pr
+from model.commands.sessions import create_session, send_chat_message
+from model.commands.worktrees import create_worktree
 from model.errors import SpinneyError
 from model.hosting import gh
-from model.hosting.pull_requests import pull_request_state
+from model.hosting.pull_requests import PullRequestState, pull_request_state
 from model.resources import Worktree
+from model.worktrees.naming import PullRequestContext
 from tests.conftest import Eventually
-from tests.live.hosting_cases import RECORDING, STATES, TROUBLES, URL
-from tests.live.hosting_stub import Check, HostingStub, PullRequest
+from tests.fakes import FakeBackend
+from tests.live.hosting_cases import PASSED, RECORDING, STATES, TROUBLES, URL
+from tests.live.hosting_stub import TOKEN, Check, HostingStub, PullRequest
 from tests.model.git.conftest import (  # noqa: F401 - fixtures, found by their names
     make_repository,
     own_home,
@@ -181,7 +186,6 @@ async def test_a_service_that_never_answers_is_given_up(
     monkeypatch.setattr(gh, "_TIMEOUT", 1)
     with pytest.raises(SpinneyError, match="gh took longer than 1 seconds and was stopped"):
         await pull_request_state(tmp_path, URL)
-    assert service.asked == ["PullRequestByNumber"]
 
 
 async def test_every_state_of_a_pull_request_has_its_word(
@@ -191,6 +195,15 @@ async def test_every_state_of_a_pull_request_has_its_word(
         service.shows(case.shown)
         found = await pull_request_state(tmp_path, URL)
         assert (found.status, found.checks) == (case.status, case.checks), name
+
+
+async def test_a_token_that_may_not_read_checks_tells_the_rest(
+    service: HostingStub, tmp_path: Path
+) -> None:
+    service.shows(PullRequest(draft=True, checks=[PASSED]))
+    service.refused = "statusCheckRollup"
+    service.message = "Resource not accessible by personal access token"
+    assert await pull_request_state(tmp_path, URL) == PullRequestState("draft", None)
 
 
 @pytest.mark.parametrize("name", TROUBLES)
@@ -233,6 +246,69 @@ async def test_a_worktree_follows_its_pull_request_until_it_is_merged(
     await eventually(lambda: place_there.now(worktree).archived_at is not None)
     assert place_there.now(worktree).cached_pr_status == "merged"
     assert Path(worktree.path).is_dir()
+
+
+async def test_one_that_an_agent_opened_is_found_after_its_turn(
+    place_there: Place,
+    worktree: Worktree,
+    service: HostingStub,
+    backend: FakeBackend,
+    eventually: Eventually,
+) -> None:
+    tree = place_there.in_worktree(worktree)
+    tree.git("push", "--quiet", "--set-upstream", "origin", "otter")
+    service.shows(
+        PullRequest(number=3, state="MERGED"),
+        PullRequest(number=8, checks=[PASSED]),
+        PullRequest(number=9, owner="somebody"),
+    )
+    session = await create_session.function(place_there.workspace, worktree.id)
+    await send_chat_message.function(place_there.workspace, session.id, "open it")
+    await eventually(lambda: place_there.now(worktree).cached_check_status == "success")
+    known = place_there.now(worktree)
+    assert (known.pr_number, known.cached_pr_status) == (8, "open")
+    assert known.pr_url == "https://github.com/ada/engine/pull/8"
+
+
+async def test_a_worktree_made_from_a_pull_request_gets_its_address_and_state(
+    place_there: Place, service: HostingStub, eventually: Eventually
+) -> None:
+    git = place_there.repository.git
+    bare = git("config", "remote.origin.pushurl")
+    git("push", "--quiet", bare, "main:refs/pull/7/head")
+    # What is fetched comes from the bare repository, what gh is told leads to the service.
+    git("config", f"url.{bare}.insteadOf", "https://github.com/ada/engine.git")
+    git("remote", "add", "upstream", "https://github.com/ada/engine")
+    service.shows(PullRequest(draft=True))
+    request = PullRequestContext(number=7, title="Otters", headRefName="otters", baseRefName="main")
+    made = await create_worktree.function(
+        place_there.workspace, place_there.project.id, pr_context=request
+    )
+    await eventually(lambda: place_there.now(made).cached_pr_status == "draft")
+    assert (place_there.now(made).pr_number, place_there.now(made).pr_url) == (7, URL)
+
+
+async def test_an_installation_that_gh_is_signed_in_to_counts(
+    place_there: Place,
+    worktree: Worktree,
+    service: HostingStub,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    service.host = "git.corp.example"
+    (tmp_path / "gh settings").mkdir()
+    (tmp_path / "gh settings" / "hosts.yml").write_text(
+        f"git.corp.example:\n    user: ada\n    oauth_token: {TOKEN}\n"
+    )
+    monkeypatch.setenv("GH_CONFIG_DIR", str(tmp_path / "gh settings"))
+    monkeypatch.delenv("GH_TOKEN")
+    root = place_there.repository.root
+    url = "git@git.corp.example:ada/engine.git"
+    place_there.repository.git("config", "remote.origin.url", url)
+    (remote,) = await get_github_remotes.function(place_there.workspace, str(root))
+    assert (remote.owner, remote.repo, remote.url) == ("ada", "engine", url)
+    known = await opened(place_there, worktree)
+    assert known.pr_url == "https://git.corp.example/ada/engine/pull/7"
 
 
 async def test_the_recording_has_what_gh_says(
