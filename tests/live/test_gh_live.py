@@ -8,6 +8,7 @@ With SPINNEY_RECORD_GH=1 its answers become the recording that tests without `gh
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,9 @@ async def service(
     for program in ("gh", "openssl"):
         if shutil.which(program) is None:
             pytest.skip(f"needs {program}")
+    version = subprocess.run(["gh", "--version"], capture_output=True, text=True, timeout=30)
+    if not version.stdout.startswith("gh version 2.23."):
+        pytest.skip(f"the stub knows what gh 2.23 asks, and this is {version.stdout[:30]!r}")
     for name in list(os.environ):
         if name.startswith(("GH_", "GITHUB_")) or name.upper().endswith("_PROXY"):
             monkeypatch.delenv(name)
