@@ -1,6 +1,7 @@
 """Commands about projects: the repositories that Spinney shows."""
 
 import asyncio
+import os
 import time
 import uuid
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ from model.resources import Branch, HostingRemote, Project, Remote, Resource
 from model.scripts.config import scripts_of_branch
 from model.state import State
 from model.worktrees import project_in, refuse_while_running
+from model.worktrees.naming import NAME_LIMIT
 
 if TYPE_CHECKING:
     from model.workspace import Workspace
@@ -106,6 +108,9 @@ async def update_project_settings(
     }
     if enabled_mcp_servers is not None:
         changes["enabled_mcp_servers"] = enabled_mcp_servers
+    if worktrees_dir:
+        project = project_in(workspace.store.state, project_id)
+        await asyncio.to_thread(_check_place, Path(project.path), Path(worktrees_dir))
     if default_branch is not None:
         await _check_branch(project_in(workspace.store.state, project_id), default_branch)
         changes["default_branch"] = default_branch
@@ -174,6 +179,18 @@ async def _check_branch(project: Project, name: str) -> None:
     names = {branch.name for branch in await repositories.branches(Path(project.path))}
     if name not in names:
         raise SpinneyError(f"Invalid field 'defaultBranch': no branch '{name}'")
+
+
+def _check_place(root: Path, directory: Path) -> None:
+    """Raise where no worktree could lie in `directory`. Looks at the disk."""
+    try:
+        os.lstat(root / directory.expanduser() / ("x" * NAME_LIMIT))
+    except (FileNotFoundError, PermissionError):
+        pass
+    except OSError as error:
+        raise SpinneyError(f"Invalid field 'worktreesDir': {error.strerror}") from None
+    except RuntimeError:  # `~somebody` whom this machine does not know
+        raise SpinneyError("Invalid field 'worktreesDir': nobody has this home") from None
 
 
 async def _change(

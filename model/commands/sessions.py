@@ -38,6 +38,9 @@ PAGE = 100
 
 PAGE_LIMIT = 1000
 
+_BEYOND_ALL = 2**62
+"""No conversation is longer, and SQLite takes no number above 2**63."""
+
 
 @command
 async def list_sessions(
@@ -105,7 +108,7 @@ async def get_messages(
         raise SpinneyError(f"Invalid field 'limit': must be from 1 to {PAGE_LIMIT}")
     if offset < 0:
         raise SpinneyError("Invalid field 'offset': must not be negative")
-    page = await workspace.store.messages(session_id, limit, offset)
+    page = await workspace.store.messages(session_id, limit, min(offset, _BEYOND_ALL))
     streaming = workspace.store.state.streaming
     newest = [streaming.get(message.id, message) for message in page.messages]
     return page.model_copy(update={"messages": newest})

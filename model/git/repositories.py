@@ -24,7 +24,8 @@ async def find_root(path: Path) -> Path:
         SpinneyError: `not_a_repository`; `git_error` when git refuses a repository, for example
             one that belongs to another user.
     """
-    if not await asyncio.to_thread(path.is_dir):
+    # Not `Path.is_dir`, which raises for a path that is too long for the system.
+    if not await asyncio.to_thread(os.path.isdir, path):
         raise not_a_repository(str(path))
     path = await asyncio.to_thread(path.resolve)
     asked = await git(

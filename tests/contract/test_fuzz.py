@@ -1,0 +1,241 @@
+"""Sections 4 and 7 of the interface against frames of nonsense: each gets one answer, which tells
+of no fault of the program's, and no other client notices."""
+
+import asyncio
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import model.commands.all  # noqa: F401 - registers the commands
+from model.commands.registry import ALIASES, COMMANDS, Command
+from model.preferences import Preferences
+from tests.contract.conftest import connected
+from tests.contract.nonsense import (  # noqa: F401 - and fixtures
+    SEED,
+    TIME,
+    WRONG,
+    Known,
+    bystander,
+    one_known,
+    one_program,
+    one_served,
+)
+from tests.program import Program, Serving
+
+Case = tuple[str, str | None]
+"""A frame, and the id that its one answer has."""
+
+IRREVOCABLE = {
+    "remove_project", "remove_worktree", "delete_worktree", "archive_worktree", "delete_session",
+    "archive_session", "delete_folder",
+}  # fmt: skip
+"""Get no true ids here, or there would soon be nothing left to try the others on."""
+
+OWN_CASES = {"start_http_server", "regenerate_http_token", "update_preferences"}
+"""Can rightly move or close what is tried; they get values that they must refuse."""
+
+
+async def exchange(served: Serving, cases: list[Case]) -> list[dict[str, Any]]:
+    """Send all over one socket as fast as it takes them; their answers, one for each."""
+    answers: list[dict[str, Any]] = []
+    async with bystander(served), aiohttp.ClientSession(served.base_url) as http:
+        socket = (await connected(http, served.token)).socket
+
+        async def read() -> None:
+            while len(answers) < len(cases):
+                message = await socket.receive()
+                assert message.type is aiohttp.WSMsgType.TEXT, (message, len(answers))
+                frame = json.loads(message.data)
+                if frame.get("type") in ("response", "error"):
+                    answers.append(frame)
+
+        reading = asyncio.create_task(read())
+        try:
+            async with asyncio.timeout(TIME):
+                for frame, _ in cases:
+                    await socket.send_frame(frame.encode(), aiohttp.WSMsgType.TEXT)
+                await reading
+        except TimeoutError:
+            missing = Counter(wanted for _, wanted in cases) - Counter(a["id"] for a in answers)
+            pytest.fail(f"no answer to {list(missing)[:5]} of {len(cases)}")
+        finally:
+            reading.cancel()
+    assert Counter(answer["id"] for answer in answers) == Counter(wanted for _, wanted in cases)
+    for answer in answers:
+        assert_is_an_answer(answer)
+    return answers
+
+
+def assert_is_an_answer(answer: dict[str, Any]) -> None:
+    if answer["type"] == "response":
+        assert set(answer) == {"type", "id", "data"}
+        return
+    assert set(answer) == {"type", "id", "error", "error_type"}
+    assert answer["error"].strip()
+    assert "Traceback" not in answer["error"]
+    assert answer["error_type"] != "internal_error", answer
+
+
+# Frames ------------------------------------------------------------------------------------------
+
+
+def framed(frame: dict[str, Any], request_id: str) -> Case:
+    return json.dumps({"id": request_id, **frame}), request_id
+
+
+def wrong_arguments(command: Command[..., Any], known: Known) -> Iterator[dict[str, Any]]:
+    """Every argument with every wrong value, the others right; and the wrong ones missing."""
+    true = known if command.name not in IRREVOCABLE else Known("no", "no", "no", "/no")
+    right = {
+        argument.wire: true.of(argument) for argument in command.arguments if argument.required
+    }
+    for argument in command.arguments:
+        yield {name: value for name, value in right.items() if name != argument.wire}
+        for value in WRONG:
+            yield {**right, argument.wire: value}
+            if argument.wire != argument.name:
+                yield {**right, argument.wire: value, argument.name: value}
+    yield {**right, "unknown": {"deep": [1]}, "🙂": None} if right else {}
+
+
+def command_frames(known: Known) -> Iterator[dict[str, Any]]:
+    for name, command in COMMANDS.items():
+        if name not in OWN_CASES:
+            for arguments in wrong_arguments(command, known):
+                yield {"command": name, "args": arguments}
+    for key in Preferences.model_fields:
+        for value in WRONG:
+            # What is right for the server's own settings is tried where they are (and moves it).
+            if not key.startswith("http_server_") or isinstance(value, list | dict | float):
+                yield {"command": "update_preferences", "args": {"changes": {key: value}}}
+    for value in WRONG:
+        if not isinstance(value, dict):
+            yield {"command": "update_preferences", "args": {"changes": value}}
+        if isinstance(value, str | list | dict):
+            yield {"command": "start_http_server", "args": {"port": value}}
+            yield {"command": "start_http_server", "args": {"tokenRequired": value or "x"}}
+
+
+def envelope_frames() -> Iterator[dict[str, Any]]:
+    """Wrong around a command, and the chat messages of section 4.3."""
+    for value in WRONG:
+        yield {"command": value}
+        yield {"command": "list_projects", "type": value}
+        if value is not None and not isinstance(value, dict):
+            yield {"command": "list_projects", "args": value}
+        yield {"type": value}
+        for kind in ("send_message", "subscribe", "unsubscribe"):
+            yield {"type": kind, "session_id": value, "message": value, "files": value}
+    for name in (*ALIASES, "quit", "exit", "__init__", "x" * 10_000):
+        yield {"command": name}
+
+
+def junk() -> Iterator[Case]:
+    """Frames that are no request: answered under no id."""
+    valid = json.dumps({"id": "a", "command": "list_projects", "args": {"a": [1, "\u00e9"]}})
+    for end in range(len(valid)):
+        yield valid[:end], None
+    for value in WRONG:
+        if not isinstance(value, dict):
+            yield json.dumps(value), None
+        if not isinstance(value, str):
+            yield json.dumps({"id": value, "command": "list_projects"}), None
+    for depth in (100, 10_000, 200_000):
+        yield "[" * depth, None
+        yield "[" * depth + "]" * depth, None
+        yield '{"a":' * depth + "1" + "}" * depth, None
+    for text in ("NaN", "Infinity", "-Infinity", "1e999", "1" * 5000, "'a'", "\ufeff{}", "{} {}"):
+        yield text, None
+        yield f'{{"id": "a", "command": "list_projects", "args": {{"a": {text}}}}}', None
+    yield json.dumps({"id": "x" * 1001, "command": "list_projects"}), None
+    yield json.dumps({"command": "list_projects"}), None
+
+
+def mutated(rng: random.Random, number: int) -> Iterator[Case]:
+    """A good frame with a few characters changed; told apart as JSON tells them."""
+    good = '{"id":"%s","command":"get_messages","args":{"sessionId":"no","limit":5}}'
+    alphabet = '{}[]",:0123456789.eE+-\\u truefalsn\x00\x1fé'
+    for index in range(number):
+        letters = list(good % f"mutated-{index}")
+        for _ in range(rng.randint(1, 4)):
+            at = rng.randrange(len(letters))
+            match rng.randrange(3):
+                case 0:
+                    letters[at] = rng.choice(alphabet)
+                case 1:
+                    letters.insert(at, rng.choice(alphabet))
+                case _:
+                    del letters[at]
+        text = "".join(letters)
+        try:
+            request_id = json.loads(text, parse_constant=float).get("id")
+        except (ValueError, AttributeError):
+            request_id = None
+        yield text, request_id if isinstance(request_id, str) else None
+
+
+async def test_every_argument_of_every_command_with_every_wrong_value(
+    served: Serving, known: Known, program: Program
+) -> None:
+    frames = [*command_frames(known), *envelope_frames()]
+    random.Random(SEED).shuffle(frames)
+    cases = [framed(frame, f"r{number}") for number, frame in enumerate(frames)]
+    assert len(cases) > 5000
+    answers = await exchange(served, cases)
+    tried = {f["command"] for f in frames if isinstance(f.get("command"), str)}
+    assert tried >= set(COMMANDS) - {"regenerate_http_token"}
+    refused = [answer for answer in answers if answer["type"] == "error"]
+    assert len(refused) > len(cases) / 2
+    assert not any((place / "x").is_file() for place in (program.cwd, Path(known.path)))
+    assert program.call("get_http_server_status")["port"] == served.port
+
+
+async def test_frames_that_are_no_requests(served: Serving) -> None:
+    answers = await exchange(served, [*junk(), *mutated(random.Random(SEED), 2000)])
+    for answer in answers:
+        if answer["id"] is None:
+            assert re.match("Invalid request: |Missing field: |Invalid field", answer["error"])
+
+
+async def test_hundreds_of_requests_under_one_id(served: Serving) -> None:
+    case = framed({"command": "get_preferences"}, "same")
+    answers = await exchange(served, [case] * 500)
+    assert {answer["type"] for answer in answers} == {"response"}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text()
+    | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+
+
+def requests() -> st.SearchStrategy[dict[str, Any]]:
+    """A command with arguments of its own names and any values."""
+
+    def of(name: str) -> st.SearchStrategy[dict[str, Any]]:
+        wires = [argument.wire for argument in COMMANDS[name].arguments]
+        keys = st.sampled_from(wires) if wires else st.text()
+        arguments = st.dictionaries(keys, JSON, max_size=5)
+        return st.fixed_dictionaries({"command": st.just(name), "args": arguments})
+
+    return st.sampled_from(sorted(set(COMMANDS) - OWN_CASES)).flatmap(of)
+
+
+@settings(max_examples=25, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@given(frames=st.lists(requests(), min_size=20, max_size=60), texts=st.lists(st.text(), max_size=9))
+def test_whatever_a_machine_thinks_of(
+    served: Serving, frames: list[dict[str, Any]], texts: list[str]
+) -> None:
+    cases = [framed(frame, f"h{number}") for number, frame in enumerate(frames)]
+    asyncio.run(exchange(served, [*cases, *((json.dumps(text), None) for text in texts)]))

@@ -1,0 +1,229 @@
+"""Sections 4.1, 7 and 8 of the interface against nonsense below the frames and over HTTP."""
+
+import asyncio
+import base64
+import json
+import os
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp
+import pytest
+from yarl import URL
+
+from server.http_api import OPERATIONS
+from tests.contract.conftest import bearer
+from tests.contract.nonsense import (  # noqa: F401 - and fixtures
+    SEED,
+    TIME,
+    WRONG,
+    Known,
+    bystander,
+    one_known,
+    one_program,
+    one_served,
+)
+from tests.program import Serving
+
+# Below the frames --------------------------------------------------------------------------------
+
+
+async def upgraded(served: Serving) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A WebSocket of bare bytes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+    key = base64.b64encode(os.urandom(16)).decode()
+    writer.write(
+        f"GET /ws?token={served.token} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+        f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n"
+        .encode()
+    )  # fmt: skip
+    head = await reader.readuntil(b"\r\n\r\n")
+    assert b" 101 " in head
+    return reader, writer
+
+
+def raw_frame(first: int, payload: bytes = b"") -> bytes:
+    """A masked frame; `first` is its first byte: FIN, reserved bits and opcode."""
+    size = len(payload)
+    length = bytes([0x80 | size]) if size < 126 else bytes([0xFE]) + size.to_bytes(2, "big")
+    return bytes([first]) + length + bytes(4) + payload
+
+
+async def next_frame(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    """Opcode and payload of the next frame from the server."""
+    first, size = await reader.readexactly(2)
+    if size == 126:
+        size = int.from_bytes(await reader.readexactly(2), "big")
+    return first & 0x0F, await reader.readexactly(size)
+
+
+GOOD = b'{"id":"a","command":"get_http_server_status"}'
+BROKEN = {
+    "text that is no UTF-8": (raw_frame(0x81, b'{"id":"\xff"}'), 1007),
+    "a reserved bit": (raw_frame(0x91, GOOD), 1002),
+    "a reserved opcode": (raw_frame(0x83, GOOD), 1002),
+    "a ping in pieces": (raw_frame(0x09, b"a"), 1002),
+    "a ping that is too long": (raw_frame(0x89, b"a" * 126), 1002),
+    "an end without a beginning": (raw_frame(0x80, GOOD), 1002),
+    "a beginning in a beginning": (raw_frame(0x01, b"{") + raw_frame(0x81, GOOD), 1002),
+    "a close with half a code": (raw_frame(0x88, b"\x03"), 1002),
+    "a close with a code that is none": (raw_frame(0x88, b"\x00\x01"), 1002),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+async def test_what_breaks_the_protocol_closes_with_its_code(served: Serving, broken: str) -> None:
+    sent, code = BROKEN[broken]
+    async with bystander(served), asyncio.timeout(TIME):
+        reader, writer = await upgraded(served)
+        writer.write(sent)
+        opcode, payload = await next_frame(reader)
+        while opcode != 8:
+            opcode, payload = await next_frame(reader)
+        assert int.from_bytes(payload[:2], "big") == code
+        writer.close()
+
+
+async def test_what_is_odd_and_allowed_is_answered(served: Serving) -> None:
+    pieces = raw_frame(0x01, GOOD[:5]) + raw_frame(0x00, GOOD[5:9]) + raw_frame(0x80, GOOD[9:])
+    odd = {
+        "a request in pieces": (pieces, "response"),
+        "with a ping between them": (
+            raw_frame(0x01, GOOD[:5]) + raw_frame(0x89, b"x") + raw_frame(0x80, GOOD[5:]),
+            "response",
+        ),
+        "nothing": (raw_frame(0x81), "error"),
+        "bytes": (raw_frame(0x82, GOOD), "error"),
+        "a pong that nobody asked for": (raw_frame(0x8A, b"x") + raw_frame(0x81, GOOD), "response"),
+    }
+    async with bystander(served), asyncio.timeout(TIME):
+        reader, writer = await upgraded(served)
+        for name, (sent, expected) in odd.items():
+            writer.write(sent)
+            answer: dict[str, Any] = {}
+            while "id" not in answer:
+                opcode, payload = await next_frame(reader)
+                assert opcode in (1, 10), name
+                answer = json.loads(payload) if opcode == 1 else {}
+            assert answer["type"] == expected, name
+        writer.transport.abort()
+
+
+# HTTP --------------------------------------------------------------------------------------------
+
+BODIES: tuple[bytes, ...] = (
+    b"", b" ", b"{", b"[]", b"1", b"null", b'"x"', b"\xff\xfe", b"NaN", b"[" * 50_000,
+    b'{"a":' * 50_000, b"1" * 5000, b"{}", b'{"message": NaN}', b"\xef\xbb\xbf{}",
+    b'{"mode": 1e999}',
+)  # fmt: skip
+QUERIES = (
+    "limit=", "limit=-1", "limit=0", "limit=1e3", "limit=x", "limit=" + "9" * 30, "limit=%00",
+    "limit=" + "9" * 4400, "offset=-1", "offset=" + "9" * 30, "offset=%ff", "limit=1&limit=x",
+    "limit=100&offset=99999999999999999999", "%ff=%ff", "&&&", "a" * 4000, "since=-1", "token=%F0",
+)  # fmt: skip
+IDS = ("no", "%00", "%2e%2e", "..%2f..", "%ff", "%F0%9F%99%82", "x" * 3000, "%ED%A0%80", "a%0d%0ab")
+
+
+def http_cases(known: Known) -> Iterator[tuple[str, str, bytes]]:
+    """Method, path with query, and body."""
+    true = {"session_id": known.session, "worktree_id": known.worktree}
+    for operation in OPERATIONS:
+        places = [operation.path.format_map(dict.fromkeys(true, odd)) for odd in IDS]
+        lasting = operation.method != "DELETE" and not operation.path.endswith("/archive")
+        if lasting:
+            right = operation.path.format_map(true)
+            places.append(right)
+            for field in operation.fields:
+                for value in WRONG:
+                    yield operation.method, right, json.dumps({field: value}).encode()
+                    given = {"message": "x", "mode": "build", "answer": "x", field: value}
+                    yield operation.method, right, json.dumps(given).encode()
+            for query in QUERIES:
+                yield operation.method, f"{right}?{query}", b""
+        for place in places:
+            for body in BODIES:
+                yield operation.method, place, body
+    for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"):
+        for path in ("/", "/api", "/api/", "/api/init", "/api/auth", "/ws", "/healthz", "//etc"):
+            yield method, path, b"{}"
+        for odd in (*IDS, *map(quote, ("../../etc/passwd", "\\..\\x", "a" * 300, "\u202e"))):
+            yield method, f"/{odd}", b""
+            yield method, f"/api/projects/{odd}/avatar", b""
+
+
+async def test_every_path_with_every_wrong_body(served: Serving, known: Known) -> None:
+    cases = list(http_cases(known))
+    assert len(cases) > 1500
+    random.Random(SEED).shuffle(cases)
+    waiting = iter(cases)
+    headers = {**bearer(served), "Content-Type": "application/json"}
+
+    async def client(http: aiohttp.ClientSession) -> None:
+        for method, path, body in waiting:
+            url = URL(served.base_url + path, encoded=True)
+            async with http.request(method, url, data=body or None, headers=headers) as response:
+                assert response.status < 500, (method, path[:200], body[:200])
+                origin = response.headers.get("Access-Control-Allow-Origin")
+                assert origin == "*", (method, path[:200], response.status)
+                text = await response.text()
+                assert "Traceback" not in text
+                if response.status >= 400 and method != "HEAD":
+                    told = json.loads(text)
+                    assert told["error"], (method, path[:200])
+                    assert told["error_type"] != "internal_error"
+
+    async with bystander(served), aiohttp.ClientSession() as http, asyncio.timeout(TIME):
+        await asyncio.gather(*(client(http) for _ in range(16)))
+
+
+HEADS = (
+    b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET / HTTP/1.1\r\nHost\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03",
+    b"GET / HTTP/1.1\r\nHost: \xff\r\n\r\n", b"GET /api/init HTTP/1.1\r\nHost: [::1\r\n\r\n",
+    b"GET /\xff HTTP/1.1\r\nHost: a\r\n\r\n", b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 40_000 + b"\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+    b"POST /api/sessions/x/stop HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"GET http://evil.test/api/init HTTP/1.1\r\nHost: a\r\n\r\n", b"CONNECT a:1 HTTP/1.1\r\n\r\n",
+    b"GET * HTTP/1.1\r\nHost: a\r\n\r\n", b"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: a\r\nA: b\r\n c\r\n\r\n", b"GET / HTTP/1.1\nHost: a\n\n",
+    b"GET /ws?since=%ff HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 99\r\nSec-WebSocket-Key: ?\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: a\r\nExpect: nothing\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x00" * 1000, b"GET / HTTP/1.1\r\nCookie: \x00\r\n\r\n",
+)  # fmt: skip
+
+
+async def test_requests_that_are_no_http(served: Serving) -> None:
+    rng = random.Random(SEED)
+    good = b"POST /api/sessions/no/stop HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+    heads = [*HEADS]
+    for _ in range(300):
+        bent = bytearray(good)
+        for _ in range(rng.randint(1, 5)):
+            bent[rng.randrange(len(bent))] = rng.randrange(256)
+        heads.append(bytes(bent))
+    waiting = iter(heads)
+
+    async def client() -> None:
+        for head in waiting:
+            reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+            writer.write(head)
+            writer.write_eof()
+            try:
+                answer = await reader.read()
+            except ConnectionError:
+                answer = b""
+            writer.close()
+            assert b"Traceback" not in answer, head[:200]
+            assert not re.match(rb"HTTP/1\.\d 5", answer), (head[:200], answer[:300])
+
+    async with bystander(served), asyncio.timeout(TIME):
+        await asyncio.gather(*(client() for _ in range(16)))
