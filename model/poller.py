@@ -63,7 +63,7 @@ class Poller:
         self._git = Rounds(self._ask_git, self._worktrees, self._git_interval, AT_ONCE)
         self._following = Following(store, archive, self._tips_of)
         self._hosting = Rounds(self._following.look, self._proposed, self._remote_interval, 1)
-        self._tips: dict[Path, tuple[float, BranchTips]] = {}
+        self._tips: dict[Path, tuple[float, BranchTips | None]] = {}
         self._watched: frozenset[str] = frozenset()
         self._places_new = asyncio.Event()
 
@@ -116,8 +116,11 @@ class Poller:
         read, tips = self._tips.get(root, (0.0, None))
         now = time.monotonic()
         if tips is None or now - read > _TIPS_GOOD_FOR:
+            self._tips[root] = begun = (now, None)
             tips = await branch_tips(root)
-            self._tips[root] = (now, tips)
+            # Not if it was told meanwhile to forget: something changed that this may not show.
+            if self._tips.get(root) is begun:
+                self._tips[root] = (now, tips)
         return tips
 
     def _forget_tips(self, *worktree_ids: str) -> None:
