@@ -32,6 +32,9 @@ from tests.server.conftest import TOKEN, Socket
 
 Call = Callable[..., Awaitable[Any]]
 
+SERVED_WITH = ("--demo",)
+"""Makes the agent that needs no account the default."""
+
 
 @dataclass
 class RefusedError(Exception):
@@ -63,27 +66,27 @@ def program(tmp_path: Path) -> Program:
 
 @pytest.fixture
 def options() -> tuple[str, ...]:
-    """With what it is served; `--demo` makes the agent that needs no account the default."""
-    return ("--demo",)
+    """With what it is served."""
+    return SERVED_WITH
 
 
 @pytest.fixture
-def served(request: pytest.FixtureRequest) -> Iterator[Serving]:
+def served(request: pytest.FixtureRequest, options: tuple[str, ...]) -> Iterator[Serving]:
     """This test's own `spinney serve`.
 
     Tests that leave each other alone share one: their module says `ONE_PROGRAM = True`.
     """
-    if getattr(request.module, "ONE_PROGRAM", False):
+    if getattr(request.module, "ONE_PROGRAM", False) and options == SERVED_WITH:
         yield request.getfixturevalue("one_program")
         return
     program: Program = request.getfixturevalue("program")
-    with program.serving(*request.getfixturevalue("options")) as serving:
+    with program.serving(*options) as serving:
         yield serving
 
 
 @pytest.fixture(scope="module")
 def one_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with program_in(tmp_path_factory.mktemp("served")).serving("--demo") as serving:
+    with program_in(tmp_path_factory.mktemp("served")).serving(*SERVED_WITH) as serving:
         yield serving
 
 

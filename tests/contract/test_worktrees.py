@@ -1,69 +1,31 @@
-"""Sections 2.2, 3, 4.5 and 7 of the interface: worktrees, and what git does in them."""
+"""Sections 3 and 4.5 of the interface: the life of a worktree."""
 
 import re
 import uuid
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.contract.conftest import Call, refusal
+from tests.contract.conftest import Call, payload_of, refusal
+from tests.contract.place import Place
 from tests.model.git.made_repository import Repository
-from tests.model.hosting.conftest import FakeGh
 from tests.server.conftest import Socket
-
-WORKTREE_FIELDS = {
-    "id", "project_id", "name", "path", "branch", "created_at", "session_type", "order",
-    "pr_number", "pr_url", "issue_number", "label", "archived_at", "last_opened_at",
-    "cached_pr_status", "cached_check_status", "cached_behind_count", "cached_ahead_count",
-    "cached_uncommitted_added", "cached_uncommitted_removed", "cached_branch_diff_added",
-    "cached_branch_diff_removed", "cached_unpushed_count", "cached_status_at",
-}  # fmt: skip
-
-
-@dataclass
-class Place:
-    """A project with a bare `origin`, and ways to work in its worktrees."""
-
-    call: Call
-    listener: Socket
-    project_id: str
-    repository: Repository
-
-    async def create(self, **args: Any) -> Any:
-        """A worktree that is ready."""
-        made = await self.call("create_worktree", projectId=self.project_id, **args)
-        assert (await self.listener.event("worktree:created"))["payload"]["worktree"]["id"] == (
-            made["id"]
-        )
-        return await self.call("get_worktree", worktreeId=made["id"])
-
-    def write(self, worktree: Any, name: str = "read.me", text: str = "changed\n") -> None:
-        self.repository.write(name, text, cwd=Path(worktree["path"]))
-
-    def git(self, worktree: Any, *args: str) -> str:
-        return self.repository.git(*args, cwd=Path(worktree["path"]))
-
-    async def names(self, **args: Any) -> list[str]:
-        found = await self.call("list_worktrees", projectId=self.project_id, **args)
-        return [worktree["name"] for worktree in found]
 
 
 @pytest.fixture
-async def place(call: Call, listener: Socket, with_remote: Repository) -> Place:
-    made = await call("add_project", path=str(with_remote.root))
-    return Place(call, listener, made["id"], with_remote)
+def place(call: Call, listener: Socket, project: Any, with_remote: Repository) -> Place:
+    return Place(call, listener, project["id"], with_remote)
 
 
-async def test_create_worktree_answers_at_once_and_goes_on_behind(place: Place) -> None:
+async def test_create_worktree_answers_at_once_and_goes_on_behind(
+    place: Place, listener: Socket
+) -> None:
     made = await place.call("create_worktree", projectId=place.project_id)
-    creating = (await place.listener.event("worktree:creating"))["payload"]
-    assert creating == {key: made[key] for key in ("id", "project_id", "name", "path", "branch")}
-    created = (await place.listener.event("worktree:created"))["payload"]
-    assert set(created) == {"worktree"}
-    assert set(created["worktree"]) >= WORKTREE_FIELDS
-    assert place.git(created["worktree"], "branch", "--show-current") == made["branch"]
+    created = (await payload_of(listener, "worktree:created"))["worktree"]
+    fields = ("id", "project_id", "name", "path", "branch", "created_at")
+    assert {key: created[key] for key in fields} == {key: made[key] for key in fields}
+    assert place.git(created, "branch", "--show-current") == made["branch"]
 
 
 async def test_create_worktree_has_a_random_name_of_two_words(
@@ -122,20 +84,30 @@ async def test_create_worktree_refuses_a_name_that_is_taken(place: Place, tmp_pa
     assert await told("lying") == f"Worktree path already exists: {lying}"
 
 
-async def test_a_creation_that_fails_is_told_and_leaves_nothing(
-    place: Place, listener: Socket
-) -> None:
+async def test_create_worktree_of_a_pull_request_checks_out_its_head(place: Place) -> None:
+    place.repository.git("checkout", "--quiet", "-b", "mend")
+    head = place.repository.commit("mended.txt", "mended\n")
+    place.repository.git("checkout", "--quiet", "main")
+    place.repository.git("push", "--quiet", "origin", "mend:refs/pull/7/head")
+    place.repository.git("branch", "--quiet", "-D", "mend")
+    whole = {"number": 7, "title": "Mend", "headRefName": "mend", "baseRefName": "main"}
+    made = await place.create(prContext=whole)
+    assert (made["pr_number"], made["branch"]) == (7, "mend")
+    assert place.git(made, "rev-parse", "HEAD") == head
+    assert Path(made["path"], "mended.txt").exists()
+
+
+async def test_create_worktree_that_fails_leaves_nothing(place: Place, listener: Socket) -> None:
     # Git needs to write here, and finds a file where its directory belongs.
     (place.repository.root / ".git" / "worktrees").write_text("")
-    made = await place.call("create_worktree", projectId=place.project_id, customName="unlucky")
-    failed = (await listener.event("worktree:create_error"))["payload"]
-    assert set(failed) == {"id", "project_id", "error"}
-    assert (failed["id"], failed["project_id"]) == (made["id"], place.project_id)
+    await place.call("create_worktree", projectId=place.project_id, customName="unlucky")
+    failed = await payload_of(listener, "worktree:create_error")
     assert failed["error"].startswith("Failed to create worktree: ")
     assert await place.names() == []
+    assert place.repository.git("branch", "--list", "unlucky") == ""
 
 
-async def test_archive_and_unarchive_keep_the_files(place: Place) -> None:
+async def test_archive_worktree_and_unarchive_worktree_keep_the_files(place: Place) -> None:
     made = await place.create()
     assert await place.call("archive_worktree", worktreeId=made["id"]) is None
     assert await place.names() == []
@@ -200,104 +172,3 @@ async def test_fetch_worktrees_status_refreshes_the_counts(place: Place) -> None
     assert found["cached_branch_diff_added"] == 2
     assert found["cached_unpushed_count"] == 1
     assert found["cached_status_at"] > 0
-
-
-async def test_commit_changes_commits_what_is_staged_or_all(place: Place) -> None:
-    made = await place.create()
-
-    async def uncommitted() -> bool:
-        return bool(await place.call("has_uncommitted_changes", worktreeId=made["id"]))
-
-    assert await uncommitted() is False
-    told = await refusal(place.call, "commit_changes", worktreeId=made["id"], message="None")
-    assert told == "No uncommitted changes to commit"
-    place.write(made, "staged.txt")
-    place.git(made, "add", "staged.txt")
-    place.write(made, "loose.txt")
-    assert await uncommitted() is True
-    done = await place.call("commit_changes", worktreeId=made["id"], message="Staged")
-    assert done == {"success": True, "commit_sha": place.git(made, "rev-parse", "HEAD")}
-    assert place.git(made, "show", "--format=%s", "--name-only") == "Staged\n\nstaged.txt"
-    await place.call("commit_changes", worktreeId=made["id"], message="All", stageAll=True)
-    assert await uncommitted() is False
-
-
-@pytest.mark.parametrize("kind", ["working", "staged", "branch"])
-async def test_get_git_diff_is_a_unified_diff(place: Place, kind: str) -> None:
-    made = await place.create()
-    place.write(made, "read.me", f"{kind}\n")
-    if kind != "working":
-        place.git(made, "add", ".")
-    if kind == "branch":
-        place.git(made, "commit", "-m", "Change")
-    args = {"baseBranch": "main"} if kind == "branch" else {}
-    diff = await place.call("get_git_diff", worktreePath=made["path"], diffType=kind, **args)
-    assert diff.startswith("diff --git a/read.me b/read.me\n")
-    assert f"\n+{kind}\n" in diff
-
-
-async def test_get_git_diff_reads_known_places_only(place: Place, tmp_path: Path) -> None:
-    args = {"worktreePath": str(tmp_path), "diffType": "working"}
-    assert await refusal(place.call, "get_git_diff", **args) == f"Worktree not found: {tmp_path}"
-    args = {"worktreePath": str(place.repository.root), "diffType": "all"}
-    told = await refusal(place.call, "get_git_diff", **args)
-    assert told.startswith("Invalid field 'diffType': ")
-
-
-async def test_git_push_and_git_pull_give_git_s_words(place: Place) -> None:
-    made = await place.create()
-    place.write(made)
-    await place.call("commit_changes", worktreeId=made["id"], message="Change", stageAll=True)
-    pushed = await place.call("git_push", worktreePath=made["path"])
-    assert (set(pushed), pushed["success"]) == ({"success", "output"}, True)
-    there = place.repository.git("ls-remote", "origin", made["branch"]).split()[0]
-    assert there == place.git(made, "rev-parse", "HEAD")
-    root = str(place.repository.root)
-    pulled = await place.call("git_pull", worktreePath=root, baseBranch=made["branch"])
-    assert (set(pulled), pulled["success"]) == ({"success", "output"}, True)
-    assert place.repository.git("rev-parse", "HEAD") == there
-    failed = await place.call("git_pull", worktreePath=root, baseBranch="nowhere")
-    assert failed["success"] is False
-    assert "nowhere" in failed["output"]
-
-
-async def test_save_and_clear_worktree_pr(place: Place, fake_gh: FakeGh) -> None:
-    made = await place.create()
-    url = "https://github.com/ada/loom/pull/7"
-    saved = {"worktreeId": made["id"], "prNumber": 7, "prUrl": url}
-    assert await place.call("save_worktree_pr", **saved) is None
-    found = await place.call("get_worktree", worktreeId=made["id"])
-    assert (found["pr_number"], found["pr_url"]) == (7, url)
-    assert await place.call("clear_worktree_pr", worktreeId=made["id"]) is None
-    found = await place.call("get_worktree", worktreeId=made["id"])
-    assert (found["pr_number"], found["pr_url"], found["cached_pr_status"]) == (None, None, None)
-
-
-async def test_open_pull_request_gives_number_and_address(place: Place, fake_gh: FakeGh) -> None:
-    url = "https://github.com/ada/loom/pull/7"
-    fake_gh.answers("pr create", f"{url}\n")
-    made = await place.create(customName="calm-heron")
-    place.write(made)
-    await place.call("commit_changes", worktreeId=made["id"], message="Mend", stageAll=True)
-    opened = await place.call("open_pull_request", worktreeId=made["id"], draft=True)
-    assert opened == {"pr_number": 7, "pr_url": url}
-    created = next(call["args"] for call in fake_gh.calls if "create" in str(call["args"]))
-    assert isinstance(created, list)
-    assert "--draft" in created
-    assert "--title=Mend" in created, "made from the commits when it is left out"
-    assert place.repository.git("ls-remote", "origin", "calm-heron") != "", "pushed first"
-    found = await place.call("get_worktree", worktreeId=made["id"])
-    assert (found["pr_number"], found["pr_url"]) == (7, url)
-
-
-async def test_open_pull_request_takes_title_and_body(place: Place, fake_gh: FakeGh) -> None:
-    fake_gh.answers("pr create", "https://github.com/ada/loom/pull/8\n")
-    made = await place.create()
-    place.write(made)
-    await place.call("commit_changes", worktreeId=made["id"], message="Mend", stageAll=True)
-    given = {"title": "My title", "body": "My body"}
-    await place.call("open_pull_request", worktreeId=made["id"], **given)
-    asked = next(call for call in fake_gh.calls if "create" in str(call["args"]))
-    assert "--title=My title" in str(asked["args"])
-    assert "--draft" not in str(asked["args"])
-    assert asked["input"] == "My body"

@@ -1,0 +1,37 @@
+"""A project in which tests make worktrees and work in them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.contract.conftest import Call
+from tests.model.git.made_repository import Repository
+from tests.server.conftest import Socket
+
+
+@dataclass
+class Place:
+    """A project with a bare `origin`, and ways to work in its worktrees."""
+
+    call: Call
+    listener: Socket
+    project_id: str
+    repository: Repository
+
+    async def create(self, **args: Any) -> Any:
+        """A worktree that is ready."""
+        made = await self.call("create_worktree", projectId=self.project_id, **args)
+        assert (await self.listener.event("worktree:created"))["payload"]["worktree"]["id"] == (
+            made["id"]
+        )
+        return await self.call("get_worktree", worktreeId=made["id"])
+
+    def write(self, worktree: Any, name: str = "read.me", text: str = "changed\n") -> None:
+        self.repository.write(name, text, cwd=Path(worktree["path"]))
+
+    def git(self, worktree: Any, *args: str) -> str:
+        return self.repository.git(*args, cwd=Path(worktree["path"]))
+
+    async def names(self, **args: Any) -> list[str]:
+        found = await self.call("list_worktrees", projectId=self.project_id, **args)
+        return [worktree["name"] for worktree in found]
