@@ -73,7 +73,9 @@ class Following:
 
     async def look(self, worktree_id: str) -> None:
         """Ask the service and record what is new; trouble goes to the log, what is known stays."""
-        worktree = self._store.state.worktrees[worktree_id]
+        worktree = self._store.state.worktrees.get(worktree_id)
+        if worktree is None:
+            return
         try:
             if worktree.archive_when_idle:
                 await self._put_away(worktree)
