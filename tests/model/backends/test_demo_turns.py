@@ -1,6 +1,7 @@
 """The demo agent when things go wrong, when it is stopped, and when it comes back."""
 
 import asyncio
+import json
 import subprocess
 import sys
 import time
@@ -142,11 +143,13 @@ def test_the_program_ends_by_itself_when_its_owner_is_gone(worktree: Path) -> No
     assert program.stdin is not None
     assert program.stdout is not None
     memory = worktree / "memory.jsonl"
-    program.stdin.write(b'{"type": "open", "mode": "build", "memory": "%b"}\n' % bytes(memory))
+    opening = {"type": "open", "mode": "build", "memory": str(memory), "text_only": False}
+    program.stdin.write(json.dumps(opening).encode() + b"\n")
     program.stdin.write(b'{"type": "prompt", "text": "/demo run sleep 60 & echo $! > pid; wait"}\n')
     program.stdin.flush()
     program.stdout.readline()
     while not (worktree / "pid").exists() or not (worktree / "pid").read_text():
+        assert program.poll() is None
         time.sleep(0.01)
     program.stdin.close()
     assert program.wait(5) == 0
