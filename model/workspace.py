@@ -13,6 +13,7 @@ from model.backends.leftovers import end_leftovers, owner_mark
 from model.bus import EventBus
 from model.catalog import Catalog
 from model.chat.chats import Chats
+from model.chat.naming import SessionNaming
 from model.database import Database
 from model.errors import SpinneyError
 from model.events import PreferencesUpdated
@@ -71,6 +72,7 @@ class Workspace:
         self.store: Store
         self.chats: Chats
         self.writer: Writer
+        self.naming: SessionNaming
         self.scripts: Scripts
         self.removals: Removals
         self.poller: Poller
@@ -113,6 +115,7 @@ class Workspace:
             self.store, self.backends, self.catalog, self._environment_of, demo=self.demo
         )
         self._ending.push_async_callback(self.writer.close)
+        self.naming = SessionNaming(self.store, self.writer)
         self._ending.push_async_callback(self._end_background)
         self.chats = Chats(self.store, self.backends, self._launch_of)
         self._ending.push_async_callback(self.chats.close)

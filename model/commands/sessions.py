@@ -212,7 +212,11 @@ async def send_chat_message(
 
     While a plan or a question waits, the message discusses or answers it.
     """
-    return await workspace.chats.send(session_id, message, files or (), images or ())
+    before = session_in(workspace.store.state, session_id)
+    sent = await workspace.chats.send(session_id, message, files or (), images or ())
+    if workspace.naming.is_wanted(before, message):
+        workspace.run_in_background(workspace.naming.name(session_id, message))
+    return sent
 
 
 @command

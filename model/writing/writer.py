@@ -142,6 +142,8 @@ class Writer:
     def _model(self, key: PromptKey, backend: str, preferences: Preferences) -> str:
         """The prompt's model; the backend's usual one where that is a preset of another backend."""
         chosen = preferences.magic_prompt_models[f"{key}_model"]
+        if key == "session_naming" and chosen == _default_model(key):
+            chosen = preferences.session_naming_model  # a setting of its own, in the same words
         rows = self._catalog.backend_rows(demo=True)
         others = (row.name for row in rows if row.name != backend)
         if self._catalog.model(backend, chosen) is None and any(
@@ -149,6 +151,11 @@ class Writer:
         ):
             return model_for(backend, preferences)
         return chosen
+
+
+def _default_model(key: PromptKey) -> str:
+    defaults: dict[str, str] = Preferences.model_fields["magic_prompt_models"].default
+    return defaults[f"{key}_model"]
 
 
 async def _answer(agent: base.Agent) -> str:
