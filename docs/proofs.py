@@ -3,14 +3,14 @@
 import ast
 import importlib
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from model.commands.registry import COMMANDS
-from model.events import EVENTS
+from docs.rows import SECTIONS, Rows
 
 TESTS: Final = Path(__file__).resolve().parents[1] / "tests" / "contract"
 
@@ -23,19 +23,29 @@ class Proof:
     cases: tuple[str, ...]
     texts: frozenset[str]
 
+    def is_named(self, pattern: str) -> bool:
+        """Whether this fits the name, alone or with one of the cases in brackets."""
+        names = (self.name, *(f"{self.name}[{case}]" for case in self.cases))
+        return any(re.search(pattern, name) for name in names)
+
 
 def page() -> Iterator[str]:
     """The lines of the page."""
-    found = {path: _proofs(path) for path in sorted(TESTS.glob("test_*.py"))}
+    found = _found()
     yield "# The interface and its tests"
     yield ""
     yield (
-        "The tests of `tests/contract` by the commands and events that they name, then file by "
-        "file. What goes through their `call` runs twice: in process, and over a WebSocket."
+        "The tests of `tests/contract`, by the rows of the interface and then file by file. They "
+        "ask a `spinney serve` that was started for them, over real sockets, with real "
+        "repositories and bare remotes on the disk, the demo agent, and a scripted `gh`. What goes "
+        "through their `call` runs twice: on the served program over its WebSocket, and in "
+        "process. The exception is `test_two_clients.py`, which keeps model and server in the "
+        "test's own process."
     )
-    every = [proof for _, proofs in found.values() for proof in proofs]
-    yield from _index("command", sorted(COMMANDS), every)
-    yield from _index("event", sorted(EVENTS), every)
+    for section, rows in SECTIONS.items():
+        yield from ["", f"## {section}", "", "| row | tests |", "| --- | --- |"]
+        for row, tests in _tests_of(rows, found).items():
+            yield f"| `{row}` | {', '.join(f'`{test}`' for test in tests)} |"
     for path, (about, proofs) in found.items():
         yield from ["", f"## {path.name}", "", about, "", "| test | for |", "| --- | --- |"]
         for proof in proofs:
@@ -43,13 +53,29 @@ def page() -> Iterator[str]:
             yield f"| `{proof.name}` | {cases} |"
 
 
-def _index(kind: str, names: list[str], proofs: list[Proof]) -> Iterator[str]:
-    """The tests in which these names stand; names that stand in none are left out."""
-    yield from ["", f"## By {kind}", "", f"| {kind} | tests |", "| --- | --- |"]
-    for name in names:
-        tests = [f"`{proof.name}`" for proof in proofs if name in proof.texts]
-        if tests:
-            yield f"| `{name}` | {', '.join(tests)} |"
+def without_a_test() -> list[str]:
+    """The rows of the interface that no test stands behind."""
+    found = _found()
+    return [
+        f"{section}: {row}"
+        for section, rows in SECTIONS.items()
+        for row, tests in _tests_of(rows, found).items()
+        if not tests
+    ]
+
+
+def _found() -> dict[Path, tuple[str, list[Proof]]]:
+    return {path: _proofs(path) for path in sorted(TESTS.glob("test_*.py"))}
+
+
+def _tests_of(rows: Rows, found: dict[Path, tuple[str, list[Proof]]]) -> dict[str, list[str]]:
+    """The tests that are named after each row, or else those in which its very word stands."""
+    proofs = [proof for _, proofs in found.values() for proof in proofs]
+    return {
+        row: [proof.name for proof in proofs if proof.is_named(pattern)]
+        or [proof.name for proof in proofs if row in proof.texts]
+        for row, pattern in rows.items()
+    }
 
 
 def _proofs(path: Path) -> tuple[str, list[Proof]]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import spinney
+from docs import proofs
 from docs.generate import pages
 from model.commands.registry import COMMANDS
 from model.events import EVENTS
@@ -21,6 +22,10 @@ PAGES = ["commands.md", "contract.md", "events.md", "http.md", "preferences.md"]
 @pytest.mark.parametrize("name", PAGES)
 def test_a_reference_page_is_as_new_as_the_code(name: str) -> None:
     assert (DOCS / name).read_text() == pages()[name], "run: make docs"
+
+
+def test_every_row_of_the_interface_has_a_test() -> None:
+    assert proofs.without_a_test() == []
 
 
 def test_every_command_says_what_it_does() -> None:
