@@ -152,7 +152,12 @@ def _read_status(shown: Output) -> _WorkingTree:
 
 async def _tracked_lines(path: Path, tree: _WorkingTree) -> tuple[int, int]:
     before = tree.commit or await empty_tree(path)
-    return _sums(await git(path, *NUMSTAT, before, "--", timeout=60))
+    return await _lines_between(path, before)
+
+
+async def _lines_between(path: Path, *commits: str) -> tuple[int, int]:
+    numbers = await git(path, *NUMSTAT, *commits, "--", timeout=60)
+    return await asyncio.to_thread(_sums, numbers)
 
 
 # Commits never change, so neither does what lies between them: 500 worktrees are polled for
@@ -200,13 +205,16 @@ async def _compare(path: Path, commit: str, bases: list[str]) -> _Comparison:
     left = await git(path, "merge-base", commit, *bases, check=False)
     added, removed = 0, 0
     if left.returncode == 0:
-        numbers = await git(path, *NUMSTAT, left.stdout, commit, "--", timeout=60)
-        added, removed = _sums(numbers)
+        added, removed = await _lines_between(path, left.stdout, commit)
     return _Comparison(int(ahead.stdout), int(behind.stdout), added, removed)
 
 
 def _sums(numstat: Output) -> tuple[int, int]:
     """Lines added and removed; binary files show `-` for both."""
-    rows = [field.split("\t", 2) for field in numstat.fields]
-    numbers = [(int(row[0]), int(row[1])) for row in rows if row[0] != "-"]
-    return sum(added for added, _ in numbers), sum(removed for _, removed in numbers)
+    added = removed = 0
+    for row in numstat.raw.split(b"\0"):
+        if row and row[:1] != b"-":
+            more, less, _ = row.split(b"\t", 2)
+            added += int(more)
+            removed += int(less)
+    return added, removed

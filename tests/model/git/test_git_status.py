@@ -3,14 +3,16 @@
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from model.git import status as status_module
 from model.git.diff import diff
-from model.git.run import LARGE_FILE
+from model.git.run import LARGE_FILE, Output
 from model.git.status import (
     UNPUSHED_CAP,
     GitStatus,
@@ -191,3 +193,25 @@ async def test_looking_works_while_an_agent_writes_files(
     finally:
         writing.kill()
         writing.wait()
+
+
+async def test_answers_about_many_files_are_read_in_another_thread(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readers: dict[str, set[threading.Thread]] = {"_sums": set(), "_read_status": set()}
+
+    def noting(name: str) -> Callable[[Output], object]:
+        read = getattr(status_module, name)
+
+        def noted(output: Output) -> object:
+            readers[name].add(threading.current_thread())
+            return read(output)
+
+        return noted
+
+    for name in readers:
+        monkeypatch.setattr(status_module, name, noting(name))
+    repository.write("read.me", "changed\n")
+    await worktree_status(repository.root, "main")
+    # 20,000 changed files held up the loop for 0.2 s.
+    assert all(threads and threading.main_thread() not in threads for threads in readers.values())
