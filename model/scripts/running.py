@@ -130,12 +130,12 @@ class Scripts:
         ran = ScriptRun(
             worktree_id=worktree.id, script=script.name, status="running", started_at=time.time()
         )
-        await asyncio.to_thread(self._keep, ran)
         environment = self._environment(worktree, project)
         output = self._place(worktree.id) / f"{script.name}.log"
         limit = None if script.name == "run" else TIME_LIMIT
         ended: dict[str, Any]
         try:
+            await asyncio.to_thread(self._keep, ran)
             code = await run_script(script.text, Path(worktree.path), environment, output, limit)
             ended = {"status": "failed" if code else "completed", "exit_code": code}
         except SpinneyError as error:
