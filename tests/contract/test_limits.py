@@ -1,0 +1,145 @@
+"""Section 8 of the interface: every limit, at the served program."""
+
+import json
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.contract.conftest import bearer, connected, refusal, remote_call
+from tests.contract.test_fuzz_bytes import next_frame, upgraded
+from tests.program import Program, Serving
+from tests.server.conftest import Socket
+
+
+async def numbered(http: aiohttp.ClientSession, served: Serving, since: int) -> Socket:
+    params = {"token": served.token, "since": str(since)}
+    return Socket(await http.ws_connect("/ws", params=params, max_msg_size=0))
+
+
+async def session_in(program: Program, socket: Socket) -> Any:
+    project = await socket.call("add_project", path=str(program.made_repository()))
+    worktree = await socket.call("open_base_worktree", projectId=project["id"])
+    ids = {"worktreeId": worktree["id"]}
+    return await socket.call("create_session", **ids, executionMode="yolo")
+
+
+async def test_a_thousand_events_are_kept_and_a_client_is_told_of_those_it_missed(
+    served: Serving, http: aiohttp.ClientSession, socket: Socket
+) -> None:
+    listener = await numbered(http, served, 0)
+    first = (await listener.event("hello"))["payload"]["seq"]
+    folder = await socket.call("create_folder", name="0")
+    for number in range(1, 1100):
+        await socket.call("rename_folder", folderId=folder["id"], name=str(number))
+    last = 0
+    while True:
+        frame = await listener.event("project:updated")
+        last = frame["seq"]
+        if frame["payload"]["name"] == "1099":
+            break
+    back = await numbered(http, served, last - 500)
+    assert (await back.event("hello"))["payload"]["seq"] == last
+    resumed = [await back.event("project:updated") for _ in range(500)]
+    assert [frame["seq"] for frame in resumed] == list(range(last - 499, last + 1))
+    late = await numbered(http, served, first or 1)
+    missed = (await late.event("events-missed"))["payload"]
+    assert missed == {"from": (first or 1) + 1, "to": last - 1000}
+    kept = [await late.event("project:updated") for _ in range(1000)]
+    assert kept[-1]["seq"] == last
+    async with http.get("/api/init", headers=bearer(served)) as response:
+        assert (await response.json())["seq"] == last
+
+
+async def test_a_page_has_a_hundred_messages_and_an_offset_beyond_all_none(
+    program: Program, served: Serving, http: aiohttp.ClientSession, socket: Socket
+) -> None:
+    session = await session_in(program, socket)
+    for number in range(51):
+        message = f"/demo say {number}"
+        await socket.call("send_chat_message", sessionId=session["id"], message=message)
+    done = [frame for frame in socket.frames if frame.get("event") == "message-completed"]
+    for _ in range(51 - len(done)):
+        await socket.event("message-completed")
+    path = f"/api/sessions/{session['id']}/messages"
+    for query, count in (("", 100), ("?offset=100", 2), ("?limit=7&offset=3", 7),
+                         (f"?offset={2**64}", 0)):  # fmt: skip
+        async with http.get(path + query, headers=bearer(served)) as response:
+            assert (response.status, len((await response.json())["messages"])) == (200, count)
+    call = remote_call(socket)
+    for limit in (0, -1, 1001):
+        told = await refusal(call, "get_messages", sessionId=session["id"], limit=limit)
+        assert "'limit'" in told
+
+
+async def test_folders_lie_three_deep(served: Serving, socket: Socket) -> None:
+    call = remote_call(socket)
+    parent = None
+    for name in ("a", "b", "c"):
+        parent = (await call("create_folder", name=name, parentId=parent))["id"]
+    told = await refusal(call, "create_folder", name="d", parentId=parent)
+    assert told == "Would exceed max nesting depth"
+
+
+async def test_paths_too_long_for_the_system_are_refused_in_words(
+    program: Program, served: Serving, socket: Socket
+) -> None:
+    call = remote_call(socket)
+    project = await call("add_project", path=str(program.made_repository()))
+    long = "/" + "x/" * 3000
+    for name, field in (("add_project", "path"), ("get_git_remotes", "repoPath")):
+        told = await refusal(call, name, **{field: long})
+        assert told.startswith("Path is not a git repository: ")
+    for place in (long, "x" * 300, "~nobody-here/x"):
+        ids = {"projectId": project["id"]}
+        told = await refusal(call, "update_project_settings", **ids, worktreesDir=place)
+        assert "'worktreesDir'" in told
+
+
+async def test_a_frame_of_16_mib_is_taken_and_a_larger_one_closes_with_1009(
+    served: Serving, socket: Socket
+) -> None:
+    frame = {"id": "a", "command": "list_projects", "args": {"x": ""}}
+    room = 16 * 1024 * 1024 - len(json.dumps(frame))
+    frame["args"] = {"x": "x" * (room - 1)}
+    await socket.send(frame)
+    assert (await socket.answer("a"))["data"] == []
+    reader, writer = await upgraded(served)
+    writer.write(b"\x81\xff" + (16 * 1024 * 1024 + 1).to_bytes(8, "big") + bytes(4) + b"x" * 1000)
+    opcode, payload = await next_frame(reader)
+    assert (opcode, int.from_bytes(payload[:2], "big")) == (8, 1009)
+    writer.close()
+    assert await socket.call("list_projects") == []
+
+
+async def test_a_body_over_1_mib_is_too_large(served: Serving, http: aiohttp.ClientSession) -> None:
+    body = {"message": "x" * (1024 * 1024)}
+    async with http.post("/api/sessions/no/messages", json=body, headers=bearer(served)) as told:
+        assert (told.status, (await told.json())["error_type"]) == (413, "too_large")
+
+
+async def test_a_backends_own_limit_is_handed_on(
+    program: Program, served: Serving, socket: Socket
+) -> None:
+    session = await session_in(program, socket)
+    message = "/demo fail rate_limit"
+    await socket.call("send_chat_message", sessionId=session["id"], message=message)
+    failed = [frame for frame in socket.frames if frame.get("event") == "message-error"]
+    told = (failed[0] if failed else await socket.event("message-error"))["data"]
+    assert told["error_type"] == "rate_limit_error"
+    assert "30 seconds" in told["error"]
+
+
+@pytest.mark.parametrize("kind", ["plain", "numbered"])
+async def test_a_client_that_reads_nothing_holds_up_nobody(
+    program: Program, served: Serving, http: aiohttp.ClientSession, socket: Socket, kind: str
+) -> None:
+    deaf = await (connected(http, served.token) if kind == "plain" else numbered(http, served, 0))
+    session = await session_in(program, socket)
+    ids = {"sessionId": session["id"]}
+    await socket.call("send_chat_message", **ids, message="/demo markdown 2000")
+    assert (await socket.call("list_projects"))[0]["is_folder"] is False
+    if not any(frame.get("event") == "message-completed" for frame in socket.frames):
+        await socket.event("message-completed")
+    await deaf.send({"id": "late", "command": "get_http_server_status"})
+    assert (await deaf.answer("late"))["type"] == "response"
