@@ -15,7 +15,7 @@ def _plain(prefix: str, *rows: str) -> Rows:
 def _named(*rows: str) -> Rows:
     """Rows whose tests have the row's words in their names."""
     words = {row: row.replace("-", "_").replace(":", "_") for row in rows}
-    return {row: f"(?<![a-z]){word}(?![a-z])" for row, word in words.items()}
+    return {row: rf"^[^\[]*(?<![a-z]){word}(?![a-z])" for row, word in words.items()}
 
 
 _PROJECT: Final = (

@@ -31,7 +31,7 @@ async def project_id(call: Call, alpha: str) -> str:
 
 
 @pytest.mark.parametrize("kind", PICTURES)
-async def test_a_picture_is_copied_under_a_random_name(
+async def test_set_project_avatar_copies_the_picture_under_a_random_name(
     call: Call, project_id: str, kind: str, tmp_path: Path, directories: Directories
 ) -> None:
     picture = tmp_path / "picture.txt"
@@ -104,7 +104,7 @@ async def test_links_and_pipes_and_folders_are_refused(
         assert told.startswith(f"The image cannot be read: {path}")
 
 
-async def test_a_picture_is_removed_with_its_file(
+async def test_remove_project_avatar_removes_the_file_too(
     call: Call, project_id: str, directories: Directories
 ) -> None:
     data = base64.b64encode(PNG).decode()

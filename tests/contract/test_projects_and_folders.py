@@ -199,7 +199,9 @@ async def test_get_project_branches_marks_the_current_one(
     ]
 
 
-async def test_remotes_show_no_credentials(call: Call, alpha: str, repository: Repository) -> None:
+async def test_get_git_remotes_and_get_github_remotes_show_no_credentials(
+    call: Call, alpha: str, repository: Repository
+) -> None:
     repository.git("remote", "add", "origin", "https://ada:secret@github.com/ada/loom.git")
     repository.git("remote", "add", "backup", "/srv/loom.git")
     origin = {"name": "origin", "url": "https://github.com/ada/loom.git"}

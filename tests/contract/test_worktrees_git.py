@@ -17,7 +17,7 @@ def place(call: Call, listener: Socket, project: Any, with_remote: Repository) -
     return Place(call, listener, project["id"], with_remote)
 
 
-async def test_commit_changes_commits_what_is_staged_or_all(place: Place) -> None:
+async def test_commit_changes_commits_what_has_uncommitted_changes_finds(place: Place) -> None:
     made = await place.create()
 
     async def uncommitted() -> bool:
