@@ -100,7 +100,12 @@ class Link:
                     decision=choice,
                 )
             case "build" | "yolo":
-                await self.client.call(commands.approve_plan, session_id=session.id, mode=choice)
+                await self.client.call(
+                    commands.approve_plan,
+                    session_id=session.id,
+                    mode=choice,
+                    request_id=request.id,
+                )
             case "edit":
                 edited = await self._screen.app.push_screen_wait(EditPlan(request.plan))
                 if edited is not None:
@@ -109,6 +114,7 @@ class Link:
                         session_id=session.id,
                         mode=edited.mode,
                         plan=edited.text,
+                        request_id=request.id,
                     )
 
     async def answer(self, session_id: str, answers: dict[str, str]) -> None:

@@ -110,10 +110,11 @@ class Chats:
         await asyncio.to_thread(_check_attachments, [*files, *images])
         message = _user_message(session_id, text, files, images)
         conversation = self._conversation(session_id)
-        if conversation.holds_request and self._request(session_id).kind != "permission":
-            await conversation.discuss(message)
-            return SentMessage(message_id=message.id, status="processing")
-        return await self._queue_or_run(message)
+        async with conversation.answering:
+            if conversation.holds_request and self._request(session_id).kind != "permission":
+                await conversation.discuss(message)
+                return SentMessage(message_id=message.id, status="processing")
+            return await self._queue_or_run(message)
 
     async def stop(self, session_id: str) -> Session:
         """End what runs or waits; stopping what does neither is no error."""
@@ -124,39 +125,50 @@ class Chats:
             await self._conversation(session_id).stop()
         return self._session(session_id)
 
-    async def approve(self, session_id: str, mode: WorkingMode, plan: str | None) -> Session:
-        """Carry the proposed plan out in `mode`, as edited in `plan` where that is given."""
-        request = self._request(session_id, "plan")
-        conversation = self._conversation(session_id)
-        session = self._session(session_id)
-        updates = plan_overrides(self._store.state.preferences, mode, session)
-        await self._store.accept(SessionUpdated(session_id=session_id, updates=updates))
-        if updates.get("backend"):
-            # Another agent carries it out: the one that proposed it is done.
-            await self.end(session_id)
-        elif conversation.holds_request:
-            await conversation.approve(mode, plan)
-            return self._session(session_id)
-        text = plan or request.plan
-        await self._mark_stored(session_id, request, PlanBlock(text=text, approved=mode))
-        await self._queue_or_run(_user_message(session_id, wording.approved_plan(text)))
-        return self._session(session_id)
+    async def approve(
+        self, session_id: str, mode: WorkingMode, plan: str | None, request_id: str | None = None
+    ) -> Session:
+        """Carry the proposed plan out in `mode`, as edited in `plan` where that is given.
 
-    async def answer(self, session_id: str, answer: str | Mapping[str, str]) -> Session:
-        """Answer the pending questions: one text for all, or question text to answer text."""
-        request = self._request(session_id, "question")
-        if isinstance(answer, str):
-            answers = {question.question: answer for question in request.questions}
-        else:
-            answers = dict(answer)
+        Raises `conflict` when it is no longer this plan that waits, or none.
+        """
         conversation = self._conversation(session_id)
-        if conversation.holds_request:
-            await conversation.answer(answers)
+        async with conversation.answering:
+            request = self._request(session_id, "plan", request_id)
+            session = self._session(session_id)
+            updates = plan_overrides(self._store.state.preferences, mode, session)
+            await self._store.accept(SessionUpdated(session_id=session_id, updates=updates))
+            if updates.get("backend"):
+                # Another agent carries it out: the one that proposed it is done.
+                await self.end(session_id)
+            elif conversation.holds_request:
+                await conversation.approve(mode, plan)
+                return self._session(session_id)
+            text = plan or request.plan
+            await self._mark_stored(session_id, request, PlanBlock(text=text, approved=mode))
+            await self._queue_or_run(_user_message(session_id, wording.approved_plan(text)))
             return self._session(session_id)
-        block = QuestionBlock(id=request.id, questions=request.questions, answer=answers)
-        await self._mark_stored(session_id, request, block)
-        await self._queue_or_run(_user_message(session_id, wording.answered(answers)))
-        return self._session(session_id)
+
+    async def answer(
+        self, session_id: str, answer: str | Mapping[str, str], request_id: str | None = None
+    ) -> Session:
+        """Answer the pending questions: one text for all, or question text to answer text."""
+        conversation = self._conversation(session_id)
+        async with conversation.answering:
+            request = self._request(session_id, "question", request_id)
+            if isinstance(answer, str):
+                answers = {question.question: answer for question in request.questions}
+            else:
+                answers = dict(answer)
+            if not any(text.strip() for text in answers.values()):
+                raise SpinneyError("Invalid field 'answer': it is empty")
+            if conversation.holds_request:
+                await conversation.answer(answers)
+                return self._session(session_id)
+            block = QuestionBlock(id=request.id, questions=request.questions, answer=answers)
+            await self._mark_stored(session_id, request, block)
+            await self._queue_or_run(_user_message(session_id, wording.answered(answers)))
+            return self._session(session_id)
 
     async def permit(self, session_id: str, request_id: str, decision: Decision) -> Session:
         """Allow or deny what the agent wants to do."""
@@ -193,7 +205,8 @@ class Chats:
             session = session_in(state, message.session_id)
             busy = session.status == "running" or session.waiting_for == "permission"
             status = "sent" if busy else "processing"
-            queued = MessageQueued(session_id=session.id, message=message, status=status)
+            kept = message.model_copy(update={"status": "sent" if busy else "completed"})
+            queued = MessageQueued(session_id=session.id, message=kept, status=status)
             return [queued] if busy else [queued, *_started(state, session, message)]
 
         await self._store.accept(accepted)
@@ -235,10 +248,14 @@ class Chats:
     def _session(self, session_id: str) -> Session:
         return session_in(self._store.state, session_id)
 
-    def _request(self, session_id: str, kind: str | None = None) -> Request:
+    def _request(
+        self, session_id: str, kind: str | None = None, request_id: str | None = None
+    ) -> Request:
         request = self._session(session_id).request
         if request is None or kind not in (None, request.kind):
             raise SpinneyError(f"No {kind or 'request'} is waiting for an answer.", "conflict")
+        if request_id not in (None, request.id):
+            raise SpinneyError(f"This {request.kind} was replaced by a newer one.", "conflict")
         return request
 
 

@@ -55,6 +55,8 @@ class Conversation:
         self._over = asyncio.Event()
         self._over.set()
         self._stopping = False
+        self.answering = asyncio.Lock()
+        """Held while a person's answer is given, so that each request has one."""
 
     @property
     def session(self) -> Session:
@@ -336,7 +338,8 @@ class Conversation:
     def _start_next(self) -> None:
         waiting = self._store.state.queued.get(self._session_id, ())
         if waiting:
-            message = waiting[0].model_copy(update={"timestamp": time.time()})
+            now = {"timestamp": time.time(), "status": "completed"}
+            message = waiting[0].model_copy(update=now)
             self._store.record(
                 MessageQueued(session_id=self._session_id, message=message, status="processing")
             )

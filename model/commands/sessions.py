@@ -210,7 +210,8 @@ async def send_chat_message(
 ) -> SentMessage:
     """Send a message: `processing` when its run starts, `sent` when it waits behind one.
 
-    While a plan or a question waits, the message discusses or answers it.
+    While a plan or a question waits, the message discusses or answers it. A message after a stop
+    runs at once; those that were waiting follow it.
     """
     before = session_in(workspace.store.state, session_id)
     sent = await workspace.chats.send(session_id, message, files or (), images or ())
@@ -221,26 +222,37 @@ async def send_chat_message(
 
 @command
 async def stop_generation(workspace: "Workspace", session_id: str) -> Session:
-    """Stop what runs; what had arrived is kept."""
+    """Stop what runs; what had arrived is kept, and messages that wait go on waiting."""
     return await workspace.chats.stop(session_id)
 
 
 @command
 async def approve_plan(
-    workspace: "Workspace", session_id: str, mode: WorkingMode, plan: str | None = None
+    workspace: "Workspace",
+    session_id: str,
+    mode: WorkingMode,
+    plan: str | None = None,
+    request_id: str | None = None,
 ) -> Session:
-    """Carry out the proposed plan in `build` or `yolo` mode, as edited in `plan` if given."""
-    session_in(workspace.store.state, session_id)
-    return await workspace.chats.approve(session_id, mode, plan)
+    """Carry out the proposed plan in `build` or `yolo` mode, as edited in `plan` if given.
+
+    With `requestId` (of the session's `request`) it is refused when a newer plan has replaced it.
+    """
+    return await workspace.chats.approve(session_id, mode, plan, request_id)
 
 
 @command
 async def answer_question(
-    workspace: "Workspace", session_id: str, answer: str | dict[str, str]
+    workspace: "Workspace",
+    session_id: str,
+    answer: str | dict[str, str],
+    request_id: str | None = None,
 ) -> Session:
-    """Answer the pending question: a text, or question text to answer text."""
-    session_in(workspace.store.state, session_id)
-    return await workspace.chats.answer(session_id, answer)
+    """Answer the pending question: a text, or question text to answer text.
+
+    With `requestId` (of the session's `request`) it is refused when other questions wait by now.
+    """
+    return await workspace.chats.answer(session_id, answer, request_id)
 
 
 @command

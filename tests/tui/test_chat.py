@@ -220,7 +220,9 @@ async def test_b_builds_the_plan_while_the_box_is_empty(start: Start) -> None:
     async with start(client) as (_, pilot):
         await pilot.press("b")
         await until(pilot, lambda: client.called("approve_plan"))
-        assert client.called("approve_plan") == [{"session_id": "s1", "mode": "build"}]
+        assert client.called("approve_plan") == [
+            {"session_id": "s1", "mode": "build", "request_id": "r1"}
+        ]
 
 
 async def test_letters_are_text_once_something_is_written(start: Start) -> None:
@@ -251,7 +253,9 @@ async def test_yolo_wants_a_second_y_and_says_what_it_means(start: Start) -> Non
         assert not client.called("approve_plan")
         await pilot.press("y")
         await until(pilot, lambda: client.called("approve_plan"))
-        assert client.called("approve_plan") == [{"session_id": "s1", "mode": "yolo"}]
+        assert client.called("approve_plan") == [
+            {"session_id": "s1", "mode": "yolo", "request_id": "r1"}
+        ]
 
 
 async def test_yes_and_what_follows_is_a_message_and_approves_nothing(start: Start) -> None:

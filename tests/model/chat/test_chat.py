@@ -218,13 +218,15 @@ async def test_a_message_during_a_run_waits_and_then_runs(stage: Stage) -> None:
     await puppet.hears("send")
     second = await stage.chats.send("s", "second")
     assert second.status == "sent"
-    assert [m.text for m in stage.store.state.queued["s"]] == ["second"]
+    assert [(m.text, m.status) for m in stage.store.state.queued["s"]] == [("second", "sent")]
     puppet.say(base.TextDelta("a", "one"), DONE)
     assert await puppet.hears("send") == ("send", "second")
     assert stage.store.state.queued == {}
     puppet.say(base.TextDelta("b", "two"), DONE)
     await stage.settled()
-    assert [m.text for m in await stage.messages()] == ["first", "one", "second", "two"]
+    messages = await stage.messages()
+    assert [m.text for m in messages] == ["first", "one", "second", "two"]
+    assert {m.status for m in messages} == {"completed"}
 
 
 async def test_a_waiting_message_can_be_taken_back(stage: Stage) -> None:
@@ -318,6 +320,40 @@ async def test_a_plan_in_plain_words_can_be_approved_too(stage: Stage) -> None:
     assert "approved" in str(call[1])
 
 
+@pytest.mark.parametrize("held", [True, False], ids=["by the agent", "in words"])
+async def test_of_several_approvals_at_once_one_counts(stage: Stage, held: bool) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    await puppet.hears("send")
+    if held:
+        puppet.say(base.PlanProposed("r", "1. read"))
+    else:
+        puppet.say(base.TextDelta("a", "My plan:\n1. read\n2. write"), DONE)
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    results = await asyncio.gather(
+        *(stage.chats.approve("s", mode, None) for mode in ("build", "yolo", "yolo")),
+        return_exceptions=True,
+    )
+    assert isinstance(results[0], Session)
+    assert [r.error_type for r in results[1:] if isinstance(r, SpinneyError)] == ["conflict"] * 2
+    assert stage.session.execution_mode == "build"
+    await puppet.hears("approve" if held else "send")
+    assert stage.store.state.queued == {}
+
+
+async def test_a_plan_that_was_replaced_cannot_be_approved_by_its_id(stage: Stage) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.say(base.PlanProposed("old", "old plan"), base.PlanProposed("new", "new plan"))
+    await stage.until(
+        lambda: stage.session.request is not None and stage.session.request.id == "new"
+    )
+    with pytest.raises(SpinneyError, match="replaced by a newer one"):
+        await stage.chats.approve("s", "build", None, "old")
+    await stage.chats.approve("s", "build", None, "new")
+    assert await puppet.hears("approve") == ("approve", "new", "build", None)
+
+
 async def test_approving_what_nobody_proposed_is_refused(stage: Stage) -> None:
     with pytest.raises(SpinneyError, match="No plan is waiting"):
         await stage.chats.approve("s", "build", None)
@@ -329,6 +365,9 @@ async def test_a_question_is_answered_by_text_or_by_question(stage: Stage) -> No
     puppet = await stage.backend.newest()
     puppet.say(base.QuestionAsked("q", (asked,)))
     await stage.until(lambda: stage.session.waiting_for == "question")
+    for nothing in (" ", {"Which?": ""}, {}):
+        with pytest.raises(SpinneyError, match="it is empty"):
+            await stage.chats.answer("s", nothing)
     await stage.chats.answer("s", "A")
     assert await puppet.hears("answer") == ("answer", "q", {"Which?": "A"})
     puppet.say(base.QuestionAsked("q2", (asked,)))
