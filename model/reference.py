@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 
 import model.commands.all  # noqa: F401 - registers the commands
 from model import __version__, resources
-from model.commands.registry import COMMANDS, Argument, Command
+from model.commands.registry import COMMANDS, UNCHANGED, Argument, Command
 from model.events import EVENTS, Event, ProjectAdded, ProjectUpdated, WorktreeCreating
 from model.preferences import Preferences
 
@@ -105,7 +105,8 @@ def _command(command: "Command[..., Any]", shapes: Shapes) -> dict[str, Any]:
 def _default(command: "Command[..., Any]", argument: Argument) -> dict[str, Any]:
     if argument.required:
         return {}
-    return {"default": inspect.signature(command.function).parameters[argument.name].default}
+    default = inspect.signature(command.function).parameters[argument.name].default
+    return {} if default is UNCHANGED else {"default": default}
 
 
 def _event(kind: type[Event], shapes: Shapes) -> dict[str, Any]:

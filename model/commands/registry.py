@@ -9,11 +9,14 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+from enum import Enum
+from functools import cached_property, reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, TypeVar, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
+from model.commands.refusals import why_refused
 from model.errors import SpinneyError
 from model.text import clean_json
 
@@ -26,6 +29,15 @@ R = TypeVar("R")
 _log = logging.getLogger(__name__)
 
 
+class Unchanged(Enum):
+    """The default of an argument that may be left out, and whose `null` says something."""
+
+    UNCHANGED = "unchanged"
+
+
+UNCHANGED: Final = Unchanged.UNCHANGED
+
+
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One argument of a command."""
@@ -36,6 +48,8 @@ class Argument:
     """On the wire."""
     required: bool
     adapter: TypeAdapter[Any]
+    takes_null: bool = False
+    """Whether `null` is a value of its own, though the argument may be left out."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +75,8 @@ class Command(Generic[P, R]):
                 parameter.name,
                 camel_case(parameter.name),
                 parameter.default is inspect.Parameter.empty,
-                TypeAdapter(self._evaluated(parameter.annotation)),
+                TypeAdapter(_without_unchanged(self._evaluated(parameter.annotation))),
+                parameter.default is UNCHANGED,
             )
             for parameter in parameters
         )
@@ -79,20 +94,23 @@ class Command(Generic[P, R]):
 
     def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Keyword arguments from wire arguments. Raises `SpinneyError` (`invalid_request`)."""
-        values = {snake_case(key): value for key, value in given.items()}
+        spelt = {snake_case(key): key for key in given}
         parsed = {}
         for argument in self.arguments:
-            value = values.pop(argument.name, None)
-            if value is None and not argument.required:
+            key = spelt.pop(argument.name, None)
+            if not argument.required and (
+                key is None or (given[key] is None and not argument.takes_null)
+            ):
                 continue
-            if argument.name not in map(snake_case, given):
+            if key is None:
                 raise SpinneyError(f"Missing field: {argument.wire}")
             try:
-                parsed[argument.name] = argument.adapter.validate_python(clean_json(value))
+                parsed[argument.name] = argument.adapter.validate_python(clean_json(given[key]))
             except (ValidationError, RecursionError) as error:
-                raise SpinneyError(f"Invalid field '{argument.wire}': {_why(error)}") from None
-        if values:
-            _log.info("%s: unknown arguments ignored: %s", self.name, ", ".join(sorted(values)))
+                why = why_refused(argument.adapter, error)
+                raise SpinneyError(f"Invalid field '{key}': {why}") from None
+        if spelt:
+            _log.info("%s: unknown arguments ignored: %s", self.name, ", ".join(sorted(spelt)))
         return parsed
 
     async def run(self, workspace: "Workspace", given: Mapping[str, Any]) -> R:
@@ -142,10 +160,9 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found.group(1).lower(), name)
 
 
-def _why(error: ValidationError | RecursionError) -> str:
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
-    first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    text = first["msg"][:1].lower() + first["msg"][1:]
-    return f"{place}: {text}" if place else text
+def _without_unchanged(annotation: Any) -> Any:
+    """What a client may give: `UNCHANGED` stands for what was not given."""
+    parts = get_args(annotation)
+    if Unchanged not in parts:
+        return annotation
+    return reduce(or_, (part for part in parts if part is not Unchanged))

@@ -62,7 +62,7 @@ async def announce(
         name = await asyncio.to_thread(_chosen_name, directory, taken, issue, pull_request)
     check_name(name)
     if pull_request is not None:
-        base_branch = pull_request.baseRefName
+        base_branch = pull_request.base_ref_name
     if base_branch is not None:
         refs.check_ref(base_branch)
     worktree = Worktree(
@@ -164,7 +164,7 @@ async def _make(
     note = None
     if pull_request is not None:
         base, note = await fetching.pull_request_head(
-            root, pull_request.number, pull_request.headRefName
+            root, pull_request.number, pull_request.head_ref_name
         )
     elif store.state.preferences.auto_pull_base_branch:
         note = await fetching.freshen(root, base)

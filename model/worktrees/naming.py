@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from model.errors import SpinneyError
 from model.git import refs
@@ -20,23 +20,27 @@ class IssueContext(Resource):
 
     number: int = Field(gt=0)
     title: str
-    body: str = ""
+    body: str | None = None
 
 
 class PullRequestContext(Resource):
-    """The pull request whose head a worktree checks out; named as the wire names it."""
+    """The pull request whose head a worktree checks out."""
 
     number: int = Field(gt=0)
     title: str
-    headRefName: str  # noqa: N815 - the interface's own spelling
-    baseRefName: str  # noqa: N815
+    head_ref_name: str = Field(validation_alias=AliasChoices("headRefName", "head_ref_name"))
+    base_ref_name: str = Field(validation_alias=AliasChoices("baseRefName", "base_ref_name"))
 
 
 def check_name(name: str, field: str = "customName") -> str:
     """`name`, if a worktree and its branch may be called so. Raises `SpinneyError`."""
-    if len(name) > NAME_LIMIT:
-        raise SpinneyError(f"Invalid field '{field}': longer than {NAME_LIMIT} characters")
-    return refs.check_branch_name(name)
+    if not 0 < len(name) <= NAME_LIMIT:
+        why = f"must have from 1 to {NAME_LIMIT} characters"
+        raise SpinneyError(f"Invalid field '{field}': {why}")
+    try:
+        return refs.check_branch_name(name)
+    except SpinneyError as error:
+        raise SpinneyError(f"Invalid field '{field}': {error.message}") from None
 
 
 def name_for_issue(issue: IssueContext) -> str:
@@ -46,7 +50,7 @@ def name_for_issue(issue: IssueContext) -> str:
 
 def name_for_pull_request(request: PullRequestContext, taken: Collection[str]) -> str:
     """The head's own name, so that a push reaches it; `pr-12` where that is taken here."""
-    head = refs.check_branch_name(request.headRefName)
+    head = refs.check_branch_name(request.head_ref_name)
     return head if head not in taken and len(head) <= NAME_LIMIT else f"pr-{request.number}"
 
 

@@ -133,7 +133,7 @@ async def test_approve_plan_carries_it_out_in_that_mode(
     await chat.until(session, "idle")
     assert Path(worktree["path"], "made.txt").read_text() == "yes\n"
     told = await refusal(call, "approve_plan", sessionId=session["id"], mode="plan")
-    assert told == "Invalid field 'mode': input should be 'build' or 'yolo'"
+    assert told == "Invalid field 'mode': must be 'build' or 'yolo'"
 
 
 async def test_answer_question_answers_the_pending_one(

@@ -1,0 +1,48 @@
+"""Arguments as clients write them: what is taken in both spellings, and what is refused how."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.conftest import Call, refusal
+
+ONE_PROGRAM = True
+"""Each test has a repository of its own."""
+
+
+async def test_an_issue_without_a_body_has_null_for_one(call: Call, project: Any) -> None:
+    issue = {"number": 7, "title": "Fix the loom", "body": None}
+    made = await call("create_worktree", projectId=project["id"], issueContext=issue)
+    assert (made["issue_number"], made["name"]) == (7, "7-fix-the-loom")
+
+
+async def test_a_pull_request_is_taken_in_snake_case_too(call: Call, project: Any) -> None:
+    request = {"number": 7, "title": "Mend", "head_ref_name": "mend", "base_ref_name": "main"}
+    made = await call("create_worktree", projectId=project["id"], prContext=request)
+    assert (made["pr_number"], made["name"], made["base_branch"]) == (7, "mend", "main")
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ({"customName": ""}, "'customName': must have from 1 to 100 characters"),
+        ({"customName": "x" * 101}, "'customName': must have from 1 to 100 characters"),
+        ({"custom_name": 1}, "'custom_name': must be text"),
+        ({"issueContext": {"number": 0, "title": "a"}}, "'issueContext': number: must be greater"),
+        ({"issueContext": {"number": 1}}, "'issueContext': title is missing"),
+        ({"issueContext": "a"}, "'issueContext': must be an object"),
+        ({"baseBranch": ["a"]}, "'baseBranch': must be text"),
+    ],
+)
+async def test_create_worktree_says_what_an_argument_must_be(
+    call: Call, project: Any, args: dict[str, Any], told: str
+) -> None:
+    said = await refusal(call, "create_worktree", projectId=project["id"], **args)
+    assert said.startswith(f"Invalid field {told}")
+
+
+async def test_a_name_that_git_takes_for_no_branch_is_refused_with_the_reason(
+    call: Call, project: Any
+) -> None:
+    said = await refusal(call, "create_worktree", projectId=project["id"], customName="a b")
+    assert said.startswith("Invalid field 'customName': “a b” is not a valid branch name: it holds")
