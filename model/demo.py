@@ -45,7 +45,7 @@ async def prepare(workspace: Workspace, directories: Directories) -> None:
     worktree = await announce(
         workspace.store, workspace.directories, project.id, name="first-steps"
     )
-    await create(workspace.store, worktree)
+    await create(workspace.store, workspace.slow_work, worktree)
     if workspace.store.state.worktrees.get(worktree.id) is not None:
         await create_session.function(workspace, worktree.id, name="Tour")
 

@@ -11,6 +11,7 @@ from model import worktrees
 from model.backends.base import Backend, Launch
 from model.backends.leftovers import end_leftovers, owner_mark
 from model.bus import EventBus
+from model.cancelling import SlowWork
 from model.catalog import Catalog
 from model.chat.chats import Chats
 from model.chat.naming import SessionNaming
@@ -69,6 +70,7 @@ class Workspace:
         self.problems: list[str] = []
         """Sentences about what was found wrong at start, for the first screen."""
         self.http_server: HttpServer | None = None
+        self.slow_work = SlowWork()
         self.store: Store
         self.chats: Chats
         self.writer: Writer

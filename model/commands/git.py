@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from model.commands.registry import command
 from model.errors import SpinneyError, worktree_not_found
@@ -67,7 +67,8 @@ async def commit_changes(
     """Commit what is staged, or (`stageAll`) everything."""
     worktree = worktree_in(workspace.store.state, worktree_id)
     try:
-        sha = await commit.commit(Path(worktree.path), message, stage_all)
+        committing = commit.commit(Path(worktree.path), message, stage_all)
+        sha = await workspace.slow_work.run(worktree_id, "commit", committing)
     except SpinneyError as error:
         _tell(workspace, "commit", worktree, ok=False, detail=error.message)
         raise
@@ -103,13 +104,28 @@ async def git_push(
     return await _exchange(workspace, "push", worktree, remotes.push(path, remote, to))
 
 
+@command
+async def cancel_git(workspace: "Workspace", worktree_id: str) -> None:
+    """End the creation, commit, pull or push that runs in a worktree, with the hooks it waits for.
+
+    Nothing stays half done. When nothing runs, that is no error.
+    """
+    worktree_in(workspace.store.state, worktree_id)
+    await workspace.slow_work.cancel(worktree_id)
+
+
 async def _exchange(
     workspace: "Workspace",
     task: str,
     worktree: Worktree | None,
-    exchanging: Awaitable[tuple[bool, str]],
+    exchanging: Coroutine[Any, Any, tuple[bool, str]],
 ) -> ExchangeResult:
-    success, output = await exchanging
+    try:
+        running = workspace.slow_work.run(worktree.id if worktree else "", task, exchanging)
+        success, output = await running
+    except SpinneyError as error:
+        _tell(workspace, task, worktree, ok=False, detail=error.message)
+        raise
     _tell(workspace, task, worktree, ok=success, detail=output)
     return ExchangeResult(success=success, output=output)
 

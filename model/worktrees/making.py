@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from model.cancelling import SlowWork
 from model.errors import (
     SpinneyError,
     branch_exists,
@@ -110,12 +111,16 @@ def _announced(state: State, worktree: Worktree, branches: set[str], occupied: b
 
 
 async def create(
-    store: Store, worktree: Worktree, pull_request: PullRequestContext | None = None
+    store: Store,
+    slow_work: SlowWork,
+    worktree: Worktree,
+    pull_request: PullRequestContext | None = None,
 ) -> bool:
     """Make an announced worktree; ends in `worktree:created` (true) or `worktree:create_error`."""
     try:
         project = project_in(store.state, worktree.project_id)
-        note = await _make(store, project, worktree, pull_request)
+        work = _make(store, project, worktree, pull_request)
+        note = await slow_work.run(worktree.id, "creation", work)
     except SpinneyError as error:
         await _tell_failure(store, worktree, error)
         return False

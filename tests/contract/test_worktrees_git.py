@@ -1,5 +1,6 @@
 """Sections 2.2 and 4.5 of the interface: what git and the hosting service do in a worktree."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,10 @@ import pytest
 
 from tests.contract.conftest import Call, payload_of, refusal
 from tests.contract.place import Place
+from tests.model.backends.agents import lives
 from tests.model.git.made_repository import Repository
 from tests.model.hosting.conftest import FakeGh
+from tests.program import PATIENCE
 from tests.server.conftest import Socket
 
 
@@ -190,3 +193,56 @@ async def test_open_pull_request_takes_title_and_body(place: Place, fake_gh: Fak
     assert "--title=My title" in str(asked["args"])
     assert "--draft" not in str(asked["args"])
     assert asked["input"] == "My body"
+
+
+class SlowHook:
+    """A hook of the repository that takes five minutes."""
+
+    def __init__(self, repository: Repository, name: str) -> None:
+        self._file = repository.root / ".git" / "hooks" / name
+        self._pid = repository.root / ".git" / "slow-hook"
+        self._file.parent.mkdir(exist_ok=True)
+        self._file.write_text(
+            f"#!/bin/sh\necho $$ > '{self._pid}.new'\n"
+            f"mv '{self._pid}.new' '{self._pid}'\nexec sleep 300\n"
+        )
+        self._file.chmod(0o755)
+
+    async def begun(self) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not self._pid.exists():
+                await asyncio.sleep(0.01)
+
+    async def ended(self) -> None:
+        """Wait until its process is gone; from then on there is no hook."""
+        self._file.unlink()
+        async with asyncio.timeout(PATIENCE):
+            while lives(int(self._pid.read_text())):
+                await asyncio.sleep(0.01)
+
+
+async def test_cancel_git_ends_a_slow_hook_and_the_commit_that_waits_for_it(place: Place) -> None:
+    made = await place.create()
+    hook = SlowHook(place.repository, "pre-commit")
+    place.write(made)
+    all_of_it = {"worktreeId": made["id"], "stageAll": True}
+    told = asyncio.create_task(refusal(place.call, "commit_changes", message="slow", **all_of_it))
+    await hook.begun()
+    await place.listener.call("cancel_git", worktreeId=made["id"])
+    assert await told == "The commit was cancelled."
+    await hook.ended()
+    assert (await place.call("commit_changes", message="quick", **all_of_it))["success"]
+    assert await place.call("cancel_git", worktreeId=made["id"]) is None  # Nothing runs.
+
+
+async def test_cancel_git_ends_a_creation_and_nothing_of_it_is_left(place: Place) -> None:
+    hook = SlowHook(place.repository, "post-checkout")
+    made = await place.call("create_worktree", projectId=place.project_id, customName="slow")
+    await hook.begun()
+    await place.call("cancel_git", worktreeId=made["id"])
+    told = (await place.listener.event("worktree:create_error"))["payload"]
+    assert (told["id"], told["error"]) == (made["id"], "The creation was cancelled.")
+    await hook.ended()
+    assert not Path(made["path"]).exists()
+    assert await place.names() == []
+    await place.create(customName="slow")
