@@ -12,6 +12,7 @@ from model.client.base import Client
 from model.commands import sessions as commands
 from model.commands.doctor import check_backends, get_problems
 from model.commands.server import get_http_server_status
+from model.commands.worktrees import mark_worktree_opened
 from model.errors import SpinneyError
 from model.text import clean_line
 from tui.actions.all import DO
@@ -132,6 +133,10 @@ class Link:
             await self.client.call(commands.mark_session_read, session_id=session_id)
         finally:
             self._reading.discard(session_id)
+
+    def mark_opened(self, worktree_id: str) -> None:
+        """Note that a person looks at a worktree."""
+        self.start(self.client.call(mark_worktree_opened, worktree_id=worktree_id))
 
     # Conversations ------------------------------------------------------------------------------
 

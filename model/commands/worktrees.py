@@ -1,5 +1,6 @@
 """Commands about worktrees: making, renaming, putting away, bringing back, removing."""
 
+import time
 from typing import TYPE_CHECKING
 
 from model.commands.registry import command
@@ -121,6 +122,14 @@ async def remove_worktree(workspace: "Workspace", worktree_id: str, force: bool 
 
 
 @command
+async def mark_worktree_opened(workspace: "Workspace", worktree_id: str) -> None:
+    """Note that a person looks at a worktree now; `last_opened_at` tells."""
+    worktree = worktree_in(workspace.store.state, worktree_id)
+    opened = worktree.model_copy(update={"last_opened_at": time.time()})
+    workspace.store.record(WorktreeUpdated(worktree=opened))
+
+
+@command
 async def update_worktree_label(
     workspace: "Workspace", worktree_id: str, label: Label | None
 ) -> None:
@@ -137,5 +146,5 @@ async def update_worktree_label(
 async def _make(
     workspace: "Workspace", worktree: Worktree, pull_request: PullRequestContext | None
 ) -> None:
-    if await making.create(workspace.store, worktree, pull_request):
+    if await making.create(workspace.store, workspace.slow_work, worktree, pull_request):
         await workspace.scripts.set_up(worktree.id)

@@ -1,6 +1,7 @@
 """Sections 3 and 4.5 of the interface: the life of a worktree."""
 
 import re
+import time
 import uuid
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,15 @@ async def test_update_worktree_label_sets_and_clears_it(place: Place) -> None:
     assert await refusal(place.call, "update_worktree_label", worktreeId=made["id"]) == (
         "Missing field: label"
     )
+
+
+async def test_last_opened_at_is_when_a_person_looked_at_it(place: Place) -> None:
+    made = await place.create()
+    assert made["last_opened_at"] is None
+    before = time.time()
+    await place.call("mark_worktree_opened", worktreeId=made["id"])
+    opened = (await place.call("get_worktree", worktreeId=made["id"]))["last_opened_at"]
+    assert before <= opened <= time.time()
 
 
 async def test_reorder_worktrees_is_the_order_wanted(place: Place) -> None:

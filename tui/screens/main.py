@@ -266,6 +266,8 @@ class MainScreen(Screen[None]):
     def _show_session(self, session: "Session") -> None:
         worktree = self.worktree
         self.chat.open_session(session, worktree.project_id if worktree is not None else "")
+        if worktree is not None and self.link is not None:
+            self.link.mark_opened(worktree.id)
         self.projects.point_at(Place("session", session.id))
         self._read(session)
         self._follow_session()
