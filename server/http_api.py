@@ -10,7 +10,7 @@ from aiohttp.typedefs import Handler
 
 from model.client.snapshot import snapshot_json
 from model.commands import sessions
-from model.commands.registry import Command
+from model.commands.registry import Command, snake_case
 from model.errors import HTTP_STATUS, SpinneyError
 from server.auth import Door, Knock
 from server.avatars import Avatars
@@ -29,7 +29,7 @@ class Operation:
     path: str
     command: Command[..., Any]
     fields: tuple[str, ...] = ()
-    """Arguments that come from the body, or from the query of a GET."""
+    """Arguments that come from the body, or from the query of a GET, in either spelling."""
     status: int = 200
     answer: Callable[[str, Any], Any] | None = None
     """The answer from the path's id and the command's result, where it is not the result."""
@@ -57,7 +57,12 @@ OPERATIONS = (
     Operation("POST", f"{_SESSION}/answer", sessions.answer_question, ("answer",)),
     Operation("POST", f"{_SESSION}/archive", sessions.archive_session),
     Operation("GET", _SESSION, sessions.get_session),
-    Operation("PATCH", _SESSION, sessions.update_session, ("name", "execution_mode")),
+    Operation(
+        "PATCH",
+        _SESSION,
+        sessions.update_session,
+        ("name", "execution_mode", "thinking_level"),
+    ),
     Operation(
         "DELETE",
         _SESSION,
@@ -74,7 +79,7 @@ OPERATIONS = (
         "POST",
         _SESSIONS,
         sessions.create_session,
-        ("name", "execution_mode", "model", "backend"),
+        ("name", "execution_mode", "model", "thinking_level", "backend"),
         status=201,
     ),
 )
@@ -137,10 +142,10 @@ class HttpApi:
         return handle
 
     async def _given(self, request: web.Request, operation: Operation) -> dict[str, Any]:
-        if request.method == "GET":
-            return {name: request.query[name] for name in operation.fields if name in request.query}
-        body = await self._body(request)
-        return {name: body[name] for name in operation.fields if name in body}
+        if not operation.fields:
+            return {}
+        given = request.query if request.method == "GET" else await self._body(request)
+        return {name: given[name] for name in given if snake_case(name) in operation.fields}
 
     async def _body(self, request: web.Request) -> dict[str, Any]:
         if not request.can_read_body:
@@ -155,6 +160,11 @@ class HttpApi:
                 raw = await request.read()
         except TimeoutError:
             raise SpinneyError("The body took too long to arrive.", "timeout") from None
+        except web.HTTPRequestEntityTooLarge:
+            most = self._limits.body_size // 1024 // 1024
+            raise SpinneyError(
+                f"The body is larger than {most} MiB, the most that is taken.", "too_large"
+            ) from None
         except (ConnectionError, ClientError):
             raise SpinneyError("The client left before its whole body had arrived.") from None
         body = parse_json(raw) if raw.strip() else {}

@@ -15,7 +15,8 @@ class Limits:
     """For the rest of a body that is not wanted any more."""
     handshake: float = 10
     """From a connection to its first whole request head."""
-    body_size: int = 1024 * 1024
+    body_size: int = 16 * 1024 * 1024
+    """The longest message fits, whatever its JSON escapes: twelve bytes for a character at most."""
     frame_size: int = 16 * 1024 * 1024
     """A larger WebSocket message closes with 1009."""
     sockets: int = 4000

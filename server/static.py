@@ -49,7 +49,8 @@ class StaticFiles:
         file = self._files.get(path)
         if file is not None and path != "/index.html":
             return _answer(request, file, "no-cache")
-        if _PLACE_IN_THE_PAGE.fullmatch(path) and not path.startswith(("/api/", "/ws/")):
+        of_the_page = _PLACE_IN_THE_PAGE.fullmatch(path) or path == "/index.html"
+        if of_the_page and not path.startswith(("/api/", "/ws/")):
             index = self._files.get("/index.html")
             if index is not None:
                 return _answer(request, index, "no-store")

@@ -72,6 +72,28 @@ async def test_post_worktrees_sessions_takes_every_field(ask: Ask, worktree: Any
     assert {key: made[key] for key in wanted} == wanted
 
 
+@pytest.mark.parametrize(
+    "keys", [("executionMode", "thinkingLevel"), ("execution_mode", "thinking_level")]
+)
+async def test_bodies_are_taken_in_both_spellings(
+    ask: Ask, worktree: Any, keys: tuple[str, str]
+) -> None:
+    mode, thinking = keys
+    path = f"/api/worktrees/{worktree['id']}/sessions"
+    status, made = await ask("POST", path, {mode: "build", thinking: "off"})
+    assert (status, made["execution_mode"], made["thinking_level"]) == (201, "build", "off")
+    one = f"/api/sessions/{made['id']}"
+    status, now = await ask("PATCH", one, {mode: "yolo", thinking: "think"})
+    assert (status, now["execution_mode"], now["thinking_level"]) == (200, "yolo", "think")
+    for method, place in (("POST", path), ("PATCH", one)):
+        for key in keys:
+            status, told = await ask(method, place, {key: "hurry"})
+            assert (status, told["error_type"]) == (400, "invalid_request")
+            assert told["error"].startswith(f"Invalid field '{key}': must be '"), (
+                "as it was written"
+            )
+
+
 async def test_post_worktrees_sessions_plans_when_no_mode_is_given(ask: Ask, worktree: Any) -> None:
     status, made = await ask("POST", f"/api/worktrees/{worktree['id']}/sessions", {})
     assert (status, made["execution_mode"]) == (201, "plan")
@@ -197,6 +219,18 @@ async def test_post_archive(ask: Ask, path: str) -> None:
     assert archived["archived_at"] > 0
 
 
+@pytest.mark.parametrize("body", [b"no json", b"[]", b"\xff\x00", b"{"])
+@pytest.mark.parametrize(
+    ("method", "end"), [("POST", "/stop"), ("POST", "/archive"), ("DELETE", "")]
+)
+async def test_where_the_request_is_none_a_body_is_not_read(
+    served: Serving, http: aiohttp.ClientSession, path: str, method: str, end: str, body: bytes
+) -> None:
+    headers = bearer(served)
+    async with http.request(method, path + end, data=body, headers=headers) as response:
+        assert response.status == 200
+
+
 async def test_delete_sessions_deletes_it_permanently(ask: Ask, session: Any, path: str) -> None:
     assert await ask("DELETE", path) == (200, {"session_id": session["id"]})
     assert (await ask("GET", path))[0] == 404
@@ -277,8 +311,19 @@ async def test_get_api_init_has_what_a_client_begins_with(
 async def test_get_pages_are_the_static_frontend_for_everybody(
     http: aiohttp.ClientSession,
 ) -> None:
-    async with http.get("/") as response:
-        assert (response.status, response.content_type) == (200, "text/html")
+    pages = []
+    for address in ("/", "/index.html"):
+        async with http.get(address) as response:
+            assert (response.status, response.content_type) == (200, "text/html")
+            pages.append(await response.text())
+    assert pages[0] == pages[1]
+
+
+async def test_a_method_that_an_address_does_not_take_is_told_as_every_error(ask: Ask) -> None:
+    for method, address in (("PUT", NOBODY), ("POST", "/"), ("DELETE", "/api/init")):
+        status, told = await ask(method, address)
+        assert (status, set(told)) == (405, {"error", "error_type"})
+        assert told["error_type"] == "invalid_request"
 
 
 async def test_get_ws_upgrades_with_the_token(socket: Socket) -> None:

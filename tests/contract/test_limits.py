@@ -112,10 +112,29 @@ async def test_a_frame_of_16_mib_is_taken_and_a_larger_one_closes_with_1009(
     assert await socket.call("list_projects") == []
 
 
-async def test_a_body_over_1_mib_is_too_large(served: Serving, http: aiohttp.ClientSession) -> None:
-    body = {"message": "x" * (1024 * 1024)}
+async def test_the_longest_message_fits_in_a_body_however_it_is_escaped(
+    program: Program, served: Serving, socket: Socket, http: aiohttp.ClientSession
+) -> None:
+    session = await session_in(program, socket)
+    path = f"/api/sessions/{session['id']}/messages"
+    for count, status in ((1024 * 1024, 200), (1024 * 1024 + 1, 413)):
+        body = {"message": "\N{SPOOL OF THREAD}" * count}
+        async with http.post(path, json=body, headers=bearer(served)) as told:
+            assert told.status == status
+
+
+async def test_a_body_over_16_mib_is_too_large(
+    served: Serving, http: aiohttp.ClientSession
+) -> None:
+    body = {"message": "x" * (16 * 1024 * 1024)}
     async with http.post("/api/sessions/no/messages", json=body, headers=bearer(served)) as told:
-        assert (told.status, (await told.json())["error_type"]) == (413, "too_large")
+        assert (told.status, await told.json()) == (
+            413,
+            {
+                "error": "The body is larger than 16 MiB, the most that is taken.",
+                "error_type": "too_large",
+            },
+        )
 
 
 async def test_a_backends_own_limit_is_handed_on(

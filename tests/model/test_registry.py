@@ -28,7 +28,7 @@ async def _rename(
     count: int = 1,
     kind: Literal["a", "b"] = "a",
     either: str | dict[str, str] | None = None,
-    own: list[str] | None | Unchanged = UNCHANGED,
+    own: list[str] | Unchanged | None = UNCHANGED,
 ) -> str:
     told = "" if own is UNCHANGED else f":{own}"
     return f"{worktree_id}:{new_name}:{label}:{count}:{kind}{told}"

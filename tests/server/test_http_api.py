@@ -142,7 +142,7 @@ async def test_what_is_no_json_is_a_400(
 
 
 async def test_a_huge_body_is_a_413(api: Api, session: Session) -> None:
-    body = {"message": "x" * (2 * 1024 * 1024)}
+    body = {"message": "x" * (17 * 1024 * 1024)}
     status, answer = await api("POST", f"/api/sessions/{session.id}/messages", body)
     assert (status, answer["error_type"]) == (413, "too_large")
 
