@@ -98,6 +98,20 @@ def project_exists(path: str) -> SpinneyError:
     return SpinneyError(f"Project already exists: {path}", "conflict")
 
 
+def folder_not_found(folder_id: str) -> SpinneyError:
+    """What has this id is a project, where a folder is meant."""
+    return SpinneyError(f"Folder not found: {folder_id}", "not_found")
+
+
+def project_gone(path: str) -> SpinneyError:
+    """The directory of a project was moved or removed by hand."""
+    return SpinneyError(
+        f"The project's directory is gone: {path}. Put it back where it was, or remove the"
+        " project and add it at its new place.",
+        "not_found",
+    )
+
+
 def folder_name_exists(name: str) -> SpinneyError:
     """A folder of this name lies in the same place."""
     return SpinneyError(f"Folder name already exists: {name}", "conflict")

@@ -6,7 +6,7 @@ Pure functions on the state; commands use them between looking and writing.
 from collections.abc import Iterable
 from typing import Final
 
-from model.errors import SpinneyError, folder_name_exists, project_not_found
+from model.errors import SpinneyError, folder_name_exists, folder_not_found, project_not_found
 from model.events import Event, ProjectUpdated
 from model.resources import Project
 from model.state import State
@@ -36,10 +36,10 @@ def item_in(state: State, item_id: str) -> Project:
 
 
 def folder_in(state: State, folder_id: str) -> Project:
-    """The folder of this id; a project is none. Raises `not_found`."""
+    """The folder of this id. Raises `not_found`, in words of its own for a project."""
     folder = item_in(state, folder_id)
     if not folder.is_folder:
-        raise project_not_found(folder_id)
+        raise folder_not_found(folder_id)
     return folder
 
 

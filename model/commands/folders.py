@@ -53,12 +53,13 @@ async def create_folder(workspace: "Workspace", name: str, parent_id: str | None
 async def rename_folder(workspace: "Workspace", folder_id: str, name: str) -> Project:
     """Give a folder another name."""
 
-    def renamed(state: State) -> list[Event]:
+    def changed(state: State) -> list[Event]:
         folder = folder_in(state, folder_id)
         named = folder_name(state, name, folder.parent_id, but=folder_id)
-        return [ProjectUpdated(project=folder.model_copy(update={"name": named}))]
+        renamed = folder.model_copy(update={"name": named})
+        return [] if renamed == folder else [ProjectUpdated(project=renamed)]
 
-    await workspace.store.accept(renamed)
+    await workspace.store.accept(changed)
     return workspace.store.state.projects[folder_id]
 
 
@@ -80,7 +81,7 @@ async def move_item(
     workspace: "Workspace",
     item_id: str,
     new_parent_id: str | None,
-    target_index: Annotated[int, Field(ge=0)] | None = None,
+    target_index: Annotated[int, Field(ge=0, strict=True)] | None = None,
 ) -> Project:
     """Put a project or folder into a folder, or (`null`) the root: at a place there, or last."""
     await workspace.store.accept(lambda state: moved(state, item_id, new_parent_id, target_index))

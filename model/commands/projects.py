@@ -1,15 +1,17 @@
 """Commands about projects: the repositories that Spinney shows."""
 
 import asyncio
+import contextlib
 import os
+import tempfile
 import time
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from model import avatars
-from model.commands.registry import command
+from model.commands.registry import UNCHANGED, Unchanged, command
 from model.errors import SpinneyError, not_a_repository, project_exists
 from model.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated
 from model.git import hosts, repositories
@@ -91,12 +93,23 @@ async def update_project_settings(
     project_id: str,
     default_branch: str | None = None,
     custom_system_prompt: str | None = None,
-    enabled_mcp_servers: list[str] | None = None,
+    enabled_mcp_servers: list[str] | Unchanged | None = UNCHANGED,
     default_provider: str | None = None,
     worktrees_dir: str | None = None,
-    default_backend: DefaultBackend | Literal[""] | None = None,
+    default_backend: DefaultBackend | Literal["demo", ""] | None = None,
 ) -> Project:
-    """Change what is given of a project's settings; an empty text gives up the project's own."""
+    """Change what is given of a project's settings.
+
+    To give up the project's own value, so that the global one holds again: an empty text, and
+    for `enabledMcpServers` (where an empty list means none) `null`. `worktreesDir` is an absolute
+    path, or begins with `~`; `demo` is an agent only where Spinney runs with `--demo`.
+    """
+    project = project_in(workspace.store.state, project_id)
+    if default_backend == "demo" and not workspace.demo:
+        known = ", ".join(repr(name) for name in get_args(DefaultBackend))
+        raise SpinneyError(f"Invalid field 'defaultBackend': must be one of {known}")
+    if worktrees_dir:
+        worktrees_dir = await asyncio.to_thread(_usable, worktrees_dir)
     texts = {
         "custom_system_prompt": custom_system_prompt,
         "default_provider": default_provider,
@@ -106,13 +119,10 @@ async def update_project_settings(
     changes: dict[str, str | list[str] | None] = {
         key: value or None for key, value in texts.items() if value is not None
     }
-    if enabled_mcp_servers is not None:
+    if enabled_mcp_servers is not UNCHANGED:
         changes["enabled_mcp_servers"] = enabled_mcp_servers
-    if worktrees_dir:
-        project = project_in(workspace.store.state, project_id)
-        await asyncio.to_thread(_check_place, Path(project.path), Path(worktrees_dir))
     if default_branch is not None:
-        await _check_branch(project_in(workspace.store.state, project_id), default_branch)
+        await _check_branch(project, default_branch)
         changes["default_branch"] = default_branch
     return await _change(workspace, project_id, changes)
 
@@ -181,24 +191,37 @@ async def _check_branch(project: Project, name: str) -> None:
         raise SpinneyError(f"Invalid field 'defaultBranch': no branch '{name}'")
 
 
-def _check_place(root: Path, directory: Path) -> None:
-    """Raise where no worktree could lie in `directory`. Looks at the disk."""
+def _usable(given: str) -> str:
+    """The absolute path of a place for worktrees; writes to the disk to find out if it is one."""
     try:
-        os.lstat(root / directory.expanduser() / ("x" * NAME_LIMIT))
-    except (FileNotFoundError, PermissionError):
-        pass
-    except OSError as error:
-        raise SpinneyError(f"Invalid field 'worktreesDir': {error.strerror}") from None
+        directory = Path(given).expanduser()
     except RuntimeError:  # `~somebody` whom this machine does not know
         raise SpinneyError("Invalid field 'worktreesDir': nobody has this home") from None
+    if not directory.is_absolute():
+        raise SpinneyError("Invalid field 'worktreesDir': must be an absolute path")
+    try:
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            os.lstat(directory / ("x" * NAME_LIMIT))
+        standing = next(
+            place for place in (directory, *directory.parents) if os.path.lexists(place)
+        )
+        # Whether a directory can be made is known of no file system (`/proc`) before it is tried.
+        Path(tempfile.mkdtemp(prefix=".spinney-", dir=standing)).rmdir()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it holds a null character"
+        raise SpinneyError(
+            f"Invalid field 'worktreesDir': no directory can be made there ({why})"
+        ) from None
+    return str(directory)
 
 
 async def _change(
     workspace: "Workspace", project_id: str, changes: Mapping[str, object]
 ) -> Project:
     def changed(state: State) -> list[Event]:
-        project = project_in(state, project_id).model_copy(update=changes)
-        return [ProjectUpdated(project=project)]
+        project = project_in(state, project_id)
+        wanted = project.model_copy(update=changes)
+        return [] if wanted == project else [ProjectUpdated(project=wanted)]
 
     await workspace.store.accept(changed)
     return shown(workspace.store.state.projects[project_id])

@@ -1,12 +1,14 @@
 """Sections 2.1, 4.4, 7 and 8 of the interface: projects, folders, and where they lie."""
 
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.contract.conftest import Call, refusal
+from tests.contract.conftest import Call, payload_of, refusal
 from tests.model.git.made_repository import Repository
+from tests.server.conftest import Socket
 
 PROJECT_FIELDS = {
     "id", "name", "path", "default_branch", "added_at", "order", "parent_id", "is_folder",
@@ -61,7 +63,7 @@ async def test_remove_project_leaves_the_files(
 
 
 async def test_update_project_settings_changes_what_is_given(
-    call: Call, alpha: str, repository: Repository
+    call: Call, alpha: str, repository: Repository, tmp_path: Path
 ) -> None:
     repository.git("branch", "next")
     made = await call("add_project", path=alpha)
@@ -72,18 +74,103 @@ async def test_update_project_settings_changes_what_is_given(
         customSystemPrompt="Be brief.",
         enabledMcpServers=["files"],
         defaultProvider="work",
-        worktreesDir="../trees",
+        worktreesDir=str(tmp_path / "trees" / "deep"),
+        defaultBackend="backend_b",
     )
     settings = {
         "default_branch": "next",
         "custom_system_prompt": "Be brief.",
         "enabled_mcp_servers": ["files"],
         "default_provider": "work",
-        "worktrees_dir": "../trees",
+        "worktrees_dir": str(tmp_path / "trees" / "deep"),
+        "default_backend": "backend_b",
     }
     assert changed == {**made, **settings}
-    emptied = await call("update_project_settings", projectId=made["id"], customSystemPrompt="")
-    assert emptied == {**changed, "custom_system_prompt": None}
+    assert not (tmp_path / "trees").exists(), "made with the first worktree"
+
+
+@pytest.mark.parametrize(
+    ("field", "own", "none"),
+    [
+        ("customSystemPrompt", "Be brief.", ""),
+        ("defaultProvider", "work", ""),
+        ("defaultBackend", "backend_b", ""),
+        ("worktreesDir", "~/trees", ""),
+        ("enabledMcpServers", ["files"], None),
+        ("enabledMcpServers", [], None),
+    ],
+)
+async def test_a_projects_own_setting_is_given_up(
+    call: Call, alpha: str, own_home: Path, field: str, own: Any, none: Any
+) -> None:
+    made = await call("add_project", path=alpha)
+    changed = await call("update_project_settings", projectId=made["id"], **{field: own})
+    assert changed != made
+    left = await call("update_project_settings", projectId=made["id"])
+    assert left == changed, "what is not given stays"
+    assert await call("update_project_settings", projectId=made["id"], **{field: none}) == made
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("trees", "must be an absolute path"),
+        ("../trees", "must be an absolute path"),
+        ("/proc/trees", "no directory can be made there ("),
+        ("{file}/trees", "no directory can be made there ("),
+        ("~nobody-here/trees", "nobody has this home"),
+    ],
+)
+async def test_worktrees_dir_is_where_directories_can_be_made(
+    call: Call, alpha: str, place: str, why: str
+) -> None:
+    made = await call("add_project", path=alpha)
+    given = place.format(file=f"{alpha}/read.me")
+    told = await refusal(call, "update_project_settings", projectId=made["id"], worktreesDir=given)
+    assert told.startswith(f"Invalid field 'worktreesDir': {why}")
+
+
+async def test_the_demo_agent_is_a_projects_own_with_demo_alone(call: Call, alpha: str) -> None:
+    made = await call("add_project", path=alpha)
+    given = {"projectId": made["id"], "defaultBackend": "demo"}
+    assert (await call("update_project_settings", **given))["default_backend"] == "demo"
+    unknown = {**given, "defaultBackend": "backend_z"}
+    assert "must be 'backend_a', " in await refusal(call, "update_project_settings", **unknown)
+
+
+async def test_what_changes_nothing_is_not_told(call: Call, listener: Socket, alpha: str) -> None:
+    made = await call("add_project", path=alpha)
+    work = await folder(call, "Work")
+    prompt = {"projectId": made["id"], "customSystemPrompt": "Be brief."}
+    await call("update_project_settings", **prompt)
+    assert (await payload_of(listener, "project:updated"))["id"] == made["id"]
+    await call("update_project_settings", **prompt)
+    await call("update_project_settings", projectId=made["id"])
+    await call("rename_folder", folderId=work["id"], name="Work")
+    await call("move_item", itemId=work["id"], newParentId=None)
+    await call("rename_folder", folderId=work["id"], name="Play")
+    assert (await payload_of(listener, "project:updated"))["name"] == "Play"
+
+
+async def test_a_project_is_no_folder(call: Call, alpha: str) -> None:
+    made = await call("add_project", path=alpha)
+    expected = f"Folder not found: {made['id']}"
+    for command, args in (
+        ("rename_folder", {"folderId": made["id"], "name": "a"}),
+        ("delete_folder", {"folderId": made["id"]}),
+        ("create_folder", {"name": "a", "parentId": made["id"]}),
+        ("move_item", {"itemId": made["id"], "newParentId": made["id"]}),
+    ):
+        assert await refusal(call, command, **args) == expected
+
+
+@pytest.mark.parametrize("index", ["1", True, 1.5, -1])
+async def test_move_item_takes_a_whole_number_only(call: Call, index: Any) -> None:
+    made = await folder(call, "a")
+    args = {"itemId": made["id"], "newParentId": None, "targetIndex": index}
+    assert (await refusal(call, "move_item", **args)).startswith(
+        "Invalid field 'targetIndex': must be "
+    )
 
 
 async def test_update_project_settings_refuses_a_branch_that_is_not_there(
