@@ -64,7 +64,9 @@ def _arguments(args: dict[str, Any]) -> Iterator[str]:
         if name in args["required"]:
             yield f"| `{name}` | {_code(_typed(shape))} | required |"
         else:
-            default = "" if shape["default"] is None else f", else `{json.dumps(shape['default'])}`"
+            default = (
+                "" if shape.get("default") is None else f", else `{json.dumps(shape['default'])}`"
+            )
             kind = _typed(shape).removesuffix(" | null")
             yield f"| `{name}` | {_code(kind)} | optional{default} |"
 

@@ -64,6 +64,8 @@ class Poller:
         self._following = Following(store, archive, self._tips_of)
         self._hosting = Rounds(self._following.look, self._proposed, self._remote_interval, 1)
         self._tips: dict[Path, tuple[float, BranchTips | None]] = {}
+        self._to_tell: set[str] = set()
+        """Worktrees that somebody asked about and waits for."""
         self._watched: frozenset[str] = frozenset()
         self._places_new = asyncio.Event()
 
@@ -82,8 +84,9 @@ class Poller:
         self._git.ask(*worktree_ids)
 
     async def ask_and_wait(self, worktree_ids: list[str]) -> None:
-        """Have git asked about these, and wait until it has answered."""
+        """Have git asked about these, and tell what it answers, changed or not."""
         self._forget_tips(*worktree_ids)
+        self._to_tell.update(worktree_ids)
         await self._git.ask_and_wait(worktree_ids)
 
     def ask_hosting(self, worktree_id: str) -> None:
@@ -106,8 +109,10 @@ class Poller:
         return self._store.state.preferences.remote_poll_interval
 
     async def _ask_git(self, worktree_id: str) -> None:
+        tell = worktree_id in self._to_tell
+        self._to_tell.discard(worktree_id)
         try:
-            await worktree_status.refresh(self._store, worktree_id, self._tips_of)
+            await worktree_status.refresh(self._store, worktree_id, self._tips_of, tell=tell)
         except SpinneyError as error:
             # Told where a person asks for something; here the last counts stay.
             _log.debug("git about %s: %s", worktree_id, error.message)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
-from model.events import Event, GitStatusUpdated, WorktreeUpdated
+from model.events import Event, GitStatusUpdated, WorktreeStatusUpdated, WorktreeUpdated
 from model.git import status
 from model.git.branch_tips import BranchTips, branch_tips
 from model.resources import Project, Worktree
@@ -23,8 +23,10 @@ Tips = Callable[[Path], Awaitable[BranchTips]]
 """Reads a repository's branches, or knows them."""
 
 
-async def refresh(store: Store, worktree_id: str, tips: Tips = branch_tips) -> None:
-    """Ask git about a worktree and record what changed.
+async def refresh(
+    store: Store, worktree_id: str, tips: Tips = branch_tips, *, tell: bool = False
+) -> None:
+    """Ask git about a worktree and record what changed, or (`tell`) all of it in any case.
 
     Raises:
         SpinneyError: git does not answer, or refuses; the last counts stay.
@@ -43,7 +45,7 @@ async def refresh(store: Store, worktree_id: str, tips: Tips = branch_tips) -> N
     await _correct(store, worktree, status="ready", branch=branch, detached_at=detached_at)
     current = store.state.worktrees.get(worktree_id)
     if current is not None and current.path == worktree.path:
-        _record(store, current, found)
+        _record(store, current, found, tell=tell)
 
 
 async def _look(path: Path, worktree: Worktree, project: Project, tips: Tips) -> status.GitStatus:
@@ -76,7 +78,7 @@ async def _correct(store: Store, seen: Worktree, **facts: str | None) -> None:
     await store.accept(accepted)
 
 
-def _record(store: Store, known: Worktree, found: status.GitStatus) -> None:
+def _record(store: Store, known: Worktree, found: status.GitStatus, *, tell: bool) -> None:
     before = (
         known.cached_ahead_count,
         known.cached_behind_count,
@@ -99,5 +101,13 @@ def _record(store: Store, known: Worktree, found: status.GitStatus) -> None:
     )
     after = tuple(event.model_dump(exclude={"worktree_id", "checked_at"}).values())
     age = event.checked_at - (known.cached_status_at or 0)
-    if before != after or age > _TOLD_AGAIN_AFTER:
+    if tell or before != after or age > _TOLD_AGAIN_AFTER:
         store.record(event)
+    if tell:
+        store.record(
+            WorktreeStatusUpdated(
+                worktree_id=known.id,
+                cached_pr_status=known.cached_pr_status,
+                cached_check_status=known.cached_check_status,
+            )
+        )

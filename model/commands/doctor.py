@@ -1,9 +1,11 @@
 """Commands about this installation: what is there and what is missing."""
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.commands.registry import command
+from model.errors import project_gone
 from model.resources import Resource
 
 if TYPE_CHECKING:
@@ -41,5 +43,7 @@ async def check_backends(workspace: "Workspace") -> list[BackendReport]:
 
 @command
 async def get_problems(workspace: "Workspace") -> list[str]:
-    """Sentences about what was found wrong at start or since."""
-    return list(workspace.problems)
+    """Sentences about what was found wrong at start or since, and of projects that are gone."""
+    paths = [project.path for project in workspace.store.state.projects.values() if project.path]
+    gone = await asyncio.to_thread(lambda: [path for path in paths if not Path(path).is_dir()])
+    return [*workspace.problems, *(project_gone(path).message for path in gone)]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from model.commands.registry import command
-from model.errors import SpinneyError, worktree_not_found
+from model.errors import SpinneyError, project_gone, worktree_not_found
 from model.events import TaskCompleted
 from model.git import commit, diff, remotes, repositories, status
 from model.hosting import pull_requests
@@ -34,10 +34,15 @@ class ExchangeResult(Resource):
 
 @command
 async def fetch_worktrees_status(workspace: "Workspace", project_id: str) -> None:
-    """Ask git anew about all worktrees of a project."""
-    project_in(workspace.store.state, project_id)
+    """Ask git anew about all worktrees of a project.
+
+    Of each, `git:status-update` and `worktree:status_updated` tell, also where nothing changed.
+    """
+    project = project_in(workspace.store.state, project_id)
     found = workspace.store.state.worktrees_of(project_id)
     await workspace.poller.ask_and_wait([worktree.id for worktree in found])
+    if not await asyncio.to_thread(Path(project.path).is_dir):
+        raise project_gone(project.path)
 
 
 @command

@@ -182,3 +182,30 @@ async def test_fetch_worktrees_status_refreshes_the_counts(place: Place) -> None
     assert found["cached_branch_diff_added"] == 2
     assert found["cached_unpushed_count"] == 1
     assert found["cached_status_at"] > 0
+
+
+async def test_fetch_worktrees_status_tells_though_nothing_changed(
+    place: Place, listener: Socket
+) -> None:
+    made = [await place.create(customName=name) for name in ("one", "two")]
+    await place.call("fetch_worktrees_status", projectId=place.project_id)
+    before = {w["id"]: (await place.call("get_worktree", worktreeId=w["id"])) for w in made}
+    await listener.call("list_projects")  # What was told until now came before this answer.
+    await place.call("fetch_worktrees_status", projectId=place.project_id)
+    told = {(await payload_of(listener, "worktree:status_updated"))["worktree_id"] for _ in made}
+    assert told == set(before)
+    for key, was in before.items():
+        now = await place.call("get_worktree", worktreeId=key)
+        assert now["cached_status_at"] > was["cached_status_at"]
+        assert now == {**was, "cached_status_at": now["cached_status_at"]}
+
+
+async def test_a_project_whose_directory_is_gone_is_told(place: Place) -> None:
+    assert await place.call("get_problems") == []
+    root = place.repository.root
+    away = root.rename(root.with_name("away"))
+    told = await refusal(place.call, "fetch_worktrees_status", projectId=place.project_id)
+    assert told.startswith(f"The project's directory is gone: {root}. ")
+    assert await place.call("get_problems") == [told]
+    away.rename(root)
+    assert await place.call("fetch_worktrees_status", projectId=place.project_id) is None

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from model import worktree_status
 from model.commands.git import fetch_worktrees_status
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
+from model.errors import SpinneyError
 from model.events import WorktreeArchived, WorktreeUpdated
 from model.resources import Worktree
 from model.workspace import Workspace
@@ -153,7 +155,8 @@ async def test_a_directory_that_is_back_is_watched_again(
 async def test_a_worktree_is_still_told_about_when_its_project_has_moved(place: Place) -> None:
     worktree = await place.add("otter")
     shutil.move(place.repository.root, place.repository.root.with_name("moved"))
-    await look(place)
+    with pytest.raises(SpinneyError, match="The project's directory is gone"):
+        await look(place)
     assert place.now(worktree).status == "ready"
 
 
@@ -169,11 +172,15 @@ async def test_archived_worktrees_are_left_alone(place: Place) -> None:
     assert place.now(worktree) == before
 
 
-async def test_what_did_not_change_is_not_told_again(place: Place) -> None:
-    await place.add("otter")
+async def test_what_did_not_change_is_not_told_again_unless_somebody_asked(place: Place) -> None:
+    worktree = await place.add("otter")
     await look(place)
     reader = place.workspace.bus.reader()
     await look(place)
+    place.workspace.bus.seal()
+    told = [entry.event.name for entry in reader.take()[0]]
+    assert told == ["git:status-update", "worktree:status_updated"]
+    await worktree_status.refresh(place.workspace.store, worktree.id)
     place.workspace.bus.seal()
     assert reader.take()[0] == []
 
