@@ -28,7 +28,7 @@ from model.resources import (
 )
 from model.state import State
 from model.text import clean_line
-from model.worktrees import worktree_in
+from model.worktrees import refuse_while_archived, worktree_in
 
 if TYPE_CHECKING:
     from model.workspace import Workspace
@@ -67,6 +67,7 @@ async def create_session(
 
     def accepted(state: State) -> list[Event]:
         worktree = worktree_in(state, worktree_id)
+        refuse_while_archived(worktree)
         project = state.projects[worktree.project_id]
         agent = backend_for(project, state.preferences, backend, demo=workspace.demo)
         others = state.sessions_of(worktree_id, archived=True)

@@ -1,16 +1,33 @@
 """Commands about worktrees: making, renaming, putting away, bringing back, removing."""
 
+import re
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import AfterValidator
 
 from model.commands.registry import command
-from model.events import WorktreeUpdated
+from model.events import Event, WorktreeUpdated
 from model.resources import Label, Worktree
+from model.state import State
+from model.text import clean_line
 from model.worktrees import changing, making, project_in, renaming, worktree_in
 from model.worktrees.naming import IssueContext, PullRequestContext
 
 if TYPE_CHECKING:
     from model.workspace import Workspace
+
+_LABEL_LENGTH: Final = 50
+
+
+def _checked_label(label: Label) -> Label:
+    """What a client may set; labels that are stored already need not be so."""
+    name = clean_line(label.name)
+    if not 0 < len(name) <= _LABEL_LENGTH:
+        raise ValueError(f"name must have from 1 to {_LABEL_LENGTH} characters")
+    if not re.fullmatch(r"#(?:[0-9a-fA-F]{3}){1,2}", label.color):
+        raise ValueError("color must be a hex colour code: #rgb or #rrggbb")
+    return label.model_copy(update={"name": name})
 
 
 @command
@@ -131,16 +148,18 @@ async def mark_worktree_opened(workspace: "Workspace", worktree_id: str) -> None
 
 @command
 async def update_worktree_label(
-    workspace: "Workspace", worktree_id: str, label: Label | None
+    workspace: "Workspace",
+    worktree_id: str,
+    label: Annotated[Label, AfterValidator(_checked_label)] | None,
 ) -> None:
-    """Set or (`null`) clear a worktree's label."""
-    await workspace.store.accept(
-        lambda state: [
-            WorktreeUpdated(
-                worktree=worktree_in(state, worktree_id).model_copy(update={"label": label})
-            )
-        ]
-    )
+    """Set or (`null`) clear a worktree's label: a name of 1 to 50 characters, and a hex colour."""
+
+    def changed(state: State) -> list[Event]:
+        worktree = worktree_in(state, worktree_id)
+        labelled = worktree.model_copy(update={"label": label})
+        return [] if labelled == worktree else [WorktreeUpdated(worktree=labelled)]
+
+    await workspace.store.accept(changed)
 
 
 async def _make(

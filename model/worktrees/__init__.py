@@ -4,6 +4,7 @@ from model.worktrees.changing import archive, unarchive
 from model.worktrees.lookup import (
     base_directory,
     project_in,
+    refuse_while_archived,
     refuse_while_running,
     worktree_in,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "create",
     "project_in",
     "recover",
+    "refuse_while_archived",
     "refuse_while_running",
     "unarchive",
     "worktree_in",

@@ -57,3 +57,9 @@ def refuse_while_unsettled(worktree: Worktree) -> None:
         raise SpinneyError(
             f"'{worktree.name}' is just being {doing}. Try again in a moment.", "conflict"
         )
+
+
+def refuse_while_archived(worktree: Worktree) -> None:
+    """Raise `conflict` for an archived worktree."""
+    if worktree.archived_at is not None:
+        raise SpinneyError(f"'{worktree.name}' is archived. Bring it back first.", "conflict")

@@ -63,9 +63,9 @@ async def announce(
         name = await asyncio.to_thread(_chosen_name, directory, taken, issue, pull_request)
     check_name(name)
     if pull_request is not None:
-        base_branch = pull_request.base_ref_name
-    if base_branch is not None:
-        refs.check_ref(base_branch)
+        base_branch = refs.check_ref(pull_request.base_ref_name)
+    elif base_branch is not None:
+        await _check_base(store, project, base_branch)
     worktree = Worktree(
         id=str(uuid.uuid4()),
         project_id=project_id,
@@ -81,6 +81,25 @@ async def announce(
     occupied = await asyncio.to_thread(os.path.lexists, worktree.path)
     await store.accept(lambda state: _announced(state, worktree, branches, occupied))
     return store.state.worktrees[worktree.id]
+
+
+async def _check_base(store: Store, project: Project, base: str) -> None:
+    """Raise for what nothing is called, unless pulling may still bring it."""
+    refs.check_ref(base)
+    root = Path(project.path)
+    if base == project.default_branch:
+        return  # Without a commit yet it is no name for git, and one can begin there all the same.
+    if store.state.preferences.auto_pull_base_branch:
+        names = [remote.name for remote in await repositories.remotes(root)]
+        if any(base.startswith(f"{name}/") for name in names):
+            return
+    try:
+        await repositories.base_commits(root, base)
+    except SpinneyError as error:
+        if error.error_type == "not_found":
+            why = f"there is no branch or commit '{base}'"
+            raise SpinneyError(f"Invalid field 'baseBranch': {why}") from None
+        raise
 
 
 def _chosen_name(

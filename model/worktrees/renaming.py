@@ -26,6 +26,7 @@ from model.store import Store
 from model.worktrees.lookup import (
     folder_name,
     project_in,
+    refuse_while_archived,
     refuse_while_unsettled,
     worktree_in,
 )
@@ -53,6 +54,7 @@ async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool)
     be anybody's.
     """
     worktree = worktree_in(store.state, worktree_id)
+    refuse_while_archived(worktree)
     refuse_while_unsettled(worktree)
     if new_name == worktree.name:
         return worktree

@@ -85,18 +85,20 @@ async def test_what_is_taken_is_said_at_once_and_leaves_nothing(
 
 
 async def test_a_base_that_is_not_there_fails_with_the_reason(
-    make: Maker, workspace: Workspace, told: Told, repository: Repository
+    make: Maker, workspace: Workspace, told: Told, with_remote: Repository
 ) -> None:
+    with pytest.raises(SpinneyError, match="'baseBranch': there is no branch or commit 'nowhere'"):
+        await create_worktree.function(workspace, make.project.id, base_branch="nowhere")
+    # A remote may have it by now.
     announced = await create_worktree.function(
-        workspace, make.project.id, base_branch="nowhere", custom_name="one"
+        workspace, make.project.id, base_branch="origin/nowhere", custom_name="one"
     )
     await make.settled(announced.id)
-    assert (
-        await told.failure() == "Failed to create worktree: There is no branch or commit “nowhere”"
-        f" in {repository.root}."
+    assert (await told.failure()).startswith(
+        "Failed to create worktree: There is no branch or commit “origin/nowhere”"
     )
     assert announced.id not in workspace.store.state.worktrees
-    assert repository.git("branch", "--list", "one") == ""
+    assert with_remote.git("branch", "--list", "one") == ""
 
 
 @pytest.mark.parametrize("base", ["side", "origin/side"])
