@@ -226,7 +226,6 @@ async def _serve_until_stopped(options: argparse.Namespace, places: "Directories
     workspace.http_server = Server(workspace, unsafe_no_token=options.unsafe_no_token)
     try:
         if options.token is not None:
-            _check_token(options.token)
             changes = {"http_server_token": options.token}
             await update_preferences.function(workspace, changes)
         status = await start_http_server.function(
@@ -246,20 +245,6 @@ async def _serve_until_stopped(options: argparse.Namespace, places: "Directories
         await workspace.http_server.stop()
         await workspace.stop()
     return 0
-
-
-def _check_token(token: str) -> None:
-    import re
-
-    from model.errors import SpinneyError
-
-    if not re.fullmatch(r"[\w.~-]+", token, re.ASCII):
-        raise SpinneyError(
-            "A token is made of letters, digits and - _ . ~ only."
-            " Leave --token out to have one made."
-        )
-    if len(token) < 16:
-        print("spinney: the token is short: easy to type, easy to guess", file=sys.stderr)
 
 
 def _announce(status: dict[str, Any], token: str, *, as_json: bool) -> None:

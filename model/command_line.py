@@ -77,7 +77,9 @@ def build_parser() -> argparse.ArgumentParser:
     add("demo", "open the terminal on a throw-away repository with the demo agent")
     serve = add("serve", "run the server alone, for other clients", SERVE_EXAMPLES)
     serve.add_argument("--port", type=int, metavar="N", help="port; 0 takes a free one")
-    serve.add_argument("--token", metavar="T", help="the token to ask for from now on")
+    serve.add_argument(
+        "--token", metavar="T", help="the token to ask for from now on, of 16 characters or more"
+    )
     serve.add_argument(
         "--all-interfaces", action="store_true", help="let other machines in, not only this one"
     )

@@ -6,13 +6,14 @@ asks to change is taken as a whole or not at all.
 
 import difflib
 import json
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from model.errors import SpinneyError
-from model.preferences import MERGED_KEYS, CliProfile, Preferences
+from model.preferences import MERGED_KEYS, CliProfile, DefaultBackend, Preferences
 from model.preferences_fields import preference_fields
 from model.preferences_migrations import migrated
 from model.text import clean_json
@@ -50,13 +51,18 @@ def changed(preferences: Preferences, changes: Mapping[str, Any]) -> Preferences
     for key, value in changes.items():
         values[key] = _merged(key, values[key], _with_secrets(preferences, key, value))
     try:
-        return Preferences.model_validate(values)
+        wanted = Preferences.model_validate(values)
     except ValidationError as error:
         sentences = [
             f"Invalid preference '{key}': must {preference_fields()[key].requirement}"
             for key in _bad_keys(error)
         ]
         raise SpinneyError("\n".join(sentences)) from None
+    for key, objection in _OBJECTIONS.items():
+        why = objection(wanted) if getattr(wanted, key) != getattr(preferences, key) else None
+        if why is not None:
+            raise SpinneyError(f"Invalid preference '{key}': {why}")
+    return wanted
 
 
 def redacted(preferences: Preferences) -> Preferences:
@@ -124,3 +130,45 @@ def _revealed(profile: Any, stored: Mapping[str, CliProfile]) -> Any:
             "Invalid preference 'custom_cli_profiles': a renamed profile needs its settings again"
         )
     return {**stored[name].model_dump(), **profile, "settings_json": stored[name].settings_json}
+
+
+# What only a new value must be: what is stored already still serves -------------------------------
+
+
+def _about_profiles(wanted: Preferences) -> str | None:
+    names = [profile.name for profile in wanted.custom_cli_profiles]
+    if not all(name.strip() for name in names):
+        return "each profile needs a name"
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        return f"two profiles are named '{twice}'"
+    for profile in wanted.custom_cli_profiles:
+        try:
+            settings = json.loads(profile.settings_json)
+        except (ValueError, RecursionError):
+            settings = None
+        if not isinstance(settings, dict):
+            return f"settings_json of '{profile.name}' must be the text of a JSON object"
+    return None
+
+
+def _about_backends(wanted: Preferences) -> str | None:
+    known = get_args(DefaultBackend)
+    for entry, backend in wanted.magic_prompt_backends.items():
+        if backend is not None and backend not in known:
+            return f"'{entry}' must be one of {', '.join(known)} or null"
+    return None
+
+
+def _about_token(wanted: Preferences) -> str | None:
+    token = wanted.http_server_token
+    if token is None or re.fullmatch(r"[\w.~-]{16,}", token, re.ASCII):
+        return None
+    return "must be at least 16 letters, digits and - _ . ~, or null to have one made"
+
+
+_OBJECTIONS: dict[str, Callable[[Preferences], str | None]] = {
+    "custom_cli_profiles": _about_profiles,
+    "magic_prompt_backends": _about_backends,
+    "http_server_token": _about_token,
+}

@@ -253,6 +253,34 @@ def test_keybindings_are_replaced_so_that_one_can_be_taken_back() -> None:
     assert changed(bound, {"keybindings": {"send": "s"}}).keybindings == {"send": "s"}
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        (
+            "custom_cli_profiles",
+            [{"name": " ", "settings_json": "{}"}],
+            "each profile needs a name",
+        ),
+        ("custom_cli_profiles", [PROFILE, PROFILE], "two profiles are named 'work'"),
+        ("custom_cli_profiles", [{"name": "a", "settings_json": "[]"}], "text of a JSON object"),
+        ("custom_cli_profiles", [{"name": "a", "settings_json": "{"}], "text of a JSON object"),
+        ("magic_prompt_backends", {"pr_content_backend": "backend_z"}, "'pr_content_backend' must"),
+        ("http_server_token", "tulip", "at least 16 letters"),
+        ("http_server_token", "two words and many more", "at least 16 letters"),
+        ("http_server_token", "", "at least 16 letters"),
+    ],
+)
+def test_a_new_value_must_make_sense_and_a_stored_one_still_serves(
+    key: str, value: Any, why: str
+) -> None:
+    told = refusal({key: value})
+    assert told.startswith(f"Invalid preference '{key}': ")
+    assert why in told
+    stored, problems = parse_preferences({key: value})
+    assert problems == []
+    assert changed(stored, {"theme": "dark", key: value}).theme == "dark"
+
+
 # What others see ------------------------------------------------------------------------------
 
 
