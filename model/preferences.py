@@ -4,6 +4,7 @@ The keys and values are those of the public interface (2.5). Both screens' setti
 documentation are made from this class; reading and changing settings is in `preferences_changes`.
 """
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -16,6 +17,7 @@ from pydantic import (
     field_validator,
 )
 
+from model.errors import SpinneyError
 from model.resources import ThinkingLevel
 
 Theme = Literal["system", "light", "dark"]
@@ -104,6 +106,19 @@ class CliProfile(BaseModel):
     """JSON text in the program's own settings format; may hold keys."""
     file_path: str | None = None
     supports_thinking: bool | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """The settings as an object. Raises `SpinneyError` where they are none."""
+        try:
+            found = json.loads(self.settings_json)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise SpinneyError(
+                f"The settings of the provider profile “{self.name}” are no JSON object. Mend them"
+                " in the preferences."
+            )
+        return found
 
 
 class Preferences(BaseModel):

@@ -1,12 +1,20 @@
 """Which value holds where several may: the session's choice, the project's, the person's."""
 
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from model.catalog import BUILT_IN, DEMO
 from model.preferences import Preferences
-from model.resources import Project
+from model.resources import Effort, Project, ThinkingLevel
 
 T = TypeVar("T")
+
+_EFFORTS: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
+_OF_THINKING: Final[dict[ThinkingLevel, Effort]] = {
+    "off": "low",
+    "think": "medium",
+    "megathink": "high",
+    "ultrathink": "max",
+}
 
 
 def layered(session: T | None, project: T | None, preference: T | None, default: T) -> T:
@@ -47,3 +55,11 @@ def model_for(backend: str, preferences: Preferences, session: str | None = None
         case _:
             preferred = preferences.selected_model
     return layered(session or None, None, preferred, "model_1")
+
+
+def effort_for(backend: str, thinking: ThinkingLevel, preferences: Preferences) -> Effort:
+    """How hard a model works: as much as the session may think, at most what the person prefers."""
+    preferred: Effort = preferences.default_effort_level
+    if backend == "backend_b":
+        preferred = preferences.default_codex_reasoning_effort
+    return min(preferred, _OF_THINKING[thinking], key=_EFFORTS.index)

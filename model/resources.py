@@ -20,6 +20,7 @@ from pydantic import (
 ExecutionMode = Literal["plan", "build", "yolo"]
 WorkingMode = Literal["build", "yolo"]  # in which a plan is carried out
 ThinkingLevel = Literal["off", "think", "megathink", "ultrathink"]
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
 BackendName = Literal["backend_a", "backend_b", "backend_c", "demo"]
 SessionStatus = Literal["idle", "running", "waiting", "failed"]
 WaitingFor = Literal["plan", "question", "permission"]

@@ -4,11 +4,10 @@ import asyncio
 import logging
 from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any, Protocol
 
 from model import worktrees
-from model.backends.base import Backend, Launch
+from model.backends.base import Backend
 from model.backends.leftovers import end_leftovers, owner_mark
 from model.bus import EventBus
 from model.cancelling import SlowWork
@@ -16,13 +15,13 @@ from model.catalog import Catalog
 from model.chat.chats import Chats
 from model.chat.naming import SessionNaming
 from model.database import Database
-from model.errors import SpinneyError
 from model.events import PreferencesUpdated
+from model.launching import Launching
 from model.paths import Directories
 from model.poller import Poller
 from model.preferences import Preferences
 from model.preferences_file import PreferencesFile
-from model.resources import Session, Worktree
+from model.resources import Worktree
 from model.retention import Retention
 from model.scripts.running import Scripts
 from model.state import State
@@ -113,13 +112,16 @@ class Workspace:
         )
         self.store = Store(database, self.bus, state)
         self._ending.push_async_callback(self.store.close)
+        for backend in self.backends.values():
+            self._ending.push_async_callback(backend.close)
         self.writer = Writer(
             self.store, self.backends, self.catalog, self._environment_of, demo=self.demo
         )
         self._ending.push_async_callback(self.writer.close)
         self.naming = SessionNaming(self.store, self.writer)
         self._ending.push_async_callback(self._end_background)
-        self.chats = Chats(self.store, self.backends, self._launch_of)
+        launching = Launching(self.store, self.catalog, self._environment_of)
+        self.chats = Chats(self.store, self.backends, launching)
         self._ending.push_async_callback(self.chats.close)
         self.chats.recover()
         self.scripts = Scripts(self.store, self.directories)
@@ -172,35 +174,6 @@ class Workspace:
         changes = {key: value for key, value in new.items() if old.get(key) != value}
         if changes:
             self.store.record(PreferencesUpdated(changes=changes))
-
-    def _launch_of(self, session: Session) -> Launch:
-        state = self.store.state
-        worktree = worktrees.worktree_in(state, session.worktree_id)
-        path = Path(worktree.path)
-        if worktree.status == "creating":
-            raise SpinneyError("The worktree is still being made; try again in a moment.")
-        if worktree.status == "removing":
-            raise SpinneyError("The worktree is being removed.", "conflict")
-        if not path.is_dir():
-            raise SpinneyError(
-                f"The worktree's directory is gone: {path}. Restore it, or archive the worktree.",
-                "not_found",
-            )
-        project = state.projects.get(worktree.project_id)
-        prompts = [
-            (state.preferences.magic_prompts or {}).get("global_system_prompt"),
-            project.custom_system_prompt if project else None,
-        ]
-        return Launch(
-            session_id=session.id,
-            worktree=path,
-            mode=session.execution_mode,
-            model=self.catalog.resolve_model(session.backend, session.model),
-            thinking=session.thinking_level,
-            resume_token=session.resume_token or None,
-            system_prompt="\n\n".join(prompt for prompt in prompts if prompt),
-            environment=self._environment_of(worktree),
-        )
 
     def _environment_of(self, worktree: Worktree) -> dict[str, str]:
         """What Spinney's agents and all that they start find in their environment."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from model.backends import base
-from model.resources import Decision, ExecutionMode, Usage
+from model.resources import Decision, Usage
 from tests.puppet import Puppet
 
 Script = Callable[[base.Prompt], Iterable[base.AgentEvent]]
@@ -40,8 +40,8 @@ class FakeAgent(Puppet):
         await super().send(prompt)
         self.say(*self.script(prompt))
 
-    async def approve(self, request_id: str, mode: ExecutionMode, plan: str | None) -> None:
-        await super().approve(request_id, mode, plan)
+    async def approve(self, request_id: str, settings: base.Settings, plan: str | None) -> None:
+        await super().approve(request_id, settings, plan)
         self.say(base.TextDelta("carried out", "Done as planned."), DONE)
 
     async def discuss(self, request_id: str, comment: str) -> None:
@@ -72,3 +72,6 @@ class FakeBackend:
         agent = FakeAgent(launch, script=lambda prompt: self.script(prompt))
         self.agents[launch.session_id] = agent
         return agent
+
+    async def close(self) -> None:
+        """Nothing is shared."""

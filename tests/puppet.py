@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from model.backends import base
 from model.errors import SpinneyError
-from model.resources import Decision, ExecutionMode, ThinkingLevel, Usage
+from model.resources import Decision, Usage
 
 
 @dataclass
@@ -55,8 +55,8 @@ class Puppet:
         if not self.deaf:
             self.say(base.TurnFinished("stopped", Usage()))
 
-    async def approve(self, request_id: str, mode: ExecutionMode, plan: str | None) -> None:
-        self._note("approve", request_id, mode, plan)
+    async def approve(self, request_id: str, settings: base.Settings, plan: str | None) -> None:
+        self._note("approve", request_id, settings.mode, plan)
 
     async def discuss(self, request_id: str, comment: str) -> None:
         self._note("discuss", request_id, comment)
@@ -67,8 +67,8 @@ class Puppet:
     async def permit(self, request_id: str, decision: Decision) -> None:
         self._note("permit", request_id, decision)
 
-    async def configure(self, mode: ExecutionMode, model: str, thinking: ThinkingLevel) -> None:
-        self._note("configure", mode, model, thinking)
+    async def configure(self, settings: base.Settings) -> None:
+        self._note("configure", settings.mode, settings.model, settings.thinking)
 
     async def close(self) -> None:
         self._note("close")
@@ -95,6 +95,9 @@ class PuppetBackend:
         self.puppets.append(Puppet(launch))
         self._opened.set()
         return self.puppets[-1]
+
+    async def close(self) -> None:
+        """Nothing is shared."""
 
     async def newest(self, count: int = 1) -> Puppet:
         """Wait until this many were opened."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from model.errors import ErrorType
-from model.resources import Decision, ExecutionMode, Question, ThinkingLevel, Usage
+from model.resources import Decision, Effort, ExecutionMode, Question, ThinkingLevel, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +28,41 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
+class Settings:
+    """How an agent works; all of it may change between two turns."""
+
+    mode: ExecutionMode
+    model: str = ""
+    """A name that the program knows; empty for the program's own choice."""
+    thinking: ThinkingLevel = "off"
+    effort: Effort = "low"
+    """For models that take an effort instead of an amount of thinking."""
+    web_in_plan: bool = True
+    """Whether plan mode may search and read the web."""
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """How to start an agent for a session."""
 
     session_id: str
     worktree: Path
-    mode: ExecutionMode
-    model: str
-    """A preset of the catalogue or a name that the program knows."""
-    thinking: ThinkingLevel
+    settings: Settings
     resume_token: str | None = None
     system_prompt: str = ""
     """Appended to the program's own; empty for none."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables on top of Spinney's own environment."""
+    mcp_off: frozenset[str] = frozenset()
+    """Names of MCP servers that the program knows and shall not use."""
+    profile: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the program itself, in its own form, that hold over the person's."""
+    sub_agents: int | None = None
+    """How many may work at a time; 0 for none, `None` for the program's own limit."""
     text_only: bool = False
     """For one text that nobody watches being written: the agent gets no tools, its program
     remembers nothing, and `system_prompt` takes the place of the program's own. Where a program
-    cannot do that, `mode` (`plan`) keeps it from changing anything."""
+    cannot do that, the mode (`plan`) keeps it from changing anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +239,8 @@ class Agent(Protocol):
         """Interrupt the turn; `TurnFinished("stopped", …)` follows and the agent stays usable."""
         ...
 
-    async def approve(self, request_id: str, mode: ExecutionMode, plan: str | None) -> None:
-        """Carry the plan out in `mode`, as edited in `plan` where that is given."""
+    async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
+        """Carry the plan out with these settings, as edited in `plan` where that is given."""
         ...
 
     async def discuss(self, request_id: str, comment: str) -> None:
@@ -238,7 +255,7 @@ class Agent(Protocol):
         """Allow once, allow alike for the session, or deny."""
         ...
 
-    async def configure(self, mode: ExecutionMode, model: str, thinking: ThinkingLevel) -> None:
+    async def configure(self, settings: Settings) -> None:
         """Apply these settings from the next turn on; unchanged ones cost nothing."""
         ...
 
@@ -259,4 +276,8 @@ class Backend(Protocol):
 
     async def open(self, launch: Launch) -> Agent:
         """Start a program for a session, or raise `backend_unavailable` with what to do."""
+        ...
+
+    async def close(self) -> None:
+        """End what sessions share, such as a server program; every agent is closed by now."""
         ...

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends import base, claude_errors, claude_program
-from model.backends.base import Launch, Prompt
+from model.backends.base import Launch, Prompt, Settings
 from model.backends.claude_edits import Edits
 from model.backends.claude_policy import (
     EDIT_TOOLS,
@@ -21,14 +21,14 @@ from model.backends.claude_policy import (
     PLAN_DENIAL,
     PLAN_TOOL,
     QUESTION_TOOL,
-    THINKING,
+    THINKING_TOKENS,
     judge,
 )
 from model.backends.claude_protocol import ClaudeStream, Line
 from model.backends.link import AgentLink
 from model.backends.process import AgentProcess, Said, Unreadable
 from model.errors import SpinneyError
-from model.resources import Decision, ExecutionMode, Question, ThinkingLevel
+from model.resources import Decision, Question
 
 NAME: Final = "Claude Code"
 
@@ -66,6 +66,9 @@ class ClaudeBackend:
             await session.notice(f"{NAME} has lost the conversation so far and begins afresh.")
         return session
 
+    async def close(self) -> None:
+        """Nothing is shared."""
+
     async def _start(
         self, program: str, launch: Launch, environment: dict[str, str], conversation: list[str]
     ) -> "ClaudeSession | None":
@@ -100,11 +103,10 @@ class ClaudeSession:
     """One session's `claude`; see `base.Agent` for what the calls promise."""
 
     def __init__(self, process: AgentProcess, launch: Launch) -> None:
-        self._stream = ClaudeStream(launch.mode)
+        self._stream = ClaudeStream(launch.settings.mode)
         self._edits = Edits(launch.worktree)
         self._worktree = launch.worktree
-        self._model = launch.model
-        self._thinking = launch.thinking
+        self._settings = launch.settings
         self._asked: dict[str, _Asked] = {}
         self._allowed: set[tuple[str, str]] = set()
         self._answers: dict[str, asyncio.Future[Line]] = {}
@@ -144,13 +146,14 @@ class ClaudeSession:
         """Interrupt the turn; the tools that it runs end with it."""
         await self._link.stop(self._interrupt)
 
-    async def approve(self, request_id: str, mode: ExecutionMode, plan: str | None) -> None:
-        """Carry the plan out in `mode`, in the same turn."""
+    async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
+        """Carry the plan out with these settings, in the same turn."""
         self._take(request_id)
-        self._stream.mode = mode
+        await self._use(settings)
+        self._stream.mode = settings.mode
         leave_plan = {
             "type": "setMode",
-            "mode": PERMISSION_MODE[mode],
+            "mode": PERMISSION_MODE[settings.mode],
             "destination": "session",
         }
         plan_input = {"plan": plan} if plan else {}
@@ -183,18 +186,22 @@ class ClaudeSession:
             ]
         await self._allow(request_id, asked.input, rules)
 
-    async def configure(self, mode: ExecutionMode, model: str, thinking: ThinkingLevel) -> None:
+    async def configure(self, settings: Settings) -> None:
         """Apply changed settings to the running program."""
-        old, self._stream.mode = self._stream.mode, mode
-        if PERMISSION_MODE[mode] != PERMISSION_MODE[old]:
-            await self._request("set_permission_mode", mode=PERMISSION_MODE[mode])
-        if model != self._model:
-            self._model = model
-            await self._request("set_model", model=model or None)
-        if thinking != self._thinking:
-            self._thinking = thinking
-            settings = {"effortLevel": THINKING[thinking].effort}
-            await self._request("apply_flag_settings", settings=settings)
+        old, self._stream.mode = self._stream.mode, settings.mode
+        if PERMISSION_MODE[settings.mode] != PERMISSION_MODE[old]:
+            await self._request("set_permission_mode", mode=PERMISSION_MODE[settings.mode])
+        await self._use(settings)
+
+    async def _use(self, settings: Settings) -> None:
+        """Apply all but the mode."""
+        old, self._settings = self._settings, settings
+        if settings.model != old.model:
+            await self._request("set_model", model=settings.model or None)
+        if settings.effort != old.effort:
+            flags = {"effortLevel": settings.effort}
+            await self._request("apply_flag_settings", settings=flags)
+        if settings.thinking != old.thinking:
             await self._set_thinking_tokens()
 
     async def close(self) -> None:
@@ -315,7 +322,7 @@ class ClaudeSession:
         )
 
     async def _set_thinking_tokens(self) -> None:
-        tokens = THINKING[self._thinking].tokens
+        tokens = THINKING_TOKENS[self._settings.thinking]
         await self._request(
             "set_max_thinking_tokens", max_thinking_tokens=tokens, thinking_display="summarized"
         )

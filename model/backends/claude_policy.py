@@ -4,7 +4,7 @@
 used, because a process that may switch to it runs everything unasked in plan mode (2.1.197).
 """
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from model.resources import ExecutionMode, ThinkingLevel
 
@@ -37,19 +37,13 @@ _HARMLESS: Final = frozenset(
 """Tools that change nothing themselves; what a sub-agent does asks again under its own name."""
 
 
-class Thinking(NamedTuple):
-    """How hard to think: newer models take an effort, older ones a number of tokens."""
-
-    effort: str
-    tokens: int
-
-
-THINKING: Final[dict[ThinkingLevel, Thinking]] = {
-    "off": Thinking("low", 0),
-    "think": Thinking("medium", 4_000),
-    "megathink": Thinking("high", 10_000),
-    "ultrathink": Thinking("max", 31_999),
+THINKING_TOKENS: Final[dict[ThinkingLevel, int]] = {
+    "off": 0,
+    "think": 4_000,
+    "megathink": 10_000,
+    "ultrathink": 31_999,
 }
+"""For models that do not take an effort instead."""
 
 
 def judge(mode: ExecutionMode, tool: str) -> Verdict:

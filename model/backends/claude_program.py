@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from model.backends.base import Launch, Probe
-from model.backends.claude_policy import PERMISSION_MODE, THINKING
+from model.backends.claude_policy import PERMISSION_MODE
 from model.backends.process import agent_environment
 from model.errors import SpinneyError
 
@@ -68,15 +68,15 @@ def command_line(program: str, launch: Launch, conversation: Sequence[str]) -> l
         "--permission-prompt-tool", "stdio",
         # Newer versions would judge commands in plan mode by themselves (2.1.329).
         "--settings", '{"useAutoModeDuringPlan":false}',
-        "--effort", THINKING[launch.thinking].effort,
+        "--effort", launch.settings.effort,
         "--thinking-display", "summarized",
         *conversation,
     ]  # fmt: skip
-    if launch.model:
-        line += ["--model", launch.model]
+    if launch.settings.model:
+        line += ["--model", launch.settings.model]
     if launch.text_only:
         return [*line, *_TEXT_ONLY, "--system-prompt", launch.system_prompt]
-    line += ["--permission-mode", PERMISSION_MODE[launch.mode]]
+    line += ["--permission-mode", PERMISSION_MODE[launch.settings.mode]]
     if launch.system_prompt:
         line += ["--append-system-prompt", launch.system_prompt]
     # Worktrees are Spinney's; last, because this option takes all words up to the next one.

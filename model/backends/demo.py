@@ -16,7 +16,7 @@ from model.backends.link import AgentLink
 from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
 from model.errors import SpinneyError
 from model.paths import create_private_directory, directories
-from model.resources import Decision, ExecutionMode, Question, ThinkingLevel, Usage
+from model.resources import Decision, ExecutionMode, Question, Usage
 
 PROGRAM: Final = Path(__file__).with_name("demo_agent.py")
 
@@ -47,8 +47,11 @@ class DemoBackend:
         memory = self._memory / f"{Path(token).name}.jsonl"
         if launch.text_only:
             memory = Path(os.devnull)
-        await agent.introduce(token, launch.mode, memory, text_only=launch.text_only)
+        await agent.introduce(token, launch.settings.mode, memory, text_only=launch.text_only)
         return agent
+
+    async def close(self) -> None:
+        """Nothing is shared."""
 
 
 class DemoSession:
@@ -81,10 +84,10 @@ class DemoSession:
         """Interrupt the turn, whatever it is at."""
         await self._link.stop(self._ask_to_stop)
 
-    async def approve(self, request_id: str, mode: ExecutionMode, plan: str | None) -> None:
-        """Carry the plan out in `mode`."""
-        self._mode = mode
-        await self._reply(request_id, mode=mode, plan=plan)
+    async def approve(self, request_id: str, settings: base.Settings, plan: str | None) -> None:
+        """Carry the plan out in the mode of `settings`."""
+        self._mode = settings.mode
+        await self._reply(request_id, mode=settings.mode, plan=plan)
 
     async def discuss(self, request_id: str, comment: str) -> None:
         """Go on in plan mode with this comment."""
@@ -98,11 +101,11 @@ class DemoSession:
         """Allow or deny."""
         await self._reply(request_id, decision=decision)
 
-    async def configure(self, mode: ExecutionMode, model: str, thinking: ThinkingLevel) -> None:
+    async def configure(self, settings: base.Settings) -> None:
         """Change the mode; this agent has no models and thinks as it likes."""
-        if mode != self._mode:
-            self._mode = mode
-            await self._link.write({"type": "mode", "mode": mode})
+        if settings.mode != self._mode:
+            self._mode = settings.mode
+            await self._link.write({"type": "mode", "mode": settings.mode})
 
     async def close(self) -> None:
         """End the program and all that it started."""

@@ -7,11 +7,11 @@ agent: when that is gone, the answer goes to a new one in words.
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
-from model.backends.base import Agent, Backend, Launch
+from model.backends.base import Agent, Backend, Launch, Settings
 from model.chat import wording
 from model.chat.conversation import Conversation
 from model.errors import SpinneyError, session_not_found
@@ -51,16 +51,26 @@ ATTACHMENTS_LIMIT = 20
 ATTACHMENT_SIZE_LIMIT = 10 * 1024 * 1024
 """Bytes of one file or image."""
 
-LaunchOf = Callable[[Session], Launch]
+
+class Launching(Protocol):
+    """How a session's agent is started and set. Raises `SpinneyError` where none can be."""
+
+    def launch_of(self, session: Session) -> Launch:
+        """What starts the session's agent."""
+        ...
+
+    def settings_of(self, session: Session) -> Settings:
+        """How it is to work from its next turn on."""
+        ...
 
 
 class Chats:
     """Every session's conversation, started when somebody first speaks in it."""
 
-    def __init__(self, store: Store, backends: Mapping[str, Backend], launch_of: LaunchOf) -> None:
+    def __init__(self, store: Store, backends: Mapping[str, Backend], launching: Launching) -> None:
         self._store = store
         self._backends = backends
-        self._launch_of = launch_of
+        self._launching = launching
         self._conversations: dict[str, Conversation] = {}
 
     def recover(self) -> None:
@@ -232,7 +242,9 @@ class Chats:
     def _conversation(self, session_id: str) -> Conversation:
         self._session(session_id)
         if session_id not in self._conversations:
-            self._conversations[session_id] = Conversation(self._store, session_id, self._open)
+            self._conversations[session_id] = Conversation(
+                self._store, session_id, self._open, self._launching.settings_of
+            )
         return self._conversations[session_id]
 
     async def _open(self, session: Session) -> Agent:
@@ -243,7 +255,7 @@ class Chats:
                 " session.",
                 "backend_unavailable",
             )
-        return await backend.open(self._launch_of(session))
+        return await backend.open(self._launching.launch_of(session))
 
     def _session(self, session_id: str) -> Session:
         return session_in(self._store.state, session_id)

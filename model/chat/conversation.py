@@ -45,8 +45,15 @@ _log = logging.getLogger(__name__)
 class Conversation:
     """A session's running side. `chats` owns one for each session that has been spoken to."""
 
-    def __init__(self, store: Store, session_id: str, opener: Opener) -> None:
+    def __init__(
+        self,
+        store: Store,
+        session_id: str,
+        opener: Opener,
+        settings_of: Callable[[Session], base.Settings],
+    ) -> None:
         self._store = store
+        self._settings_of = settings_of
         self._session_id = session_id
         self._program = Program(opener, self._on, self._program_ended)
         self._turn: asyncio.Task[None] | None = None
@@ -95,10 +102,11 @@ class Conversation:
             self._finish("stopped", Usage())
 
     async def approve(self, mode: ExecutionMode, plan: str | None) -> None:
-        """Tell the waiting agent that its plan is approved."""
+        """Tell the waiting agent that its plan is approved, into the session's settings."""
         request = self._requests.take("plan")
         self._mark(request.id, approved=mode, **({"text": plan} if plan else {}))
-        await self._tell_agent(lambda agent: agent.approve(request.id, mode, plan))
+        settings = self._settings_of(self.session)
+        await self._tell_agent(lambda agent: agent.approve(request.id, settings, plan))
 
     async def discuss(self, message: Message) -> None:
         """Answer a proposed plan or a question in free words; they are part of the conversation."""
@@ -125,10 +133,9 @@ class Conversation:
         await self._tell_agent(lambda agent: agent.permit(request_id, decision))
 
     async def configure(self) -> None:
-        """Hand the session's present mode, model and thinking level to a running agent."""
-        session, agent = self.session, self._program.agent
-        if agent is not None:
-            await agent.configure(session.execution_mode, session.model, session.thinking_level)
+        """Hand the session's present settings to a running agent."""
+        if self._program.agent is not None:
+            await self._program.agent.configure(self._settings_of(self.session))
 
     async def close(self) -> None:
         """End the agent's program; an open turn counts as interrupted."""

@@ -125,9 +125,7 @@ class Writer:
         return base.Launch(
             session_id=str(uuid.uuid4()),
             worktree=Path(worktree.path),
-            mode="plan",
-            model=self._catalog.resolve_model(backend, model),
-            thinking="off",
+            settings=base.Settings("plan", self._catalog.resolve_model(backend, model)),
             system_prompt=ROLE,
             environment=self._environment_of(worktree),
             text_only=True,

@@ -11,7 +11,7 @@ from model.backends import base
 from model.backends.claude import ClaudeBackend
 from model.resources import Usage
 from tests.live.provider_stub import ProviderStub
-from tests.model.backends.agents import Conversation, Open, becomes, lives, only, text
+from tests.model.backends.agents import Conversation, Open, a_launch, becomes, lives, only, text
 
 
 @pytest.fixture
@@ -26,10 +26,8 @@ async def open_claude(claude_environment: dict[str, str], worktree: Path) -> Asy
     opened: list[base.Agent] = []
 
     async def open_claude(**launch: Any) -> Conversation:
-        settings = {"mode": "build", "model": "sonnet", "thinking": "think", **launch}
-        agent = await ClaudeBackend().open(
-            base.Launch("session-1", worktree, environment=claude_environment, **settings)
-        )
+        usual = {"model": "sonnet", "thinking": "think", "environment": claude_environment}
+        agent = await ClaudeBackend().open(a_launch(worktree, **{**usual, **launch}))
         opened.append(agent)
         return Conversation(agent)
 
@@ -125,7 +123,7 @@ async def test_an_approved_plan_is_carried_out_in_the_same_turn(
     plan = await conversation.until(base.PlanProposed)
     assert plan.text == "weave a scarf"
     assert list(worktree.iterdir()) == []
-    await conversation.agent.approve(plan.request_id, "build", None)
+    await conversation.agent.approve(plan.request_id, base.Settings("build"), None)
     told = await conversation.rest()
     assert (worktree / "planned.txt").read_text() == "weave a scarf\n"
     assert only(told, base.TurnFinished).stop_reason == "end_turn"
@@ -242,7 +240,7 @@ async def test_changed_settings_reach_the_provider(
     conversation = await open_claude(mode="plan", system_prompt="Speak of looms.")
     await conversation.turn("say: one")
     assert "Speak of looms." in str(provider.requests[-1]["system"])
-    await conversation.agent.configure("build", "haiku", "ultrathink")
+    await conversation.agent.configure(base.Settings("build", "haiku", "ultrathink", "max"))
     await conversation.turn("write a.txt: x")
     assert "haiku" in provider.requests[-1]["model"]
     assert (worktree / "a.txt").exists()

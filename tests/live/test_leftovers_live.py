@@ -22,7 +22,7 @@ from model.backends.leftovers import OWNER, owner_mark
 async def main():
     place, environment = Path(sys.argv[1]), json.loads(sys.argv[2])
     environment[OWNER] = owner_mark(place)
-    launch = base.Launch("s", place, "yolo", "sonnet", "off", environment=environment)
+    launch = base.Launch("s", place, base.Settings("yolo", "sonnet"), environment=environment)
     agent = await ClaudeBackend().open(launch)
     await agent.send(base.Prompt("bash: setsid sleep 300 & echo $! > pid; mv pid ready; wait"))
     async for _ in agent.events():

@@ -3,8 +3,9 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from model.backends import base
 
@@ -96,3 +97,10 @@ async def first(items: AsyncIterator[Item]) -> Item:
     """The next item, in time."""
     async with asyncio.timeout(TURN_LIMIT):
         return await anext(items)
+
+
+def a_launch(worktree: Path, **given: Any) -> base.Launch:
+    """How to start an agent there; what is not given is small and harmless."""
+    names = {field.name for field in fields(base.Settings)}
+    settings = {"mode": "build", **{key: given.pop(key) for key in names & given.keys()}}
+    return base.Launch("session-1", worktree, base.Settings(**settings), **given)

@@ -9,7 +9,7 @@ import pytest
 from model.backends import base
 from model.backends.demo import DemoBackend
 from model.resources import ExecutionMode
-from tests.model.backends.agents import Conversation, Open
+from tests.model.backends.agents import Conversation, Open, a_launch
 
 
 @pytest.fixture
@@ -28,8 +28,7 @@ async def open_demo(tmp_path: Path, worktree: Path) -> AsyncIterator[Open]:
     async def open_demo(
         mode: ExecutionMode = "build", resume_token: str | None = None
     ) -> Conversation:
-        launch = base.Launch("session-1", worktree, mode, "", "off", resume_token)
-        agent = await backend.open(launch)
+        agent = await backend.open(a_launch(worktree, mode=mode, resume_token=resume_token))
         opened.append(agent)
         return Conversation(agent)
 

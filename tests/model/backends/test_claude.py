@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from model.backends import base
 from model.backends.claude import ClaudeBackend
 from model.errors import SpinneyError
 from tests.model.backends import claude_lines as say
-from tests.model.backends.agents import Conversation, Open, only, text
+from tests.model.backends.agents import Conversation, Open, a_launch, only, text
 
 Json = dict[str, Any]
 
@@ -43,8 +44,8 @@ async def open_claude(program: Path, tmp_path: Path) -> AsyncIterator[Open]:
         (program / "script.json").write_text(json.dumps({"turns": turns, **(script or {})}))
         worktree = tmp_path / "worktree"
         worktree.mkdir(exist_ok=True)
-        settings = {"mode": "build", "model": "sonnet", "thinking": "think", **launch}
-        agent = await ClaudeBackend().open(base.Launch("session-1", worktree, **settings))
+        usual = {"model": "sonnet", "thinking": "think", "effort": "medium"}
+        agent = await ClaudeBackend().open(a_launch(worktree, **{**usual, **launch}))
         opened.append(agent)
         return Conversation(agent)
 
@@ -88,7 +89,7 @@ ASKING = [say.init(), BASH, "hear", say.result()]
 async def test_the_command_line_holds_the_sessions_settings(
     open_claude: Open, program: Path
 ) -> None:
-    await open_claude(mode="plan", model="opus", thinking="ultrathink", system_prompt="Be kind.")
+    await open_claude(mode="plan", model="opus", effort="max", system_prompt="Be kind.")
     (line,) = arguments(program)
     options = dict(zip(line, [*line[1:], ""], strict=True))
     assert options["--permission-mode"] == "plan"
@@ -196,7 +197,9 @@ async def test_a_plan_is_approved_as_edited_and_the_mode_follows(
     conversation = await open_claude(turn, mode="plan")
     await conversation.agent.send(base.Prompt("Plan"))
     assert (await conversation.until(base.PlanProposed)).text == "1. Do it"
-    await conversation.agent.approve("r-1", "yolo", "1. Do it well")
+    await conversation.agent.approve(
+        "r-1", base.Settings("yolo", "sonnet", "think", "medium"), "1. Do it well"
+    )
     told = await conversation.rest()
     assert not any(isinstance(event, base.PermissionAsked | base.ModeChanged) for event in told)
     approval, allowed = (
@@ -270,10 +273,11 @@ async def test_only_changed_settings_are_said_to_the_running_program(
     conversation = await open_claude([say.result()])
     agent = conversation.agent
     before = len(heard(program, "control_request"))
-    await agent.configure("build", "sonnet", "think")
-    await agent.configure("yolo", "sonnet", "think")  # our own policy; nothing to say
+    usual = base.Settings("build", "sonnet", "think", "medium")
+    await agent.configure(usual)
+    await agent.configure(replace(usual, mode="yolo"))  # our own policy; nothing to say
     assert len(heard(program, "control_request")) == before
-    await agent.configure("plan", "opus", "off")
+    await agent.configure(base.Settings("plan", "opus", "off", "low"))
     said = [line["request"] for line in heard(program, "control_request")[before:]]
     assert said == [
         {"subtype": "set_permission_mode", "mode": "plan"},
@@ -350,7 +354,7 @@ async def test_a_program_that_is_not_installed_is_explained(
     assert probe.program is None
     assert "npm install -g @anthropic-ai/claude-code" in (probe.problem or "")
     with pytest.raises(SpinneyError, match="is not installed") as raised:
-        await ClaudeBackend().open(base.Launch("s", tmp_path, "build", "", "off"))
+        await ClaudeBackend().open(a_launch(tmp_path))
     assert raised.value.error_type == "backend_unavailable"
 
 

@@ -91,7 +91,7 @@ async def test_a_plan_is_carried_out_when_approved(open_demo: Open, worktree: Pa
     plan = await conversation.until(base.PlanProposed)
     assert "1. write a.txt: hi\n2. Feel good" in plan.text
     assert list(worktree.iterdir()) == []
-    await conversation.agent.approve(plan.request_id, "build", None)
+    await conversation.agent.approve(plan.request_id, base.Settings("build"), None)
     told = await conversation.rest()
     assert only(told, base.ModeChanged).mode == "build"
     assert (worktree / "a.txt").read_text() == "hi\n"
@@ -102,7 +102,7 @@ async def test_the_steps_of_a_plan_may_stand_on_lines(open_demo: Open) -> None:
     conversation = await open_demo("plan")
     await conversation.agent.send(base.Prompt("/demo plan\n- say one\n- say two"))
     plan = await conversation.until(base.PlanProposed)
-    await conversation.agent.approve(plan.request_id, "yolo", None)
+    await conversation.agent.approve(plan.request_id, base.Settings("yolo"), None)
     assert text(await conversation.rest()) == "onetwo"
 
 
@@ -110,7 +110,9 @@ async def test_an_edited_plan_is_carried_out_as_edited(open_demo: Open, worktree
     conversation = await open_demo("plan")
     await conversation.agent.send(base.Prompt("/demo plan write a.txt: hi"))
     plan = await conversation.until(base.PlanProposed)
-    await conversation.agent.approve(plan.request_id, "build", "Better:\n1. write b.txt: ho\n")
+    await conversation.agent.approve(
+        plan.request_id, base.Settings("build"), "Better:\n1. write b.txt: ho\n"
+    )
     await conversation.rest()
     assert [path.name for path in worktree.iterdir()] == ["b.txt"]
 
@@ -189,7 +191,7 @@ async def test_yolo_mode_asks_nothing(open_demo: Open) -> None:
 
 async def test_a_changed_mode_holds_from_the_next_turn_on(open_demo: Open, worktree: Path) -> None:
     conversation = await open_demo("plan")
-    await conversation.agent.configure("build", "", "off")
+    await conversation.agent.configure(base.Settings("build"))
     await conversation.turn("/demo write a.txt: x")
     assert (worktree / "a.txt").exists()
 

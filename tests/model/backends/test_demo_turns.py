@@ -193,7 +193,7 @@ async def test_the_tour_proposes_edits_and_explains(open_demo: Open, worktree: P
     await conversation.agent.send(base.Prompt("Hello?"))
     plan = await conversation.until(base.PlanProposed)
     assert list(worktree.iterdir()) == []
-    await conversation.agent.approve(plan.request_id, "build", None)
+    await conversation.agent.approve(plan.request_id, base.Settings("build"), None)
     await conversation.rest()
     assert text(conversation.told, "thinking")
     words = text(conversation.told).lower()

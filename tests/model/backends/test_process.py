@@ -57,6 +57,32 @@ async def test_a_program_that_dies_in_mid_stream_ends_the_lines_at_once(start: S
     )
 
 
+@pytest.mark.parametrize("depth", [1, 40])
+async def test_of_a_traceback_people_see_the_last_line_and_the_log_has_more(
+    start: Start, caplog: pytest.LogCaptureFixture, depth: int
+) -> None:
+    caplog.set_level("INFO")
+    process = await start(f"""
+        def work(depth, other=None):
+            if not depth: raise RuntimeError('the loom is stuck')
+            other(depth - 1, work) if other else work(depth - 1, work)
+        work({depth})
+    """)
+    await everything(process)
+    await process.settled()
+    assert process.ending("It").endswith("Its last words: RuntimeError: the loom is stuck")
+    assert ", in work" in caplog.text
+
+
+async def test_of_much_on_stderr_people_see_the_end(start: Start) -> None:
+    process = await start("for n in range(50): print(n, 'x' * 400, file=sys.stderr)")
+    await everything(process)
+    await process.settled()
+    words = process.ending("It").partition(" Its last words: ")[2]
+    assert len(words) <= 600
+    assert "\n49 x" in words
+
+
 async def test_a_program_that_kills_itself_is_explained(start: Start) -> None:
     process = await start("os.kill(os.getpid(), signal.SIGKILL)")
     assert await everything(process) == []

@@ -41,17 +41,18 @@ class Stage:
     def __init__(self, store: Store, backend: PuppetBackend) -> None:
         self.store = store
         self.backend = backend
-        self.chats = Chats(store, {"demo": backend}, self._launch)
+        self.chats = Chats(store, {"demo": backend}, self)
         self.changed = asyncio.Event()
         store.bus.listen(self.changed.set)
 
-    def _launch(self, session: Session) -> base.Launch:
+    def settings_of(self, session: Session) -> base.Settings:
+        return base.Settings(session.execution_mode, session.model, session.thinking_level)
+
+    def launch_of(self, session: Session) -> base.Launch:
         return base.Launch(
             session_id=session.id,
             worktree=Path("/w"),
-            mode=session.execution_mode,
-            model=session.model,
-            thinking=session.thinking_level,
+            settings=self.settings_of(session),
             resume_token=session.resume_token or None,
         )
 

@@ -59,7 +59,7 @@ async def test_a_session_gets_its_first_words_and_then_the_agents_name(
     asked = namer(backend, unnamed)
     assert asked is not None
     assert f"<message>\n{LONG}\n</message>" in str(asked.calls[0][1])
-    assert (asked.launch.model, asked.launch.text_only) == ("haiku", True)
+    assert (asked.launch.settings.model, asked.launch.text_only) == ("haiku", True)
     page = await workspace.store.messages(unnamed.id)
     assert not any(BUILT_IN["session_naming"] in message.text for message in page.messages)
 
@@ -157,4 +157,4 @@ async def test_the_naming_model_is_the_setting_unless_the_prompt_has_one_of_its_
     await eventually(lambda: name_of(workspace, unnamed) == "Otter")
     asked = namer(backend, unnamed)
     assert asked is not None
-    assert asked.launch.model == model
+    assert asked.launch.settings.model == model

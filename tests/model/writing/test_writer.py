@@ -75,7 +75,11 @@ async def test_it_is_launched_for_a_text_alone_and_leaves_no_session(
     before = workspace.bus.seq
     await write(workspace, worktree)
     launch = (await only_agent(workspace, backend)).launch
-    assert (launch.mode, launch.thinking, launch.model) == ("plan", "off", "haiku")
+    assert (launch.settings.mode, launch.settings.thinking, launch.settings.model) == (
+        "plan",
+        "off",
+        "haiku",
+    )
     assert (launch.text_only, launch.system_prompt) == (True, ROLE)
     assert launch.worktree == Path(worktree.path)
     assert launch.environment["SPINNEY_OWNER"]
@@ -98,7 +102,7 @@ async def test_a_persons_own_prompt_model_and_language_hold(
     prompt = str(agent.calls[0][1])
     assert prompt.startswith("Write it as a haiku.\n\nWrite in this language: Finnish.\n")
     assert prompt.endswith("</body>")  # the form is not theirs to lose
-    assert agent.launch.model == "a-model-of-my-own"
+    assert agent.launch.settings.model == "a-model-of-my-own"
 
 
 async def test_no_word_of_the_material_reads_as_a_mention_of_a_file(
@@ -299,7 +303,7 @@ async def test_another_agent_gets_its_own_model_in_the_place_of_a_preset_it_has_
     }
     await update_preferences.function(workspace, changes)
     await write(workspace, worktree)
-    assert (await only_agent(workspace, other)).launch.model == "gpt-5.1-codex-mini"
+    assert (await only_agent(workspace, other)).launch.settings.model == "gpt-5.1-codex-mini"
 
 
 @pytest.mark.parametrize(

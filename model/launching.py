@@ -1,0 +1,115 @@
+"""How an agent is started and set: the layers of session, project and person put together."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from model.backends.base import Launch, Settings
+from model.catalog import Catalog
+from model.errors import SpinneyError
+from model.preferences import Preferences
+from model.preferences_layers import effort_for, layered
+from model.resources import Project, Session, Worktree
+from model.store import Store
+from model.worktrees import worktree_in
+
+PARALLEL_EXECUTION: Final = (
+    "Where parts of the work do not depend on each other, let sub-agents do them at the same time."
+)
+"""The built-in prompt that `parallel_execution_prompt_enabled` adds."""
+
+
+class Launching:
+    """Knows the layers. `environment_of` gives what the worktree's programs find around them."""
+
+    def __init__(
+        self,
+        store: Store,
+        catalog: Catalog,
+        environment_of: Callable[[Worktree], Mapping[str, str]],
+    ) -> None:
+        self._store = store
+        self._catalog = catalog
+        self._environment_of = environment_of
+
+    def settings_of(self, session: Session) -> Settings:
+        """The session's settings as its program takes them."""
+        preferences = self._store.state.preferences
+        return Settings(
+            mode=session.execution_mode,
+            model=self._catalog.resolve_model(session.backend, session.model),
+            thinking=session.thinking_level,
+            effort=effort_for(session.backend, session.thinking_level, preferences),
+            web_in_plan=preferences.allow_web_tools_in_plan_mode,
+        )
+
+    def launch_of(self, session: Session) -> Launch:
+        """What starts the session's agent. Raises `SpinneyError` where nothing can run there."""
+        state = self._store.state
+        worktree = worktree_in(state, session.worktree_id)
+        project = state.projects.get(worktree.project_id)
+        return Launch(
+            session_id=session.id,
+            worktree=_directory(worktree),
+            settings=self.settings_of(session),
+            resume_token=session.resume_token or None,
+            system_prompt=system_prompt(state.preferences, project),
+            environment=self._environment_of(worktree),
+            mcp_off=mcp_off(state.preferences, project),
+            profile=profile(state.preferences, project),
+            sub_agents=_sub_agents(session.backend, state.preferences),
+        )
+
+
+def system_prompt(preferences: Preferences, project: Project | None) -> str:
+    """What is added to the program's own: the person's, the project's, language, parallel work."""
+    parallel = preferences.magic_prompts.get("parallel_execution") or PARALLEL_EXECUTION
+    parts = (
+        preferences.magic_prompts.get("global_system_prompt"),
+        project.custom_system_prompt if project else None,
+        f"Answer in this language: {preferences.ai_language}." if preferences.ai_language else None,
+        parallel if preferences.parallel_execution_prompt_enabled else None,
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def mcp_off(preferences: Preferences, project: Project | None) -> frozenset[str]:
+    """The MCP servers that were seen before and are not enabled; new ones are on until chosen."""
+    of_project = project.enabled_mcp_servers if project else None
+    enabled = layered(None, of_project, preferences.default_enabled_mcp_servers, [])
+    known = {*preferences.known_mcp_servers, *(project.known_mcp_servers if project else ())}
+    return frozenset(known.difference(enabled))
+
+
+def profile(preferences: Preferences, project: Project | None) -> Mapping[str, Any]:
+    """The settings of the chosen provider profile. Raises when it is gone or is no JSON object."""
+    chosen = layered(None, project and project.default_provider, preferences.default_provider, "")
+    if not chosen:
+        return {}
+    found = next((p for p in preferences.custom_cli_profiles if p.name == chosen), None)
+    if found is None:
+        raise SpinneyError(
+            f"The provider profile “{chosen}” does not exist any more. Choose another in the"
+            " preferences or in the project's settings."
+        )
+    return found.settings()
+
+
+def _sub_agents(backend: str, preferences: Preferences) -> int | None:
+    if backend != "backend_b":
+        return None
+    return preferences.codex_max_agent_threads if preferences.codex_multi_agent_enabled else 0
+
+
+def _directory(worktree: Worktree) -> Path:
+    if worktree.status == "creating":
+        raise SpinneyError("The worktree is still being made; try again in a moment.")
+    if worktree.status == "removing":
+        raise SpinneyError("The worktree is being removed.", "conflict")
+    path = Path(worktree.path)
+    if not path.is_dir():
+        raise SpinneyError(
+            f"The worktree's directory is gone: {path}. Restore it, or archive the worktree.",
+            "not_found",
+        )
+    return path

@@ -1,0 +1,98 @@
+"""How an agent is started: the layers of session, project and person put together."""
+
+import json
+from typing import Any
+
+import pytest
+
+from model.errors import SpinneyError
+from model.launching import PARALLEL_EXECUTION, mcp_off, profile, system_prompt
+from model.preferences import Preferences
+from model.preferences_layers import effort_for
+from model.resources import Project
+
+PROFILE = {"name": "work", "settings_json": json.dumps({"env": {"ANTHROPIC_BASE_URL": "http://x"}})}
+
+
+def person(**changed: Any) -> Preferences:
+    return Preferences.model_validate(changed)
+
+
+def project(**changed: Any) -> Project:
+    return Project(id="p", name="alpha", path="/alpha", added_at=1, **changed)
+
+
+def test_the_prompts_stand_in_their_order_the_persons_the_projects_language_parallel_work() -> None:
+    preferences = person(
+        magic_prompts={"global_system_prompt": "Be brief.", "parallel_execution": "Split it up."},
+        ai_language="Finnish",
+        parallel_execution_prompt_enabled=True,
+    )
+    told = system_prompt(preferences, project(custom_system_prompt="Use make."))
+    assert told.split("\n\n") == [
+        "Be brief.", "Use make.", "Answer in this language: Finnish.", "Split it up.",
+    ]  # fmt: skip
+
+
+def test_what_nobody_set_adds_nothing() -> None:
+    assert system_prompt(person(), project()) == ""
+    parallel = person(parallel_execution_prompt_enabled=True)
+    assert system_prompt(parallel, None) == PARALLEL_EXECUTION
+
+
+@pytest.mark.parametrize(
+    ("thinking", "preferred", "effort"),
+    [
+        ("ultrathink", "high", "high"),
+        ("ultrathink", "max", "max"),
+        ("think", "max", "medium"),
+        ("off", "high", "low"),
+        ("megathink", "low", "low"),
+    ],
+)
+def test_a_model_works_as_hard_as_the_session_thinks_and_the_person_prefers(
+    thinking: Any, preferred: str, effort: str
+) -> None:
+    assert effort_for("backend_a", thinking, person(default_effort_level=preferred)) == effort
+
+
+def test_codex_has_an_effort_of_its_own() -> None:
+    preferences = person(default_effort_level="low", default_codex_reasoning_effort="xhigh")
+    assert effort_for("backend_b", "ultrathink", preferences) == "xhigh"
+
+
+def test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on() -> None:
+    preferences = person(known_mcp_servers=["files", "web"], default_enabled_mcp_servers=["files"])
+    assert mcp_off(preferences, project()) == {"web"}
+    own = project(enabled_mcp_servers=["web"], known_mcp_servers=["web", "tickets"])
+    assert mcp_off(preferences, own) == {"files", "tickets"}
+    assert mcp_off(person(), project()) == frozenset()
+
+
+def test_the_projects_provider_profile_goes_before_the_persons() -> None:
+    preferences = person(
+        custom_cli_profiles=[PROFILE, {"name": "home", "settings_json": "{}"}],
+        default_provider="home",
+    )
+    assert profile(preferences, project()) == {}
+    chosen = profile(preferences, project(default_provider="work"))
+    assert chosen == {"env": {"ANTHROPIC_BASE_URL": "http://x"}}
+
+
+@pytest.mark.parametrize(
+    ("profiles", "said"),
+    [
+        ([], "“work” does not exist any more"),
+        ([{"name": "work", "settings_json": "[]"}], "“work” are no JSON object"),
+        ([{"name": "work", "settings_json": "{"}], "“work” are no JSON object"),
+    ],
+)
+def test_a_profile_that_is_gone_or_broken_is_told(profiles: Any, said: str) -> None:
+    preferences = Preferences().model_copy(
+        update={
+            "default_provider": "work",
+            "custom_cli_profiles": person(custom_cli_profiles=profiles).custom_cli_profiles,
+        }
+    )
+    with pytest.raises(SpinneyError, match=said):
+        profile(preferences, None)
