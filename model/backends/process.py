@@ -5,6 +5,7 @@ The one place that starts agents. Nothing it started outlives `close`, whatever 
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import uuid
@@ -38,12 +39,20 @@ _DRAIN_PATIENCE: Final = 0.25
 _SETTLE_PATIENCE: Final = 0.4
 _STDERR_LINES: Final = 20
 _STDERR_LINE_LENGTH: Final = 500
+_SHOWN_LINES: Final = 3
+_SHOWN_LENGTH: Final = 600
+"""Of stderr, to people; the log has the rest."""
+
+_TRACEBACK: Final = ("Traceback (most recent call last)", 'File "')
+"""How its lines begin; of a long one the first is not kept."""
 
 # Spinney's own settings are no business of agents, but `spinney call` needs these to find us.
 _PASSED_ON: Final = {"SPINNEY_CONFIG_DIR", "SPINNEY_DATA_DIR"}
 
 # Set inside a Claude Code session; a nested one would take itself for a part of that.
 _NOT_PASSED_ON: Final = {"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID"}
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +168,10 @@ class AgentProcess:
         else:
             how = f"ended unexpectedly (exit code {code})"
         tail = self.stderr_tail
-        words = f" Its last words: {tail}" if tail else ""
+        if tail:
+            _log.info("%s ended; its last lines on stderr:\n%s", name, tail)
+        last = _last_words(list(self._stderr_tail))
+        words = f" Its last words: {last}" if last else ""
         return f"{name} {how}. Send a message to start it again.{words}"
 
     async def settled(self) -> None:
@@ -336,6 +348,13 @@ def _not_started(program: str, cwd: Path, error: OSError | ValueError) -> Spinne
         f"{program} could not be started: {reason}. Check that it is installed and may be run.",
         "backend_unavailable",
     )
+
+
+def _last_words(lines: list[str]) -> str:
+    """The end of what a program said, short enough for people; of a traceback its last line."""
+    is_traceback = any(line.startswith(_TRACEBACK) for line in lines)
+    shown = lines[-1:] if is_traceback else lines[-_SHOWN_LINES:]
+    return "\n".join(shown)[-_SHOWN_LENGTH:]
 
 
 def _signal_name(number: int) -> str:
