@@ -5,6 +5,7 @@ agent: when that is gone, the answer goes to a new one in words.
 """
 
 import asyncio
+import os
 import time
 import uuid
 from collections.abc import Iterable, Mapping
@@ -107,7 +108,10 @@ class Chats:
     async def send(
         self, session_id: str, text: str, files: Iterable[str] = (), images: Iterable[str] = ()
     ) -> SentMessage:
-        """Accept a user message: it runs at once, or waits behind the run."""
+        """Accept a user message: it runs at once, or waits behind the run.
+
+        A relative path is one in the session's worktree.
+        """
         files, images = list(files), list(images)
         text = clean(text)
         if not text.strip() and not files and not images:
@@ -117,6 +121,9 @@ class Chats:
                 f"The message is longer than {MESSAGE_LIMIT} characters. Send it as a file.",
                 "too_large",
             )
+        root = Path(self._store.state.worktrees[self._session(session_id).worktree_id].path)
+        files = [str(root / name) for name in files]
+        images = [str(root / name) for name in images]
         await asyncio.to_thread(_check_attachments, [*files, *images])
         message = _user_message(session_id, text, files, images)
         conversation = self._conversation(session_id)
@@ -346,7 +353,7 @@ def _check_attachments(paths: list[str]) -> None:
         raise SpinneyError(f"At most {ATTACHMENTS_LIMIT} files and images go with a message.")
     for name in paths:
         path = Path(name)
-        if not path.is_absolute() or name.startswith("/proc/") or not path.is_file():
+        if os.path.normpath(path).startswith("/proc/") or not path.is_file():
             raise SpinneyError(f"Not a readable file: {clean(name)}")
         if path.stat().st_size > ATTACHMENT_SIZE_LIMIT:
             raise SpinneyError(f"Larger than 10 MB: {clean(name)}", "too_large")

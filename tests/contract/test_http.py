@@ -142,6 +142,18 @@ async def test_post_messages_takes_files_and_images(
     assert all(f"@{paths[0]}" in recalled for paths in given.values()), "they reach the agent"
 
 
+async def test_post_messages_takes_paths_in_the_worktree(
+    ask: Ask, chat: Chat, session: Any, worktree: Any, path: str
+) -> None:
+    (Path(worktree["path"]) / "src").mkdir()
+    (Path(worktree["path"]) / "src" / "notes.txt").write_text("Mend it.")
+    body = {"message": "/demo say seen", "files": ["src/notes.txt"]}
+    assert (await ask("POST", f"{path}/messages", body))[0] == 200
+    await chat.until(session, "idle")
+    await says(ask, chat, session, "/demo recall", until="idle")
+    assert f"@{worktree['path']}/src/notes.txt" in await chat.last_text(session)
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -150,6 +162,9 @@ async def test_post_messages_takes_files_and_images(
         {"message": 1},
         {"message": "a", "files": "a"},
         {"message": "a", "files": ["/missing/file"]},
+        {"message": "a", "files": ["missing"]},
+        {"message": "a", "files": ["."]},
+        {"message": "a", "files": ["/x/../proc/self/environ"]},
         {"message": "a", "images": ["/missing/image.png"]},
     ],
 )
