@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from model.commands.registry import command
 from model.errors import SpinneyError
-from model.events import Event, ProjectUpdated
+from model.events import Event, ProjectUpdated, TaskCompleted
 from model.git.run import looks_bare
 from model.resources import Resource
 from model.scripts.config import (
+    FILES,
     Script,
     ScriptName,
     fingerprint,
@@ -54,7 +55,11 @@ async def get_project_scripts(
 async def save_project_scripts(
     workspace: "Workspace", project_id: str, scripts: ScriptTexts
 ) -> list[Script]:
-    """Write scripts to `spinney.json` in the repository; what is saved here is trusted."""
+    """Write scripts to `spinney.json` in the repository; what is saved here is trusted.
+
+    A worktree runs those of its own branch: the file must be committed and reach that branch, of
+    which `task:completed` (`save_scripts`) reminds.
+    """
     project = project_in(workspace.store.state, project_id)
     root = Path(project.path)
     if await asyncio.to_thread(looks_bare, root):
@@ -66,6 +71,11 @@ async def save_project_scripts(
     }
     await asyncio.to_thread(write_scripts, root, texts)
     await _trust(workspace, project_id, [fingerprint(n, t) for n, t in texts.items() if t])
+    detail = (
+        f"The scripts are saved in {root / FILES[0]}. Commit the file: a worktree runs the"
+        " scripts of its own branch, so a new one has them once they are on its base branch."
+    )
+    workspace.store.record(TaskCompleted(task="save_scripts", ok=True, detail=detail))
     return await get_project_scripts.function(workspace, project_id)
 
 

@@ -184,6 +184,9 @@ async def test_what_is_saved_through_spinney_is_trusted(program: Program, socket
     assert [(s["name"], s["text"], s["trusted"]) for s in found] == [("run", "echo saved", True)]
     written = json.loads((here.root / "spinney.json").read_text())
     assert written == {"scripts": {"run": "echo saved"}}
+    told = [f["payload"] for f in socket.frames if f.get("event") == "task:completed"]
+    assert [task["task"] for task in told] == ["save_scripts"], "before the answer"
+    assert "Commit the file" in told[0]["detail"]
 
 
 async def test_a_running_script_is_stopped_and_runs_once_at_a_time(
