@@ -19,7 +19,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from model.backends.base import Backend
     from model.client.remote import RemoteClient
     from model.doctor import Finding
     from model.paths import Directories
@@ -180,16 +179,14 @@ class ServerOnDemand:
 
 
 def _workspace(places: "Directories", *, demo: bool) -> Any:
-    from model.backends.claude import ClaudeBackend
-    from model.backends.demo import DemoBackend
+    from model.backends.all import all_backends
     from model.catalog import load_overrides
     from model.running import log_to
     from model.workspace import Workspace
 
     log_to(places.log, os.environ.get("SPINNEY_LOG", "info"))
     catalog, problems = load_overrides(places.models)
-    agents: dict[str, Backend] = {"demo": DemoBackend(places.data / "demo")} if demo else {}
-    agents["backend_a"] = ClaudeBackend()
+    agents = all_backends(places.data, demo=demo)
     workspace = Workspace(places, agents, catalog, demo=demo)
     workspace.problems += problems
     return workspace
@@ -336,14 +333,14 @@ def _doctor(options: argparse.Namespace) -> int:
     import asyncio
     from dataclasses import asdict
 
-    from model.backends.claude import ClaudeBackend
+    from model.backends.all import all_backends
     from model.catalog import load_overrides
     from model.doctor import Finding, examine
     from model.paths import directories
 
     places = directories()
     catalog, problems = load_overrides(places.models)
-    findings = asyncio.run(examine(places, {"backend_a": ClaudeBackend()}, catalog))
+    findings = asyncio.run(examine(places, all_backends(places.data), catalog))
     findings += [Finding("models.toml", False, problem) for problem in problems]
     findings.append(_terminal())
     if options.json:
