@@ -66,10 +66,21 @@ SECTIONS: Final[dict[str, Rows]] = {
         key: _ELSEWHERE.get(key, rf"a_key_has_its_default.*\[{key}\b")
         for key in preference_fields()
     },
+    "2.6 Project config file": {
+        "scripts": "spinney_json_goes_before|a_file_that_cannot_be_understood",
+        "setup": "setup_and_run_know|a_failing_setup_keeps",
+        "run": "setup_and_run_know|a_running_script_is_stopped",
+        "teardown": "a_failing_teardown_stops",
+    },
     "2.7 Branch, remote": {
         "Branch": "a_branch_has",
         "Remote": "a_remote_has",
         "Hosting remote": "a_hosting_remote_has",
+    },
+    "2.8 Environment variables": {
+        "API keys and endpoints of backends": "agents_get_their_own_variables",
+        "log level": "the_log_holds_what_its_level",
+        "config and data directory": "everything_lies_where_the_variables_say",
     },
     "3 States and transitions": {
         "Worktree: creating": "worktree_creating",
@@ -166,9 +177,16 @@ SECTIONS: Final[dict[str, Rows]] = {
         "Cannot move item into itself or descendant": "moved_into_itself",
     },
     "8 Limits": {
+        "Rate limiting (a backend's own)": "a_backends_own_limit",
+        "Event broadcast buffer": "a_thousand_events_are_kept",
         "Message history page size": "get_messages_pages_a_hundred",
         "Folder nesting depth": "nested_three_levels",
         "Default port": r"a_key_has_its_default.*\[http_server_port\b",
         "Settings bounds": r"a_key_has_its_default.*\[zoom_level\b",
+        "Message and request size": "16_mib",
+    },
+    "9 Versioning": {
+        "1 Unknown arguments do no harm": "null_is_absent_and_what_is_unknown",
+        "2 Stored data of other versions": "keys_of_a_newer_version|a_bad_value_costs",
     },
 }  # fmt: skip
