@@ -8,7 +8,6 @@ from typing import Any
 import aiohttp
 import pytest
 
-from model.preferences_changes import changed
 from model.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
@@ -87,7 +86,9 @@ async def start_server(workspace: Workspace) -> AsyncIterator[StartServer]:
         limits: Limits | None = None,
     ) -> Server:
         preferences = workspace.store.state.preferences
-        await workspace.change_preferences(changed(preferences, {"http_server_token": token}))
+        # As a stored one: a client could set no token that is short or empty.
+        stored = preferences.model_copy(update={"http_server_token": token})
+        await workspace.change_preferences(stored)
         server = Server(workspace, limits=limits)
         workspace.http_server = server
         started.append(server)
