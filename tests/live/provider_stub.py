@@ -1,9 +1,5 @@
 """A stand-in for the provider of Claude Code: the Messages API on loopback, scripted by the text of
-the user's last message. Run alone: `python -m tests.live.provider_stub --port 0`.
-
-`say: TEXT` · `line: TEXT` (says its first line) · `think: TEXT` · `write PATH: TEXT` ·
-`edit PATH: OLD => NEW` · `bash: COMMAND` · `plan: TEXT` · `ask: QUESTION | A | B` · `remember?` ·
-`slow` · `error STATUS`
+the user's last message (see `scripted`). Run alone: `python -m tests.live.provider_stub --port 0`.
 """
 
 import argparse
@@ -17,6 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
+
+from tests.live import scripted
+from tests.live.scripted import Step
 
 Json = dict[str, Any]
 
@@ -109,59 +108,44 @@ def answer_to(body: Json) -> Answer:
     return answers[min(step, len(answers) - 1)]
 
 
-def _planned(plan_file: str, text: str) -> Answer:
-    file = {"file_path": plan_file, "content": text}
-    return Answer("Here is a plan.", tool="Write", input=file)
-
-
 def _script(
     text: str, earlier: list[str], after: list[Json], directory: str, plan_file: str
 ) -> list[Answer]:
-    command, _, rest = text.partition(" ")
-    done = Answer("done")
-    match command.rstrip(":"):
-        case "say":
-            return [Answer(rest)]
-        case "line":
-            return [Answer(rest.partition("\n")[0])]
-        case "think":
-            return [Answer("I thought about it.", thinking=rest)]
-        case "write":
-            path, _, content = rest.partition(": ")
+    steps = scripted.steps(text, earlier, _tool_results(after))
+    refused = _refused(after)
+    return [each for step in steps for each in _answers(step, directory, plan_file, refused)]
+
+
+def _answers(step: Step, directory: str, plan_file: str, refused: bool) -> list[Answer]:
+    """A step as messages that call the program's tools."""
+    match step.act:
+        case None:
+            return [Answer(step.text, step.thinking, pause=step.pause, status=step.status)]
+        case scripted.Write(path, content):
             file = {"file_path": f"{directory}/{path}", "content": content}
-            return [Answer("I write.", tool="Write", input=file), done]
-        case "edit":
-            path, _, change = rest.partition(": ")
-            old, _, new = change.partition(" => ")
+            return [Answer(step.text, tool="Write", input=file)]
+        case scripted.Edit(path, old, new):
             file = {"file_path": f"{directory}/{path}"}
             edit = {**file, "old_string": old, "new_string": new}
-            return [Answer(tool="Read", input=file), Answer(tool="Edit", input=edit), done]
-        case "bash":
-            run = {"command": rest, "description": "Run a command"}
-            return [Answer(tool="Bash", input=run), done]
-        case "plan":
-            file = {"file_path": f"{directory}/planned.txt", "content": f"{rest}\n"}
+            return [Answer(tool="Read", input=file), Answer(tool="Edit", input=edit)]
+        case scripted.Run(command):
+            run = {"command": command, "description": "Run a command"}
+            return [Answer(tool="Bash", input=run)]
+        case scripted.Propose(plan):
             # As the program tells a model to: the plan goes into its file, then comes the tool.
-            propose = Answer(tool="ExitPlanMode")
-            first = [_planned(plan_file, rest), propose]
-            if _refused(after):
-                return [*first, _planned(plan_file, f"{rest}, revised"), propose]
-            return [*first, Answer(tool="Write", input=file), done]
-        case "ask":
-            question, *options = [part.strip() for part in rest.split("|")]
+            file = {"file_path": plan_file, "content": plan}
+            proposal = [Answer(step.text, tool="Write", input=file), Answer(tool="ExitPlanMode")]
+            # The program goes on in the same turn, whatever the person says to the plan.
+            following = scripted.revised(plan) if refused else scripted.carried_out(plan)
+            return [
+                *proposal,
+                *(a for next_ in following for a in _answers(next_, directory, plan_file, False)),
+            ]
+        case scripted.Ask(question, options):
             choices = [{"label": option, "description": option} for option in options]
             asked = {"question": question, "header": "Choice", "multiSelect": False}
             questions = {"questions": [{**asked, "options": choices}]}
-            told = " ".join(_tool_results(after))
-            return [Answer(tool="AskUserQuestion", input=questions), Answer(f"I heard: {told}")]
-        case "remember?":
-            return [Answer("You said: " + "; ".join(earlier))]
-        case "slow":
-            return [Answer("word " * 600, pause=0.1)]
-        case "error":
-            return [Answer(status=int(rest.split()[0]))]
-        case _:
-            return [Answer(f"You said: {text}")]
+            return [Answer(tool="AskUserQuestion", input=questions)]
 
 
 def _spoken(message: Json) -> list[str]:
