@@ -34,12 +34,16 @@ class ExchangeResult(Resource):
 
 @command
 async def fetch_worktrees_status(workspace: "Workspace", project_id: str) -> None:
-    """Ask git anew about all worktrees of a project.
+    """Ask git anew about a project's worktrees, and the hosting service about pull requests.
 
-    Of each, `git:status-update` and `worktree:status_updated` tell, also where nothing changed.
+    Of each, `git:status-update` and `worktree:status_updated` tell, also where nothing changed;
+    what the hosting service answers is told when it comes.
     """
     project = project_in(workspace.store.state, project_id)
     found = workspace.store.state.worktrees_of(project_id)
+    for worktree in found:
+        if worktree.pr_number is not None:
+            workspace.poller.ask_hosting(worktree.id)
     await workspace.poller.ask_and_wait([worktree.id for worktree in found])
     if not await asyncio.to_thread(Path(project.path).is_dir):
         raise project_gone(project.path)

@@ -122,6 +122,19 @@ async def test_cached_check_status(
     assert (await saved(place))["cached_check_status"] == cached_check_status
 
 
+async def test_fetch_worktrees_status_asks_for_pull_requests_too(
+    place: Place, fake_gh: FakeGh
+) -> None:
+    fake_gh.shows(state="OPEN")
+    assert (await saved(place))["cached_pr_status"] == "open"
+    fake_gh.shows(state="CLOSED")
+    await place.call("fetch_worktrees_status", projectId=place.project_id)
+    while (await payload_of(place.listener, "worktree:status_updated"))["cached_pr_status"] != (
+        "closed"
+    ):
+        pass  # What was known before is told first.
+
+
 async def saved(place: Place) -> Any:
     """A worktree with a pull request, as soon as it is known how that stands."""
     made = await place.create()
