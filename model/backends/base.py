@@ -182,6 +182,13 @@ class ConversationIdentified:
 
 
 @dataclass(frozen=True, slots=True)
+class McpServersSeen:
+    """The MCP servers that the program has; those of `Launch.mcp_off` may be missing."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFinished:
     """The turn ended as it should; `stop_reason` is `stopped` when a person stopped it."""
 
@@ -216,6 +223,7 @@ AgentEvent = (
     | ModeChanged
     | Notice
     | ConversationIdentified
+    | McpServersSeen
     | TurnFinished
     | TurnFailed
 )

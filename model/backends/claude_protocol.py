@@ -46,6 +46,7 @@ class ClaudeStream:
         self._error_word = ""
         self._retry_delay: float | None = None
         self._model = ""
+        self._servers: tuple[str, ...] = ()
         self._context = Usage()
 
     def begin_turn(self) -> None:
@@ -101,6 +102,7 @@ class ClaudeStream:
                 self._model = str(line.get("model", ""))
                 yield from self._identified(line)
                 yield from self._mode_reported(line)
+                yield from self._mcp_servers(line)
             case "status":
                 yield from self._mode_reported(line)
                 if line.get("status") == "compacting":
@@ -130,6 +132,15 @@ class ClaudeStream:
             if mode != self.mode:
                 self.mode = mode
                 yield base.ModeChanged(mode)
+
+    def _mcp_servers(self, line: Line) -> Iterator[base.AgentEvent]:
+        told = line.get("mcp_servers")
+        listed = told if isinstance(told, list) else []
+        known = {str(each["name"]) for each in listed if isinstance(each, dict) and "name" in each}
+        names = tuple(sorted(known))
+        if names and names != self._servers:
+            self._servers = names
+            yield base.McpServersSeen(names)
 
     # Streaming ---------------------------------------------------------------------------------
 

@@ -145,6 +145,16 @@ def test_a_mode_that_the_program_changed_is_told() -> None:
     ]
 
 
+def test_the_mcp_servers_are_told_once_and_when_they_change() -> None:
+    def servers(*names: str) -> Line:
+        known = [{"name": name, "status": "connected"} for name in names]
+        return {**say.init(), "mcp_servers": known}
+
+    events = told(servers("b", "a"), servers("a", "b"), servers("a"), servers())
+    seen = [event for event in events if isinstance(event, base.McpServersSeen)]
+    assert seen == [base.McpServersSeen(("a", "b")), base.McpServersSeen(("a",))]
+
+
 def test_yolo_stays_yolo_though_the_program_calls_it_otherwise() -> None:
     stream = ClaudeStream("yolo")
     assert told(say.status(permissionMode="acceptEdits"), stream=stream) == []
