@@ -259,8 +259,8 @@ class Agent(Protocol):
         """Answer questions: question text to answer text."""
         ...
 
-    async def permit(self, request_id: str, decision: Decision) -> None:
-        """Allow once, allow alike for the session, or deny."""
+    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
+        """Allow once, allow alike for the session, or deny; the agent reads the `reason`."""
         ...
 
     async def configure(self, settings: Settings) -> None:
