@@ -155,22 +155,30 @@ def load_overrides(path: Path) -> tuple[Catalog, list[str]]:
     A table per backend; in it `model = "passed"`, or `model = {passed = "…", label = "…"}`. A file
     that cannot be read leaves the built-in catalogue; a bad row costs only that row.
     """
+    tables, problems = read_tables(path, "The built-in models are used.")
+    return (BUILT_IN, problems) if tables is None else _overridden(tables, path)
+
+
+def read_tables(path: Path, instead: str) -> tuple[Mapping[str, Any] | None, list[str]]:
+    """A person's TOML file; `None` where there is none or it cannot be read.
+
+    The sentence for that names the line and ends in `instead`: what holds in the file's place.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(MAX_OVERRIDES_BYTES + 1)
         if len(content) > MAX_OVERRIDES_BYTES:
-            return BUILT_IN, [f"{path} is too large; the built-in models are used."]
-        tables = tomllib.loads(content.decode())
+            return None, [f"{path} is too large. {instead}"]
+        return tomllib.loads(content.decode()), []
     except FileNotFoundError:
-        return BUILT_IN, []
+        return None, []
     except OSError as error:
-        return BUILT_IN, [f"{path} could not be read ({error.strerror}); see its permissions."]
+        return None, [f"{path} could not be read ({error.strerror}); see its permissions."]
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        return BUILT_IN, [f"{path}, line {line}: not UTF-8 text. The built-in models are used."]
+        return None, [f"{path}, line {line}: not UTF-8 text. {instead}"]
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        return BUILT_IN, [f"{path}: {error}. The built-in models are used."]
-    return _overridden(tables, path)
+        return None, [f"{path}: {error}. {instead}"]
 
 
 def _overridden(tables: Mapping[str, Any], path: Path) -> tuple[Catalog, list[str]]:
@@ -184,7 +192,7 @@ def _overridden(tables: Mapping[str, Any], path: Path) -> tuple[Catalog, list[st
         else:
             rows = {row.name: row for row in backends[name].models}
             for model, value in models.items():
-                row = _model_row(model, value, rows.get(model))
+                row = model_row(model, value, rows.get(model))
                 if row:
                     rows[model] = row
                 else:
@@ -196,8 +204,11 @@ def _overridden(tables: Mapping[str, Any], path: Path) -> tuple[Catalog, list[st
     return Catalog(tuple(backends.values())), problems
 
 
-def _model_row(name: str, value: Any, built_in: ModelRow | None) -> ModelRow | None:
-    """The row that `value` describes. Without a label, what is passed is what people see."""
+def model_row(name: str, value: Any, built_in: ModelRow | None = None) -> ModelRow | None:
+    """The row that `value` of a person's file describes, `None` where it describes none.
+
+    Without a label, what is passed is what people see.
+    """
     if isinstance(value, str):
         value = {"passed": value}
     if not isinstance(value, dict):

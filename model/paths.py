@@ -41,6 +41,11 @@ class Directories:
         return self.config / "models.toml"
 
     @property
+    def agents(self) -> Path:
+        """A person's own agents, each with how it is started."""
+        return self.config / "agents.toml"
+
+    @property
     def database(self) -> Path:
         """Projects, worktrees, sessions and messages."""
         return self.data / "spinney.db"
