@@ -3,28 +3,32 @@ driven over its stream-json protocol. Tried with 2.1.197 and 2.1.329.
 """
 
 import asyncio
-import base64
-import mimetypes
 import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-from model.backends import base, claude_errors, claude_program
+from pydantic import ValidationError
+
+from model.backends import base, claude_errors, claude_program, claude_prompt
 from model.backends.base import Launch, Prompt, Settings
+from model.backends.claude_control import Control
 from model.backends.claude_edits import Edits
+from model.backends.claude_lines import Line, as_object, as_objects
 from model.backends.claude_policy import (
+    DENIAL,
     EDIT_TOOLS,
     PERMISSION_MODE,
     PLAN_DENIAL,
     PLAN_TOOL,
     QUESTION_TOOL,
     THINKING_TOKENS,
+    WEB_HOOK,
     judge,
+    judge_web,
 )
-from model.backends.claude_protocol import ClaudeStream, Line
+from model.backends.claude_protocol import ClaudeStream
 from model.backends.link import AgentLink
 from model.backends.process import AgentProcess, Said, Unreadable
 from model.errors import SpinneyError
@@ -34,8 +38,6 @@ NAME: Final = "Claude Code"
 
 START_PATIENCE: Final = 60.0
 """Seconds to answer `initialize`; ten were seen on a busy machine."""
-
-REQUEST_PATIENCE: Final = 10.0
 
 _UNKNOWN_CONVERSATION: Final = "No conversation found"
 
@@ -54,11 +56,11 @@ class ClaudeBackend:
         environment = claude_program.environment(launch)
         program = await claude_program.find(environment.get("PATH"))
         if launch.resume_token:
-            known = ["--resume", launch.resume_token]
+            known = ("--resume", launch.resume_token)
             session = await self._start(program, launch, environment, known)
             if session is not None:
                 return session
-        fresh = ["--session-id", str(uuid.uuid4())]
+        fresh = ("--session-id", str(uuid.uuid4()))
         session = await self._start(program, launch, environment, fresh)
         if session is None:
             raise SpinneyError(f"{NAME} did not begin a conversation. Try again.", "backend_error")
@@ -70,22 +72,31 @@ class ClaudeBackend:
         """Nothing is shared."""
 
     async def _start(
-        self, program: str, launch: Launch, environment: dict[str, str], conversation: list[str]
+        self,
+        program: str,
+        launch: Launch,
+        environment: dict[str, str],
+        conversation: tuple[str, str],
     ) -> "ClaudeSession | None":
         """The running session; `None` when the program does not know the conversation."""
         command = claude_program.command_line(program, launch, conversation)
         process = await AgentProcess.start(command, launch.worktree, environment)
-        session = ClaudeSession(process, launch)
+        plans = claude_program.plans_folder(environment)
+        session = ClaudeSession(process, launch, conversation[1], Edits(launch.worktree, plans))
         try:
-            await session.initialize()
-        except BaseException as error:
+            await session.initialize(launch.profile)
+        except SpinneyError as error:
             await process.settled()
             await session.close()
             if _UNKNOWN_CONVERSATION in process.stderr_tail:
                 return None
-            if isinstance(error, SpinneyError) and process.stderr_tail:
+            if process.stderr_tail:
                 text = f"{NAME} did not start: {process.stderr_tail}"
                 raise SpinneyError(text, "backend_unavailable") from error
+            raise
+        except BaseException:  # nobody wants it any more
+            await process.kill()
+            await session.close()
             raise
         return session
 
@@ -102,20 +113,29 @@ class _Asked:
 class ClaudeSession:
     """One session's `claude`; see `base.Agent` for what the calls promise."""
 
-    def __init__(self, process: AgentProcess, launch: Launch) -> None:
-        self._stream = ClaudeStream(launch.settings.mode)
-        self._edits = Edits(launch.worktree)
+    def __init__(
+        self, process: AgentProcess, launch: Launch, conversation: str, edits: Edits
+    ) -> None:
+        self._stream = ClaudeStream(launch.settings.mode, edits.is_plan)
+        self._edits = edits
         self._worktree = launch.worktree
         self._settings = launch.settings
+        self._conversation = conversation
+        self._commanded = False
+        """Whether the turn is a command of the program; some begin another conversation."""
+        self._disowned = False
         self._asked: dict[str, _Asked] = {}
         self._allowed: set[tuple[str, str]] = set()
-        self._answers: dict[str, asyncio.Future[Line]] = {}
         self._failure: base.TurnFailed | None = None
         self._link = AgentLink(NAME, process, self._on_line)
+        self._control = Control(NAME, self._link)
 
-    async def initialize(self) -> None:
+    async def initialize(self, profile: Mapping[str, Any]) -> None:
         """Wait until the program is ready."""
-        await self._request("initialize", START_PATIENCE, hooks=None)
+        await self._control.ask("initialize", START_PATIENCE, hooks=WEB_HOOK)
+        if profile:
+            # Here and not on the command line, which everybody on the machine can read.
+            await self._control.ask("apply_flag_settings", settings=dict(profile))
         await self._set_thinking_tokens()
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
@@ -128,23 +148,15 @@ class ClaudeSession:
 
     async def send(self, prompt: Prompt) -> None:
         """Start a turn. A text that begins with `/` is a command of the program, on purpose."""
-        text = "\n".join([prompt.text, *map(self._mention, prompt.files)])
-        images = await asyncio.to_thread(_image_blocks, prompt.images)
-        content = [{"type": "text", "text": text}, *images]
+        line = await asyncio.to_thread(claude_prompt.user_line, prompt, self._worktree)
+        self._commanded = claude_prompt.is_command(prompt.text)
         self._stream.begin_turn()
         self._failure = None
-        await self._link.start_turn(
-            {
-                "type": "user",
-                "message": {"role": "user", "content": content},
-                "parent_tool_use_id": None,
-                "uuid": str(uuid.uuid4()),
-            }
-        )
+        await self._link.start_turn(line)
 
     async def stop(self) -> None:
         """Interrupt the turn; the tools that it runs end with it."""
-        await self._link.stop(self._interrupt)
+        await self._link.stop(self._control.interrupt)
 
     async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
         """Carry the plan out with these settings, in the same turn."""
@@ -169,11 +181,11 @@ class ClaudeSession:
         asked = self._take(request_id)
         await self._allow(request_id, {**asked.input, "answers": dict(answers)})
 
-    async def permit(self, request_id: str, decision: Decision) -> None:
+    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
         """Allow once, allow alike for the session, or deny."""
         asked = self._take(request_id)
         if decision == "deny":
-            await self._deny(request_id, "The user does not allow this. Find another way, or ask.")
+            await self._deny(request_id, f"{DENIAL} They say: {reason}" if reason else DENIAL)
             return
         rules: list[dict[str, Any]] = []
         if decision == "allow_session":
@@ -190,36 +202,38 @@ class ClaudeSession:
         """Apply changed settings to the running program."""
         old, self._stream.mode = self._stream.mode, settings.mode
         if PERMISSION_MODE[settings.mode] != PERMISSION_MODE[old]:
-            await self._request("set_permission_mode", mode=PERMISSION_MODE[settings.mode])
+            await self._control.ask("set_permission_mode", mode=PERMISSION_MODE[settings.mode])
         await self._use(settings)
 
     async def _use(self, settings: Settings) -> None:
         """Apply all but the mode."""
         old, self._settings = self._settings, settings
         if settings.model != old.model:
-            await self._request("set_model", model=settings.model or None)
+            await self._control.ask("set_model", model=settings.model or None)
         if settings.effort != old.effort:
             flags = {"effortLevel": settings.effort}
-            await self._request("apply_flag_settings", settings=flags)
+            await self._control.ask("apply_flag_settings", settings=flags)
         if settings.thinking != old.thinking:
             await self._set_thinking_tokens()
 
     async def close(self) -> None:
         """End the program and all that it started."""
-        await self._link.close(self._interrupt)
+        await self._link.close(self._control.interrupt)
 
     # What it says ------------------------------------------------------------------------------
 
     async def _on_line(self, line: Said | Unreadable) -> None:
+        if self._disowned:
+            return
         if isinstance(line, Unreadable):
             await self.notice(f"{NAME} wrote something that is left out ({line.reason}).")
             return
         value = line.value
         match value.get("type"):
             case "control_response":
-                self._settle(value.get("response") or {})
+                self._control.settle(value.get("response"))
             case "control_request":
-                await self._asks(str(value.get("request_id")), value.get("request") or {})
+                await self._asks(str(value.get("request_id")), as_object(value.get("request")))
             case "control_cancel_request":
                 await self._withdraw(str(value.get("request_id")))
             case _:
@@ -232,6 +246,9 @@ class ClaudeSession:
             await self._link.tell(base.TurnStarted())
         for event in self._stream.events(line):
             match event:
+                case base.ConversationIdentified(resume_token=token):
+                    if not await self._is_ours(token):
+                        return
                 case base.ToolUse(name=name) if name in EDIT_TOOLS:
                     event = await asyncio.to_thread(self._edits.normalised, event)
                 case base.ToolResult(tool_use_id=tool):
@@ -246,19 +263,30 @@ class ClaudeSession:
         if line.get("subtype") == "api_retry" and line.get("error") == "authentication_failed":
             await self._give_up_signing_in()
 
+    async def _is_ours(self, conversation: str) -> bool:
+        """Whether the program goes on in this session's conversation; else its answer is none."""
+        if conversation == self._conversation or self._commanded:
+            self._conversation = conversation
+            return True
+        self._disowned = True
+        await self._link.tell(base.TurnFailed(claude_errors.ANOTHER_CONVERSATION, "backend_error"))
+        await self._link.process.kill()
+        return False
+
     async def _give_up_signing_in(self) -> None:
         """A refused key is refused at every retry, which takes minutes; end the turn now."""
         if self._failure is None:
             self._failure = base.TurnFailed(claude_errors.SIGN_IN, "authentication_error")
-            await self._interrupt()
+            await self._control.interrupt()
 
     async def _asks(self, request_id: str, request: Line) -> None:
+        if request.get("subtype") == "hook_callback":
+            on_web = judge_web(self._stream.mode, self._settings.web_in_plan)
+            await self._control.respond(request_id, on_web)
         if request.get("subtype") != "can_use_tool":
             return
-        tool, told = str(request.get("tool_name")), dict(request.get("input") or {})
-        suggestions = [
-            r for r in request.get("permission_suggestions") or () if isinstance(r, dict)
-        ]
+        tool, told = str(request.get("tool_name")), as_object(request.get("input"))
+        suggestions = as_objects(request.get("permission_suggestions"))
         verdict = judge(self._stream.mode, tool)
         if verdict == "allow" or _key(tool, told) in self._allowed:
             await self._allow(request_id, told)
@@ -272,8 +300,7 @@ class ClaudeSession:
                 plan = str(told.get("plan") or self._stream.last_text)
                 await self._link.tell(base.PlanProposed(request_id, plan))
             case _ if tool == QUESTION_TOOL:
-                questions = tuple(map(Question.model_validate, told.get("questions") or ()))
-                await self._link.tell(base.QuestionAsked(request_id, questions))
+                await self._link.tell(base.QuestionAsked(request_id, _questions(told)))
             case _:
                 await self._link.tell(await self._permission(request_id, request, tool, told))
 
@@ -306,75 +333,25 @@ class ClaudeSession:
         answer: Line = {"behavior": "allow", "updatedInput": dict(told)}
         if rules := list(permissions):
             answer["updatedPermissions"] = rules
-        await self._respond(request_id, answer)
+        await self._control.respond(request_id, answer)
 
     async def _deny(self, request_id: str, reason: str) -> None:
-        await self._respond(request_id, {"behavior": "deny", "message": reason})
-
-    async def _respond(self, request_id: str, answer: Line) -> None:
-        response = {"subtype": "success", "request_id": request_id, "response": answer}
-        await self._link.write({"type": "control_response", "response": response})
-
-    async def _interrupt(self) -> None:
-        request = {"subtype": "interrupt"}
-        await self._link.write(
-            {"type": "control_request", "request_id": str(uuid.uuid4()), "request": request}
-        )
+        await self._control.respond(request_id, {"behavior": "deny", "message": reason})
 
     async def _set_thinking_tokens(self) -> None:
         tokens = THINKING_TOKENS[self._settings.thinking]
-        await self._request(
+        await self._control.ask(
             "set_max_thinking_tokens", max_thinking_tokens=tokens, thinking_display="summarized"
         )
-
-    async def _request(
-        self, subtype: str, patience: float = REQUEST_PATIENCE, **fields: Any
-    ) -> None:
-        """Ask the program for something, and wait until it says that it is done."""
-        request_id = str(uuid.uuid4())
-        answer: asyncio.Future[Line] = asyncio.get_running_loop().create_future()
-        self._answers[request_id] = answer
-        ended = asyncio.create_task(self._link.ended.wait())
-        either: set[asyncio.Future[Any]] = {answer, ended}
-        try:
-            request = {"subtype": subtype, **fields}
-            await self._link.write(
-                {"type": "control_request", "request_id": request_id, "request": request}
-            )
-            await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            ended.cancel()
-            del self._answers[request_id]
-        if not answer.done():
-            raise SpinneyError(f"{NAME} does not answer. Stop it and try again.", "backend_error")
-        if answer.result().get("subtype") == "error":
-            reason = answer.result().get("error")
-            raise SpinneyError(f"{NAME} refused a setting: {reason}", "backend_error")
-
-    def _settle(self, response: Line) -> None:
-        answer = self._answers.get(str(response.get("request_id")))
-        if answer is not None and not answer.done():
-            answer.set_result(response)
-
-    def _mention(self, file: Path) -> str:
-        with suppress(ValueError):
-            file = file.relative_to(self._worktree)
-        return f'@"{file}"' if " " in str(file) else f"@{file}"
 
 
 def _key(tool: str, told: Mapping[str, Any]) -> tuple[str, str]:
     return tool, repr(sorted(told.items(), key=lambda item: item[0]))
 
 
-def _image_blocks(images: Iterable[Path]) -> list[Line]:
-    blocks = []
-    for image in images:
-        try:
-            content = base64.b64encode(image.read_bytes()).decode()
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise SpinneyError(f"The image {image} could not be read: {reason}.") from error
-        kind = mimetypes.guess_type(image.name)[0] or "image/png"
-        source = {"type": "base64", "media_type": kind, "data": content}
-        blocks.append({"type": "image", "source": source})
-    return blocks
+def _questions(told: Mapping[str, Any]) -> tuple[Question, ...]:
+    questions = []
+    for each in as_objects(told.get("questions")):
+        with suppress(ValidationError):
+            questions.append(Question.model_validate(each))
+    return tuple(questions)

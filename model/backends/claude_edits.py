@@ -13,10 +13,11 @@ SIZE_LIMIT: Final = 1024 * 1024
 
 
 class Edits:
-    """The edits of one session. Reads files: call it in a thread."""
+    """The edits of one session. `normalised` reads files: call it in a thread."""
 
-    def __init__(self, worktree: Path) -> None:
+    def __init__(self, worktree: Path, plans: Path) -> None:
         self._worktree = worktree
+        self._plans = plans
         self._written: dict[str, ToolUse] = {}
 
     def normalised(self, use: ToolUse) -> ToolUse:
@@ -54,6 +55,11 @@ class Edits:
         if before == edit.input["old_content"] or len(before) > SIZE_LIMIT:
             return None
         return replace(edit, input={**edit.input, "old_content": before})
+
+    def is_plan(self, told: Mapping[str, Any]) -> bool:
+        """Whether a call edits the plan that the program keeps as a file outside the worktree."""
+        path = told.get("file_path")
+        return isinstance(path, str) and Path(path).parent == self._plans
 
     def _shown(self, path: str) -> str:
         """Inside the worktree without its path, as people speak of files."""

@@ -11,6 +11,11 @@ SIGN_IN: Final = (
     "Or set ANTHROPIC_API_KEY to a valid key and start Spinney again."
 )
 
+ANOTHER_CONVERSATION: Final = (
+    "Claude Code went on in a conversation that is not this session's, and was ended. "
+    "Send the message again."
+)
+
 _BUSY: Final = "The provider of Claude Code is overloaded or out of reach. Try again in a moment."
 
 _BY_WORD: Final[dict[str, tuple[ErrorType, str]]] = {

@@ -4,7 +4,7 @@
 used, because a process that may switch to it runs everything unasked in plan mode (2.1.197).
 """
 
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from model.resources import ExecutionMode, ThinkingLevel
 
@@ -19,6 +19,8 @@ PERMISSION_MODE: Final[dict[ExecutionMode, str]] = {
 PLAN_DENIAL: Final = (
     "Plan mode changes nothing. Put this step into the plan and propose it with ExitPlanMode."
 )
+
+DENIAL: Final = "The user does not allow this. Find another way, or ask."
 
 PLAN_TOOL: Final = "ExitPlanMode"
 QUESTION_TOOL: Final = "AskUserQuestion"
@@ -45,6 +47,15 @@ THINKING_TOKENS: Final[dict[ThinkingLevel, int]] = {
 }
 """For models that do not take an effort instead."""
 
+_WEB_TOOLS: Final = ("WebFetch", "WebSearch")
+
+WEB_HOOK: Final = {"PreToolUse": [{"matcher": "|".join(_WEB_TOOLS), "hookCallbackIds": ["web"]}]}
+"""The program asks us before it uses the web, also where it would not ask for permission."""
+
+_WEB_DENIAL: Final = (
+    "In plan mode the web may not be used. Plan with what the repository tells, or ask the user."
+)
+
 
 def judge(mode: ExecutionMode, tool: str) -> Verdict:
     """Whether a tool that the program asks about may run; plans and questions always ask."""
@@ -56,6 +67,21 @@ def judge(mode: ExecutionMode, tool: str) -> Verdict:
         # An "allow" would really run there, also for an edit.
         return "allow" if tool in _HARMLESS else "deny" if tool in EDIT_TOOLS else "ask"
     return "ask"
+
+
+def judge_web(mode: ExecutionMode, web_in_plan: bool) -> dict[str, Any]:
+    """The answer to `WEB_HOOK`; an empty one leaves the decision to the program's usual way."""
+    if mode != "plan":
+        return {}
+    decision = (
+        {"permissionDecision": "allow"}
+        if web_in_plan
+        else {
+            "permissionDecision": "deny",
+            "permissionDecisionReason": _WEB_DENIAL,
+        }
+    )
+    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
 
 
 def mode_after(reported: str, mode: ExecutionMode) -> ExecutionMode:

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -58,7 +58,13 @@ async def find(path: str | None) -> str:
     return program
 
 
-def command_line(program: str, launch: Launch, conversation: Sequence[str]) -> list[str]:
+def plans_folder(environment: Mapping[str, str]) -> Path:
+    """Where the program writes the plan that it works on."""
+    home = Path(environment.get("HOME") or Path.home())
+    return Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "plans"
+
+
+def command_line(program: str, launch: Launch, conversation: tuple[str, str]) -> list[str]:
     """How to start it; `conversation` is `--session-id ID` or `--resume ID`."""
     line = [
         program, "-p",

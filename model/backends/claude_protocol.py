@@ -5,18 +5,18 @@ What the program asks and answers (`control_*`) is `claude.py`'s. Streamed text 
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from model.backends import base, claude_errors, claude_policy
+from model.backends.claude_lines import Line, as_object, as_objects
 from model.resources import ExecutionMode, Usage
 
 _SEEN_LIMIT: Final = 20_000
 _FILLERS: Final = {"No response requested.", "(no content)"}
 """What the program itself says where nothing was said."""
 
-Line = dict[str, Any]
 Kind = Literal["text", "thinking"]
 
 
@@ -34,8 +34,10 @@ class _StreamedMessage:
 class ClaudeStream:
     """What is known of the conversation, line by line."""
 
-    def __init__(self, mode: ExecutionMode) -> None:
+    def __init__(self, mode: ExecutionMode, is_plan: Callable[[Mapping[str, Any]], bool]) -> None:
+        """`is_plan` tells whether an edit's input means the program's own file for the plan."""
         self.mode = mode
+        self._is_plan = is_plan
         self.session_id = ""
         self.last_text = ""
         """The last text of the turn; the plan, where a plan tool's call holds none."""
@@ -61,7 +63,7 @@ class ClaudeStream:
             case "system":
                 yield from self._system(line)
             case "stream_event" if line.get("parent_tool_use_id") is None:
-                yield from self._streamed(line.get("event") or {})
+                yield from self._streamed(as_object(line.get("event")))
             case "assistant" if self._is_new(line):
                 yield from self._assistant(line)
             case "user" if self._is_new(line):
@@ -79,8 +81,9 @@ class ClaudeStream:
         if line.get("parent_tool_use_id") is not None:
             return False
         kind = line.get("type")
-        starts = kind == "stream_event" and line.get("event", {}).get("type") == "message_start"
-        return starts or (kind == "assistant" and line.get("uuid") not in self._seen)
+        if kind == "stream_event":
+            return as_object(line.get("event")).get("type") == "message_start"
+        return kind == "assistant" and str(line.get("uuid")) not in self._seen
 
     def _is_new(self, line: Line) -> bool:
         """After compacting, old messages are printed again."""
@@ -134,9 +137,8 @@ class ClaudeStream:
                 yield base.ModeChanged(mode)
 
     def _mcp_servers(self, line: Line) -> Iterator[base.AgentEvent]:
-        told = line.get("mcp_servers")
-        listed = told if isinstance(told, list) else []
-        known = {str(each["name"]) for each in listed if isinstance(each, dict) and "name" in each}
+        listed = as_objects(line.get("mcp_servers"))
+        known = {str(each["name"]) for each in listed if "name" in each}
         names = tuple(sorted(known))
         if names and names != self._servers:
             self._servers = names
@@ -148,22 +150,30 @@ class ClaudeStream:
         match event.get("type"):
             case "message_start":
                 yield from self._dropped()
-                message = event.get("message") or {}
+                message = as_object(event.get("message"))
                 self._message = _StreamedMessage(str(message.get("id", "")))
                 self._whole = 0
                 self._context = _usage(message.get("usage"))
             case "content_block_start" if self._message is not None:
-                block = event.get("content_block") or {}
-                if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
-                    self._message.open_tools.append(block["id"])
-                    yield from self._tool_used(block, None)
+                block = as_object(event.get("content_block"))
+                if block.get("type") == "tool_use" and not self._may_be_plan(block):
+                    yield from self._tool_announced(self._message, block)
             case "content_block_delta" if self._message is not None:
                 yield from self._delta(self._message, event)
             case "message_stop":
                 self._message = None
 
+    def _may_be_plan(self, block: Line) -> bool:
+        """Only its input tells whether an edit in plan mode is for the plan's own file."""
+        return self.mode == "plan" and block.get("name") in claude_policy.EDIT_TOOLS
+
+    def _tool_announced(self, message: _StreamedMessage, block: Line) -> Iterator[base.AgentEvent]:
+        if isinstance(block.get("id"), str):
+            message.open_tools.append(block["id"])
+            yield from self._tool_used(block, None)
+
     def _delta(self, message: _StreamedMessage, event: Line) -> Iterator[base.AgentEvent]:
-        delta = event.get("delta") or {}
+        delta = as_object(event.get("delta"))
         kind: Kind
         match delta.get("type"):
             case "text_delta":
@@ -193,7 +203,7 @@ class ClaudeStream:
     # Finished blocks ---------------------------------------------------------------------------
 
     def _assistant(self, line: Line) -> Iterator[base.AgentEvent]:
-        message = line.get("message") or {}
+        message = as_object(line.get("message"))
         parent = line.get("parent_tool_use_id")
         if isinstance(line.get("error"), str):
             # The text explains the error; the end of the turn will tell it.
@@ -224,19 +234,21 @@ class ClaudeStream:
         streamed.pop(block, None)
         yield base.TextFinal(block, text, kind)
 
-    def _tool_used(self, block: Line, parent: str | None) -> Iterator[base.AgentEvent]:
+    def _tool_used(self, block: Line, parent: object) -> Iterator[base.AgentEvent]:
         tool, name, told = block.get("id"), block.get("name"), block.get("input")
         if not isinstance(tool, str) or not isinstance(name, str):
             return
-        if name in claude_policy.SHOWN_OTHERWISE:
+        told = as_object(told)
+        is_edit = name in claude_policy.EDIT_TOOLS
+        if name in claude_policy.SHOWN_OTHERWISE or (is_edit and self._is_plan(told)):
             self._hidden_tools.add(tool)
             return
         if told and self._message is not None and tool in self._message.open_tools:
             self._message.open_tools.remove(tool)
-        yield base.ToolUse(tool, name, told if isinstance(told, dict) else {}, parent)
+        yield base.ToolUse(tool, name, told, parent if isinstance(parent, str) else None)
 
     def _tool_results(self, line: Line) -> Iterator[base.AgentEvent]:
-        for block in _blocks(line.get("message") or {}):
+        for block in _blocks(as_object(line.get("message"))):
             tool = block.get("tool_use_id")
             if block.get("type") == "tool_result" and isinstance(tool, str):
                 if self._message is not None and tool in self._message.open_tools:
@@ -268,7 +280,8 @@ class ClaudeStream:
         return base.TurnFinished(str(stop_reason or "end_turn"), usage, fill or None, window)
 
     def _failure(self, line: Line, usage: Usage) -> base.TurnFailed:
-        errors = [str(error) for error in line.get("errors") or ()]
+        told = line.get("errors")
+        errors = [str(error) for error in told] if isinstance(told, list) else []
         said = [error for error in errors if not error.startswith("[ede_diagnostic]")]
         text = str(line.get("result") or (said[0] if said else ""))
         status = line.get("api_error_status")
@@ -292,26 +305,19 @@ class ClaudeStream:
 
 def _blocks(message: Line) -> list[Line]:
     content = message.get("content")
-    if isinstance(content, list):
-        return [block for block in content if isinstance(block, dict)]
-    return [{"type": "text", "text": content}] if isinstance(content, str) else []
+    return [{"type": "text", "text": content}] if isinstance(content, str) else as_objects(content)
 
 
 def _result_text(content: object) -> str:
     if isinstance(content, str):
         return content
-    if not isinstance(content, list):
-        return ""
     parts = (
         str(block.get("text", "")) if block.get("type") == "text" else f"[{block.get('type')}]"
-        for block in content
-        if isinstance(block, dict)
+        for block in as_objects(content)
     )
     return "\n".join(parts)
 
 
 def _usage(told: object) -> Usage:
-    if not isinstance(told, dict):
-        return Usage()
-    counts = {name: told.get(name) for name in Usage.model_fields}
+    counts = {name: as_object(told).get(name) for name in Usage.model_fields}
     return Usage(**{name: count for name, count in counts.items() if isinstance(count, int)})

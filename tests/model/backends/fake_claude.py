@@ -1,7 +1,8 @@
 """A program in the place of `claude`: it plays prepared lines, and writes down what it hears.
 
 `script.json` beside it holds a list of turns; a turn is a list of lines to say, in which the word
-`"hear"` waits for our next line. `heard.jsonl` gets its arguments first, then each line it heard.
+`"hear"` waits for our next line. The conversation "s-1" stands for the one of its arguments.
+`heard.jsonl` gets its arguments first, then each line it heard.
 """
 
 import json
@@ -9,6 +10,8 @@ import sys
 from pathlib import Path
 
 HERE = Path(sys.argv[0]).parent
+OPTIONS = dict(zip(sys.argv, [*sys.argv[1:], ""], strict=True))
+CONVERSATION = OPTIONS.get("--session-id") or OPTIONS.get("--resume")
 
 
 def note(value: object) -> None:
@@ -16,7 +19,9 @@ def note(value: object) -> None:
         heard.write(json.dumps(value) + "\n")
 
 
-def say(value: object) -> None:
+def say(value: dict) -> None:
+    if value.get("session_id") == "s-1":
+        value = {**value, "session_id": CONVERSATION}
     sys.stdout.write(json.dumps(value) + "\n")
     sys.stdout.flush()
 

@@ -37,28 +37,28 @@ def test_yolo_mode_allows_everything() -> None:
 
 def test_an_edit_shows_the_replaced_text_and_a_path_inside_the_worktree(tmp_path: Path) -> None:
     told = {"file_path": str(tmp_path / "src" / "a.py"), "old_string": "a", "new_string": "b"}
-    shown = Edits(tmp_path).normalised(ToolUse("t", "Edit", told, "parent"))
+    shown = Edits(tmp_path, tmp_path / "plans").normalised(ToolUse("t", "Edit", told, "parent"))
     assert (shown.name, shown.id, shown.parent_tool_use_id) == ("edit", "t", "parent")
     assert shown.input == {"file_path": "src/a.py", "old_content": "a", "new_content": "b"}
 
 
 def test_a_path_outside_the_worktree_stays_as_it_is(tmp_path: Path) -> None:
     told = {"file_path": "/etc/hosts", "old_string": "a", "new_string": "b"}
-    shown = Edits(tmp_path).normalised(ToolUse("t", "Edit", told))
+    shown = Edits(tmp_path, tmp_path / "plans").normalised(ToolUse("t", "Edit", told))
     assert shown.input["file_path"] == "/etc/hosts"
 
 
 def test_a_write_shows_what_the_file_held(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("old")
     told = {"file_path": str(tmp_path / "a.txt"), "content": "new"}
-    shown = Edits(tmp_path).normalised(ToolUse("t", "Write", told))
+    shown = Edits(tmp_path, tmp_path / "plans").normalised(ToolUse("t", "Write", told))
     assert shown.input == {"file_path": "a.txt", "old_content": "old", "new_content": "new"}
 
 
 def test_a_write_is_corrected_when_the_program_was_quicker_than_our_look(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("new")
     told = {"file_path": str(tmp_path / "a.txt"), "content": "new"}
-    edits = Edits(tmp_path)
+    edits = Edits(tmp_path, tmp_path / "plans")
     shown = edits.normalised(ToolUse("t", "Write", told))
     corrected = edits.corrected("t", {"originalFile": "old"})
     assert corrected is not None
@@ -67,7 +67,7 @@ def test_a_write_is_corrected_when_the_program_was_quicker_than_our_look(tmp_pat
 
 
 def test_a_write_that_was_shown_right_is_not_told_again(tmp_path: Path) -> None:
-    edits = Edits(tmp_path)
+    edits = Edits(tmp_path, tmp_path / "plans")
     edits.normalised(ToolUse("t", "Write", {"file_path": "/x/new.txt", "content": "new"}))
     assert edits.corrected("t", {"originalFile": None}) is None
     assert edits.corrected("other", {"originalFile": "x"}) is None
@@ -77,7 +77,7 @@ def test_a_write_that_was_shown_right_is_not_told_again(tmp_path: Path) -> None:
 def test_several_edits_in_one_call_are_one_edit(tmp_path: Path) -> None:
     edits = [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]
     told = {"file_path": "/x", "edits": edits}
-    shown = Edits(tmp_path).normalised(ToolUse("t", "MultiEdit", told))
+    shown = Edits(tmp_path, tmp_path / "plans").normalised(ToolUse("t", "MultiEdit", told))
     assert (shown.input["old_content"], shown.input["new_content"]) == ("a\nc", "b\nd")
 
 
@@ -85,19 +85,19 @@ def test_a_notebooks_cell_is_an_edit_too(tmp_path: Path) -> None:
     notebook = tmp_path / "n.ipynb"
     notebook.write_text(json.dumps({"cells": [{"id": "c1", "source": ["x = ", "1"]}]}))
     told = {"notebook_path": str(notebook), "cell_id": "c1", "new_source": "x = 2"}
-    shown = Edits(tmp_path).normalised(ToolUse("t", "NotebookEdit", told))
+    shown = Edits(tmp_path, tmp_path / "plans").normalised(ToolUse("t", "NotebookEdit", told))
     assert shown.input == {"file_path": "n.ipynb", "old_content": "x = 1", "new_content": "x = 2"}
 
 
 def test_an_announced_edit_without_input_yet_has_all_its_fields(tmp_path: Path) -> None:
-    shown = Edits(tmp_path).normalised(ToolUse("t", "Write", {}))
+    shown = Edits(tmp_path, tmp_path / "plans").normalised(ToolUse("t", "Write", {}))
     assert shown.input == {"file_path": "", "old_content": "", "new_content": ""}
 
 
 def test_a_directory_a_huge_file_and_a_binary_one_are_no_trouble(tmp_path: Path) -> None:
     (tmp_path / "huge").write_bytes(b"x" * 2_000_000)
     (tmp_path / "binary").write_bytes(b"\xff\x00")
-    edits = Edits(tmp_path)
+    edits = Edits(tmp_path, tmp_path / "plans")
     for name, old in ((".", ""), ("huge", "(too large to be shown)\n"), ("binary", "\ufffd\x00")):
         told = {"file_path": str(tmp_path / name), "content": ""}
         assert edits.normalised(ToolUse(name, "Write", told)).input["old_content"] == old

@@ -5,13 +5,17 @@ import pytest
 from model.backends import base
 from model.backends.base import BlockDropped, TextDelta, TextFinal, ToolResult, ToolUse
 from model.backends.claude_protocol import ClaudeStream
-from model.resources import Usage
+from model.resources import ExecutionMode, Usage
 from tests.model.backends import claude_lines as say
 from tests.model.backends.claude_lines import Line
 
 
+def a_stream(mode: ExecutionMode = "build") -> ClaudeStream:
+    return ClaudeStream(mode, lambda told: str(told.get("file_path")).startswith("/plans/"))
+
+
 def told(*lines: Line, stream: ClaudeStream | None = None) -> list[base.AgentEvent]:
-    stream = stream or ClaudeStream("build")
+    stream = stream or a_stream()
     return [event for line in lines for event in stream.events(line)]
 
 
@@ -135,7 +139,7 @@ def test_the_conversations_name_is_told_once_and_when_it_changes() -> None:
 
 
 def test_a_mode_that_the_program_changed_is_told() -> None:
-    stream = ClaudeStream("build")
+    stream = a_stream()
     stream.session_id = "s-1"
     assert told(say.init(), say.status(permissionMode="plan"), stream=stream) == [
         base.ModeChanged("plan")
@@ -156,7 +160,7 @@ def test_the_mcp_servers_are_told_once_and_when_they_change() -> None:
 
 
 def test_yolo_stays_yolo_though_the_program_calls_it_otherwise() -> None:
-    stream = ClaudeStream("yolo")
+    stream = a_stream("yolo")
     assert told(say.status(permissionMode="acceptEdits"), stream=stream) == []
 
 
