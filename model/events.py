@@ -134,12 +134,13 @@ class MessageFailed(_ChatEvent):
     """The response failed; what had arrived is kept."""
 
     name: ClassVar[str] = "message-error"
-    numbered_only: ClassVar[frozenset[str]] = frozenset({"session_id", "usage"})
+    numbered_only: ClassVar[frozenset[str]] = frozenset({"session_id", "usage", "retry_after"})
     message_id: str
     error: str
     error_type: str
     session_id: str
     usage: Usage | None = None
+    retry_after: float | None = None
 
 
 class MessageQueued(Event):

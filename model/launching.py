@@ -1,16 +1,20 @@
 """How an agent is started and set: the layers of session, project and person put together."""
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import Launch, Settings
 from model.catalog import Catalog
 from model.errors import SpinneyError
+from model.events import Event, ProjectUpdated
 from model.preferences import Preferences
 from model.preferences_layers import effort_for, layered
 from model.resources import Project, Session, Worktree
+from model.state import State
 from model.store import Store
+from model.text import clean_line
 from model.worktrees import worktree_in
 
 PARALLEL_EXECUTION: Final = (
@@ -18,19 +22,32 @@ PARALLEL_EXECUTION: Final = (
 )
 """The built-in prompt that `parallel_execution_prompt_enabled` adds."""
 
+_LONGEST_NAME: Final = 200
+_MOST_SERVERS: Final = 200
+"""What a person may have configured; more is a program gone wrong."""
+
 
 class Launching:
-    """Knows the layers. `environment_of` gives what the worktree's programs find around them."""
+    """Knows the layers.
+
+    `environment_of` gives what the worktree's programs find around them; `save` keeps changed
+    preferences, in work that goes to `in_background`.
+    """
 
     def __init__(
         self,
         store: Store,
         catalog: Catalog,
         environment_of: Callable[[Worktree], Mapping[str, str]],
+        save: Callable[[Preferences], Awaitable[None]],
+        in_background: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
         self._store = store
         self._catalog = catalog
         self._environment_of = environment_of
+        self._save = save
+        self._in_background = in_background
+        self._noting = asyncio.Lock()
 
     def settings_of(self, session: Session) -> Settings:
         """The session's settings as its program takes them."""
@@ -60,6 +77,34 @@ class Launching:
             sub_agents=_sub_agents(session.backend, state.preferences),
         )
 
+    def label_of(self, backend: str) -> str:
+        """What people call the agents of a backend."""
+        return self._catalog.label(backend)
+
+    def note_mcp_servers(self, session: Session, names: Sequence[str]) -> None:
+        """Remember the MCP servers that the session's agent knows, so that people can choose."""
+        shown = [name for name in map(clean_line, names) if 0 < len(name) <= _LONGEST_NAME]
+        self._in_background(self._note(session.worktree_id, shown[:_MOST_SERVERS]))
+
+    async def _note(self, worktree_id: str, names: Sequence[str]) -> None:
+        async with self._noting:  # the next one must see what this one saved
+            state = self._store.state
+            worktree = state.worktrees.get(worktree_id)
+            project = state.projects.get(worktree.project_id) if worktree else None
+            known = _known_servers(state.preferences, project)
+            new = [name for name in names if name not in known]
+            if project is not None:
+                key = project.id
+                await self._store.accept(lambda state: _noted(state, key, names, new))
+            if new:
+                before = self._store.state.preferences
+                servers = {
+                    "known_mcp_servers": _joined(before.known_mcp_servers, new),
+                    # Those that nobody has chosen among yet are on.
+                    "default_enabled_mcp_servers": _joined(before.default_enabled_mcp_servers, new),
+                }
+                await self._save(before.model_copy(update=servers))
+
 
 def system_prompt(preferences: Preferences, project: Project | None) -> str:
     """What is added to the program's own: the person's, the project's, language, parallel work."""
@@ -77,8 +122,27 @@ def mcp_off(preferences: Preferences, project: Project | None) -> frozenset[str]
     """The MCP servers that were seen before and are not enabled; new ones are on until chosen."""
     of_project = project.enabled_mcp_servers if project else None
     enabled = layered(None, of_project, preferences.default_enabled_mcp_servers, [])
-    known = {*preferences.known_mcp_servers, *(project.known_mcp_servers if project else ())}
-    return frozenset(known.difference(enabled))
+    return frozenset(_known_servers(preferences, project).difference(enabled))
+
+
+def _known_servers(preferences: Preferences, project: Project | None) -> set[str]:
+    return {*preferences.known_mcp_servers, *(project.known_mcp_servers if project else ())}
+
+
+def _noted(state: State, project_id: str, names: Sequence[str], new: Sequence[str]) -> list[Event]:
+    """The project with the servers that were seen in it; `new` are on where it has its own list."""
+    project = state.projects.get(project_id)
+    if project is None:
+        return []
+    changes: dict[str, list[str]] = {"known_mcp_servers": _joined(project.known_mcp_servers, names)}
+    if project.enabled_mcp_servers is not None:
+        changes["enabled_mcp_servers"] = _joined(project.enabled_mcp_servers, new)
+    changed = project.model_copy(update=changes)
+    return [] if changed == project else [ProjectUpdated(project=changed)]
+
+
+def _joined(names: Iterable[str], others: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys([*names, *others]))
 
 
 def profile(preferences: Preferences, project: Project | None) -> Mapping[str, Any]:

@@ -66,6 +66,11 @@ class Directories:
         return self.data / "spinney.log"
 
     @property
+    def outputs(self) -> Path:
+        """Long results of tools, whole."""
+        return self.data / "outputs"
+
+    @property
     def worktrees_home(self) -> Path:
         """New worktrees go to `<worktrees_home>/<project name>/<worktree name>`."""
         return self.home / APP_DIR

@@ -171,6 +171,8 @@ class Preferences(BaseModel):
     file_edit_mode: Literal["inline", "external"] = _setting(
         "external", "Developer tools", "Edit files here or in the editor")
 
+    agent_limit: Whole = _setting(
+        20, "Sessions", "How many agents may run at once; further ones wait", low=1, high=1000)
     auto_session_naming: bool = _setting(
         True, "Sessions", "Name a session after its first message")
     session_naming_model: Model = _setting("model_5", "Sessions", "Model that names sessions")

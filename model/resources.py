@@ -132,6 +132,8 @@ class LastRun(Resource):
     stop_reason: str | None = None
     error: str | None = None
     error_type: str | None = None
+    retry_after: float | None = None
+    """Seconds from its end until a limit ends, where the agent's provider told them."""
 
 
 class QuestionOption(Resource):

@@ -14,6 +14,7 @@ from model.cancelling import SlowWork
 from model.catalog import Catalog
 from model.chat.chats import Chats
 from model.chat.naming import SessionNaming
+from model.chat.outputs import ToolOutputs
 from model.database import Database
 from model.events import PreferencesUpdated
 from model.launching import Launching
@@ -72,6 +73,7 @@ class Workspace:
         self.slow_work = SlowWork()
         self.store: Store
         self.chats: Chats
+        self.outputs: ToolOutputs
         self.writer: Writer
         self.naming: SessionNaming
         self.scripts: Scripts
@@ -120,8 +122,17 @@ class Workspace:
         self._ending.push_async_callback(self.writer.close)
         self.naming = SessionNaming(self.store, self.writer)
         self._ending.push_async_callback(self._end_background)
-        launching = Launching(self.store, self.catalog, self._environment_of)
-        self.chats = Chats(self.store, self.backends, launching)
+        launching = Launching(
+            self.store,
+            self.catalog,
+            self._environment_of,
+            self.change_preferences,
+            self.run_in_background,
+        )
+        self.outputs = ToolOutputs(self.directories.outputs)
+        self._ending.push_async_callback(self.outputs.close)
+        self.run_in_background(self.outputs.follow(self.store))
+        self.chats = Chats(self.store, self.backends, launching, self.outputs)
         self._ending.push_async_callback(self.chats.close)
         self.chats.recover()
         self.scripts = Scripts(self.store, self.directories)
@@ -174,6 +185,7 @@ class Workspace:
         changes = {key: value for key, value in new.items() if old.get(key) != value}
         if changes:
             self.store.record(PreferencesUpdated(changes=changes))
+            self.chats.room.look()
 
     def _environment_of(self, worktree: Worktree) -> dict[str, str]:
         """What Spinney's agents and all that they start find in their environment."""

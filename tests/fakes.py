@@ -52,8 +52,8 @@ class FakeAgent(Puppet):
         await super().answer(request_id, answers)
         self.say(base.TextDelta("answered", "I see. "), DONE)
 
-    async def permit(self, request_id: str, decision: Decision) -> None:
-        await super().permit(request_id, decision)
+    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
+        await super().permit(request_id, decision, reason)
         self.say(DONE)
 
 

@@ -64,8 +64,8 @@ class Puppet:
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         self._note("answer", request_id, dict(answers))
 
-    async def permit(self, request_id: str, decision: Decision) -> None:
-        self._note("permit", request_id, decision)
+    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
+        self._note("permit", request_id, decision, reason)
 
     async def configure(self, settings: base.Settings) -> None:
         self._note("configure", settings.mode, settings.model, settings.thinking)

@@ -97,9 +97,9 @@ class DemoSession:
         """Answer the question."""
         await self._reply(request_id, answers=dict(answers))
 
-    async def permit(self, request_id: str, decision: Decision) -> None:
+    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
         """Allow or deny."""
-        await self._reply(request_id, decision=decision)
+        await self._reply(request_id, decision=decision, reason=reason)
 
     async def configure(self, settings: base.Settings) -> None:
         """Change the mode; this agent has no models and thinks as it likes."""

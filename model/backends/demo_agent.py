@@ -241,7 +241,8 @@ class DemoAgent:
                 description = f"Run `{command}` in the worktree"
                 reply = await self._request("permission", description=description, **asked)
                 if reply["decision"] == "deny":
-                    raise RefusedError("You denied it, so I did not run it.")
+                    because = f" You said: {reply['reason']}" if reply["reason"] else ""
+                    raise RefusedError(f"You denied it, so I did not run it.{because}")
                 if reply["decision"] == "allow_session":
                     self._allowed.add(program)
             return await self._output_of(command)
@@ -335,8 +336,7 @@ class DemoAgent:
     async def _fail(self, kind: str) -> None:
         match kind.strip():
             case "rate_limit":
-                text = "The demo's rate limit is reached. Try again in 30 seconds."
-                raise ProviderError(text, "rate_limit_error", 30.0)
+                raise ProviderError("The demo's rate limit is reached.", "rate_limit_error", 30.0)
             case "overloaded":
                 raise ProviderError(
                     "The demo's provider is overloaded. Try again.", "backend_error"

@@ -8,6 +8,8 @@ import time
 from collections.abc import Mapping
 
 from model.backends import base
+from model.chat import wording
+from model.chat.outputs import ToolOutputs
 from model.events import BlockChanged, ContentDelta, Event, MessageStarted, ToolUsed
 from model.resources import (
     Block,
@@ -15,6 +17,7 @@ from model.resources import (
     PlanBlock,
     Question,
     QuestionBlock,
+    Request,
     TextBlock,
     ThinkingBlock,
     ToolResultBlock,
@@ -26,10 +29,11 @@ from model.text import clean, clean_json
 class Answer:
     """One assistant message that is open in the store."""
 
-    def __init__(self, store: Store, message: Message) -> None:
+    def __init__(self, store: Store, message: Message, outputs: ToolOutputs) -> None:
         self.message_id = message.id
         self.session_id = message.session_id
         self._store = store
+        self._outputs = outputs
         self._places: dict[str, int] = {}
         self._began: dict[int, float] = {}
         store.record(
@@ -94,10 +98,11 @@ class Answer:
         )
 
     def add_result(self, result: base.ToolResult) -> None:
-        """Put a tool's result after its call."""
+        """Put a tool's result after its call; of a long one, its ends."""
+        content = clean(result.content)
         block = ToolResultBlock(
             tool_use_id=result.tool_use_id,
-            content=clean(result.content),
+            content=self._outputs.keep(self.session_id, result.tool_use_id, content),
             is_error=result.is_error,
         )
         self._change(self._place(f"result:{result.tool_use_id}"), block)
@@ -120,8 +125,19 @@ class Answer:
             block = self.message.content[place]
             self._change(place, block.model_copy(update=fields))
 
-    def turn_last_text_into_plan(self) -> str | None:
-        """Make the last text block a plan, for agents that propose in plain words; its text."""
+    def plan_in_words(self) -> Request | None:
+        """The plan that an agent proposed in plain words; its text becomes a plan's block."""
+        blocks = self.message.content
+        if any(b.type == "plan" for b in blocks) or not wording.looks_like_plan(self.message.text):
+            return None
+        text = self._turn_last_text_into_plan()
+        if text is None:
+            return None
+        return Request(
+            id=f"plan-{self.message_id}", kind="plan", message_id=self.message_id, plan=text
+        )
+
+    def _turn_last_text_into_plan(self) -> str | None:
         for place in range(len(self.message.content) - 1, -1, -1):
             block = self.message.content[place]
             if isinstance(block, TextBlock) and block.text.strip():

@@ -5,16 +5,17 @@ agent: when that is gone, the answer goes to a new one in words.
 """
 
 import asyncio
-import os
-import time
-import uuid
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
-from model.backends.base import Agent, Backend, Launch, Settings
+from model.backends.base import Agent, Backend
 from model.chat import wording
 from model.chat.conversation import Conversation
+from model.chat.incoming import checked_message, checked_reason, resolved, started, user_message
+from model.chat.outputs import ToolOutputs
+from model.chat.program import Launching
+from model.chat.room import Room
 from model.errors import SpinneyError, session_not_found
 from model.events import (
     BlockChanged,
@@ -23,14 +24,12 @@ from model.events import (
     MessageQueued,
     MessageRemoved,
     SessionUpdated,
-    SessionWaiting,
 )
 from model.preferences import Preferences
 from model.preferences_layers import model_for
 from model.resources import (
     Block,
     Decision,
-    ImageBlock,
     LastRun,
     Message,
     PlanBlock,
@@ -38,40 +37,28 @@ from model.resources import (
     Request,
     SentMessage,
     Session,
-    TextBlock,
     WorkingMode,
 )
 from model.state import State
 from model.store import Store
-from model.text import clean
-
-MESSAGE_LIMIT = 1024 * 1024
-"""Characters of one message."""
-
-ATTACHMENTS_LIMIT = 20
-ATTACHMENT_SIZE_LIMIT = 10 * 1024 * 1024
-"""Bytes of one file or image."""
-
-
-class Launching(Protocol):
-    """How a session's agent is started and set. Raises `SpinneyError` where none can be."""
-
-    def launch_of(self, session: Session) -> Launch:
-        """What starts the session's agent."""
-        ...
-
-    def settings_of(self, session: Session) -> Settings:
-        """How it is to work from its next turn on."""
-        ...
 
 
 class Chats:
     """Every session's conversation, started when somebody first speaks in it."""
 
-    def __init__(self, store: Store, backends: Mapping[str, Backend], launching: Launching) -> None:
+    def __init__(
+        self,
+        store: Store,
+        backends: Mapping[str, Backend],
+        launching: Launching,
+        outputs: ToolOutputs,
+    ) -> None:
         self._store = store
         self._backends = backends
         self._launching = launching
+        self._outputs = outputs
+        self.room = Room(lambda: store.state.preferences.agent_limit)
+        """Where the agents' programs have their places."""
         self._conversations: dict[str, Conversation] = {}
 
     def recover(self) -> None:
@@ -112,20 +99,10 @@ class Chats:
 
         A relative path is one in the session's worktree.
         """
-        files, images = list(files), list(images)
-        text = clean(text)
-        if not text.strip() and not files and not images:
-            raise SpinneyError("The message is empty.")
-        if len(text) > MESSAGE_LIMIT:
-            raise SpinneyError(
-                f"The message is longer than {MESSAGE_LIMIT} characters. Send it as a file.",
-                "too_large",
-            )
         root = Path(self._store.state.worktrees[self._session(session_id).worktree_id].path)
-        files = [str(root / name) for name in files]
-        images = [str(root / name) for name in images]
-        await asyncio.to_thread(_check_attachments, [*files, *images])
-        message = _user_message(session_id, text, files, images)
+        message = await asyncio.to_thread(
+            checked_message, session_id, root, text, list(files), list(images)
+        )
         conversation = self._conversation(session_id)
         async with conversation.answering:
             if conversation.holds_request and self._request(session_id).kind != "permission":
@@ -137,7 +114,7 @@ class Chats:
         """End what runs or waits; stopping what does neither is no error."""
         session = self._session(session_id)
         if session.waiting_for is not None and not self._conversation(session_id).holds_request:
-            await self._store.accept(*_resolved(session_id, status="idle"))
+            await self._store.accept(*resolved(session_id, status="idle"))
         elif session.status in ("running", "waiting"):
             await self._conversation(session_id).stop()
         return self._session(session_id)
@@ -163,7 +140,7 @@ class Chats:
                 return self._session(session_id)
             text = plan or request.plan
             await self._mark_stored(session_id, request, PlanBlock(text=text, approved=mode))
-            await self._queue_or_run(_user_message(session_id, wording.approved_plan(text)))
+            await self._queue_or_run(user_message(session_id, wording.approved_plan(text)))
             return self._session(session_id)
 
     async def answer(
@@ -184,13 +161,16 @@ class Chats:
                 return self._session(session_id)
             block = QuestionBlock(id=request.id, questions=request.questions, answer=answers)
             await self._mark_stored(session_id, request, block)
-            await self._queue_or_run(_user_message(session_id, wording.answered(answers)))
+            await self._queue_or_run(user_message(session_id, wording.answered(answers)))
             return self._session(session_id)
 
-    async def permit(self, session_id: str, request_id: str, decision: Decision) -> Session:
-        """Allow or deny what the agent wants to do."""
+    async def permit(
+        self, session_id: str, request_id: str, decision: Decision, reason: str = ""
+    ) -> Session:
+        """Allow or deny what the agent wants to do; with a denial it reads the `reason`."""
         self._session(session_id)
-        await self._conversation(session_id).permit(request_id, decision)
+        reason = checked_reason(decision, reason)
+        await self._conversation(session_id).permit(request_id, decision, reason)
         return self._session(session_id)
 
     async def configure(self, session_id: str) -> None:
@@ -224,7 +204,7 @@ class Chats:
             status = "sent" if busy else "processing"
             kept = message.model_copy(update={"status": "sent" if busy else "completed"})
             queued = MessageQueued(session_id=session.id, message=kept, status=status)
-            return [queued] if busy else [queued, *_started(state, session, message)]
+            return [queued] if busy else [queued, *started(state, session, message)]
 
         await self._store.accept(accepted)
         if status == "processing":
@@ -250,7 +230,7 @@ class Chats:
         self._session(session_id)
         if session_id not in self._conversations:
             self._conversations[session_id] = Conversation(
-                self._store, session_id, self._open, self._launching.settings_of
+                self._store, session_id, self._open, self._launching, self.room, self._outputs
             )
         return self._conversations[session_id]
 
@@ -258,8 +238,8 @@ class Chats:
         backend = self._backends.get(session.backend)
         if backend is None:
             raise SpinneyError(
-                f"Spinney cannot drive '{session.backend}' yet. Choose another agent for the"
-                " session.",
+                f"Spinney cannot drive {self._launching.label_of(session.backend)} here. Choose"
+                " another agent for the session.",
                 "backend_unavailable",
             )
         return await backend.open(self._launching.launch_of(session))
@@ -304,61 +284,3 @@ def session_in(state: State, session_id: str) -> Session:
     if session is None:
         raise session_not_found(session_id)
     return session
-
-
-def _user_message(
-    session_id: str, text: str, files: list[str] | None = None, images: list[str] | None = None
-) -> Message:
-    blocks: list[Block] = [TextBlock(text=text)] if text else []
-    blocks += [ImageBlock(path=path) for path in images or ()]
-    return Message(
-        id=str(uuid.uuid4()),
-        role="user",
-        content=blocks,
-        timestamp=time.time(),
-        session_id=session_id,
-        files=files or [],
-    )
-
-
-def _started(state: State, session: Session, message: Message) -> list[Event]:
-    """What a starting run changes in the session."""
-    updates: dict[str, object] = {
-        "status": "running",
-        "updated_at": message.timestamp,
-        "message_count": session.message_count + 1,
-    }
-    if session.archived_at is not None:
-        raise SpinneyError("This session is archived. Bring it back first.", "conflict")
-    unnamed = session.message_count == 0 and not session.named_by_user
-    if unnamed and state.preferences.auto_session_naming and message.text:
-        updates["name"] = wording.session_name(message.text) or session.name
-    if session.waiting_for is None:
-        return [SessionUpdated(session_id=session.id, updates=updates)]
-    return _resolved(session.id, **updates)
-
-
-def _resolved(session_id: str, **updates: object) -> list[Event]:
-    """The session waits for nobody any more."""
-    cleared = {**updates, "waiting_for": None, "request": None}
-    return [
-        SessionUpdated(session_id=session_id, updates=cleared),
-        SessionWaiting(session_id=session_id, waiting_for=None, request=None),
-    ]
-
-
-def _check_attachments(paths: list[str]) -> None:
-    """Raises `SpinneyError` for what is not a readable regular file of a sensible size."""
-    if len(paths) > ATTACHMENTS_LIMIT:
-        raise SpinneyError(f"At most {ATTACHMENTS_LIMIT} files and images go with a message.")
-    for name in paths:
-        path = Path(name)
-        if os.path.normpath(path).startswith("/proc/") or not path.is_file():
-            raise SpinneyError(f"Not a readable file: {clean(name)}")
-        if path.stat().st_size > ATTACHMENT_SIZE_LIMIT:
-            raise SpinneyError(f"Larger than 10 MB: {clean(name)}", "too_large")
-        try:
-            with path.open("rb"):
-                pass
-        except OSError as error:
-            raise SpinneyError(f"Not a readable file: {clean(name)} ({error.strerror})") from None

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from model.backends import base
-from model.chat import wording
 from model.chat.answer import Answer
-from model.chat.program import Opener, Program
-from model.chat.requests import Requests, record_session, show_request
+from model.chat.outputs import ToolOutputs
+from model.chat.program import Launching, Opener, Program
+from model.chat.requests import Requests, record_session, request_of, show_request
+from model.chat.room import Room
+from model.chat.silence import Silence, spoken
 from model.errors import ErrorType, SpinneyError
 from model.events import (
     MessageCompleted,
@@ -35,6 +37,7 @@ from model.resources import (
     Usage,
 )
 from model.store import Store
+from model.text import clean_line
 
 STOP_PATIENCE = 5.0
 """Seconds that an agent has to end a turn before its program is ended."""
@@ -50,15 +53,19 @@ class Conversation:
         store: Store,
         session_id: str,
         opener: Opener,
-        settings_of: Callable[[Session], base.Settings],
+        launching: Launching,
+        room: Room,
+        outputs: ToolOutputs,
     ) -> None:
         self._store = store
-        self._settings_of = settings_of
+        self._launching = launching
+        self._outputs = outputs
         self._session_id = session_id
-        self._program = Program(opener, self._on, self._program_ended)
+        self._program = Program(room, opener, self._on, self._program_ended)
         self._turn: asyncio.Task[None] | None = None
         self._answer: Answer | None = None
         self._requests = Requests(store, session_id)
+        self._silence = Silence(self._notice, lambda: bool(self._requests))
         self._over = asyncio.Event()
         self._over.set()
         self._stopping = False
@@ -105,7 +112,7 @@ class Conversation:
         """Tell the waiting agent that its plan is approved, into the session's settings."""
         request = self._requests.take("plan")
         self._mark(request.id, approved=mode, **({"text": plan} if plan else {}))
-        settings = self._settings_of(self.session)
+        settings = self._launching.settings_of(self.session)
         await self._tell_agent(lambda agent: agent.approve(request.id, settings, plan))
 
     async def discuss(self, message: Message) -> None:
@@ -127,15 +134,15 @@ class Conversation:
         self._mark(request.id, answer=dict(answers))
         await self._tell_agent(lambda agent: agent.answer(request.id, answers))
 
-    async def permit(self, request_id: str, decision: Decision) -> None:
+    async def permit(self, request_id: str, decision: Decision, reason: str) -> None:
         """Allow or deny what the agent asked for. Raises `conflict` when it was answered."""
         self._requests.take("permission", request_id)
-        await self._tell_agent(lambda agent: agent.permit(request_id, decision))
+        await self._tell_agent(lambda agent: agent.permit(request_id, decision, reason))
 
     async def configure(self) -> None:
         """Hand the session's present settings to a running agent."""
         if self._program.agent is not None:
-            await self._program.agent.configure(self._settings_of(self.session))
+            await self._program.agent.configure(self._launching.settings_of(self.session))
 
     async def close(self) -> None:
         """End the agent's program; an open turn counts as interrupted."""
@@ -150,15 +157,16 @@ class Conversation:
         try:
             self._program.keep()
             if (agent := self._program.agent) is None:
-                agent = await self._program.start(self.session)
+                agent = await self._program.start(self.session, self._notice)
             else:
                 await self.configure()
             self._open_answer()
             images = tuple(Path(b.path) for b in message.content if isinstance(b, ImageBlock))
             files = tuple(Path(path) for path in message.files)
+            self._silence.heard()
             await agent.send(base.Prompt(message.text, files, images))
         except SpinneyError as error:
-            self._fail(error.message, error.error_type)
+            self._fail(error.message, error.error_type, retry_after=error.retry_after)
         except asyncio.CancelledError:
             raise
         except Exception:
@@ -180,7 +188,7 @@ class Conversation:
                 execution_mode=session.execution_mode,
             )
             self._over.clear()
-            self._answer = Answer(self._store, message)
+            self._answer = Answer(self._store, message, self._outputs)
             self._update(message_count=session.message_count + 1)
         return self._answer
 
@@ -189,9 +197,13 @@ class Conversation:
             self._fail(f"{reason} Send a message to go on.", "backend_error")
 
     def _on(self, event: base.AgentEvent) -> None:
+        if self._answer is not None:
+            self._silence.heard(event)
         match event:
             case base.TurnStarted():
+                self._program.keep()
                 self._open_answer()
+                self._silence.heard()
                 self._update(status="running")
             case base.TextDelta():
                 self._open_answer().add_text(event)
@@ -211,7 +223,9 @@ class Conversation:
                 if event.mode != self.session.execution_mode:
                     self._update(execution_mode=event.mode)
             case base.Notice():
-                self._store.record(RunNoticed(session_id=self._session_id, text=event.text))
+                self._notice(event.text)
+            case base.McpServersSeen():
+                self._launching.note_mcp_servers(self.session, event.names)
             case base.ConversationIdentified():
                 if event.resume_token != self.session.resume_token:
                     self._update(resume_token=event.resume_token)
@@ -223,29 +237,17 @@ class Conversation:
                 known = {key: value for key, value in fill.items() if value is not None}
                 self._finish(event.stop_reason, event.usage, **known)
             case base.TurnFailed():
-                self._fail(event.error, event.error_type, event.usage)
+                self._fail(event.error, event.error_type, event.usage, event.retry_after)
 
     # What it waits for -------------------------------------------------------------------------
 
     def _ask(self, event: base.PlanProposed | base.QuestionAsked | base.PermissionAsked) -> None:
         answer = self._open_answer()
-        match event:
-            case base.PlanProposed():
-                answer.add_plan(event.request_id, event.text)
-                request = Request(id=event.request_id, kind="plan", plan=event.text)
-            case base.QuestionAsked():
-                questions = list(event.questions)
-                answer.add_question(event.request_id, questions)
-                request = Request(id=event.request_id, kind="question", questions=questions)
-            case base.PermissionAsked():
-                request = Request(
-                    id=event.request_id,
-                    kind="permission",
-                    tool_name=event.tool_name,
-                    tool_input=dict(event.input),
-                    description=event.description,
-                )
-        request = request.model_copy(update={"message_id": answer.message_id})
+        request = request_of(event, answer.message_id)
+        if request.kind == "plan":
+            answer.add_plan(request.id, request.plan)
+        elif request.kind == "question":
+            answer.add_question(request.id, request.questions)
         self._requests.ask(request)
 
     def _mark(self, request_id: str, **fields: object) -> None:
@@ -255,6 +257,7 @@ class Conversation:
     async def _tell_agent(self, call: Callable[[base.Agent], Coroutine[Any, Any, None]]) -> None:
         if self._program.agent is None:
             raise SpinneyError("The agent is not running any more; send a message.", "conflict")
+        self._silence.heard()
         await call(self._program.agent)
 
     def _split(self, message: Message) -> None:
@@ -285,7 +288,7 @@ class Conversation:
         if answer is not None:
             answer.finish()
             if not stopped:
-                proposed = self._plan_in_words(answer)
+                proposed = self._proposed(answer)
             self._store.record(
                 MessageCompleted(
                     message_id=answer.message_id,
@@ -300,7 +303,11 @@ class Conversation:
         self._end_turn(LastRun(status=ending, stop_reason=stop_reason), usage, proposed, **fields)
 
     def _fail(
-        self, error: str, error_type: ErrorType = "internal_error", usage: Usage | None = None
+        self,
+        error: str,
+        error_type: ErrorType = "internal_error",
+        usage: Usage | None = None,
+        retry_after: float | None = None,
     ) -> None:
         if self._stopping:
             self._finish("stopped", usage or Usage())
@@ -308,6 +315,8 @@ class Conversation:
         answer = self._answer or self._open_answer()
         self._answer = None
         answer.finish()
+        if retry_after:
+            error = f"{error} The limit ends in {spoken(retry_after)}."
         self._store.record(
             MessageFailed(
                 message_id=answer.message_id,
@@ -315,15 +324,17 @@ class Conversation:
                 error_type=error_type,
                 session_id=self._session_id,
                 usage=usage,
+                retry_after=retry_after,
             )
         )
-        run = LastRun(status="failed", error=error, error_type=error_type)
+        run = LastRun(status="failed", error=error, error_type=error_type, retry_after=retry_after)
         self._end_turn(run, usage or Usage(), None)
 
     def _end_turn(
         self, run: LastRun, usage: Usage, proposed: Request | None, **fields: int
     ) -> None:
         self._requests.forget_all()
+        self._silence.end()
         status: SessionStatus = "waiting" if proposed else "idle"
         if run.status == "failed":
             status = "failed"
@@ -353,20 +364,11 @@ class Conversation:
             self._update(status="running", message_count=self.session.message_count + 1)
             self.start_turn(message)
 
-    def _plan_in_words(self, answer: Answer) -> Request | None:
-        if self.session.execution_mode != "plan":
-            return None
-        blocks = answer.message.content
-        if any(b.type == "plan" for b in blocks) or not wording.looks_like_plan(
-            answer.message.text
-        ):
-            return None
-        text = answer.turn_last_text_into_plan()
-        if text is None:
-            return None
-        return Request(
-            id=f"plan-{answer.message_id}", kind="plan", message_id=answer.message_id, plan=text
-        )
+    def _proposed(self, answer: Answer) -> Request | None:
+        return answer.plan_in_words() if self.session.execution_mode == "plan" else None
+
+    def _notice(self, text: str) -> None:
+        self._store.record(RunNoticed(session_id=self._session_id, text=clean_line(text)))
 
     def _update(self, **fields: Any) -> None:
         record_session(self._store, self._session_id, **fields)

@@ -2,16 +2,38 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Protocol
 
 from model.backends import base
+from model.chat.room import Place, Room
 from model.resources import Session
 
 IDLE_LIMIT = 15 * 60.0
 """Seconds without a turn after which the program is ended; the next message resumes it."""
 
 _log = logging.getLogger(__name__)
+
+
+class Launching(Protocol):
+    """How a session's agent is started and set."""
+
+    def launch_of(self, session: Session) -> base.Launch:
+        """What starts the session's agent. Raises `SpinneyError` where none can be."""
+        ...
+
+    def settings_of(self, session: Session) -> base.Settings:
+        """How it is to work from its next turn on."""
+        ...
+
+    def label_of(self, backend: str) -> str:
+        """What people call the agents of a backend."""
+        ...
+
+    def note_mcp_servers(self, session: Session, names: Sequence[str]) -> None:
+        """Remember the MCP servers that the session's agent knows."""
+        ...
+
 
 Opener = Callable[[Session], Coroutine[Any, Any, base.Agent]]
 """Starts the agent of a session. Raises `SpinneyError`."""
@@ -22,54 +44,79 @@ class Program:
 
     def __init__(
         self,
+        room: Room,
         opener: Opener,
         hear: Callable[[base.AgentEvent], None],
         ended: Callable[[str], None],
     ) -> None:
+        self._room = room
         self._opener = opener
         self._hear = hear
         self._ended = ended
+        self._place: Place | None = None
         self._listener: asyncio.Task[None] | None = None
-        self._closing: set[asyncio.Task[Any]] = set()
+        self._endings: set[asyncio.Task[None]] = set()
+        self._last_ending: asyncio.Task[None] | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
         self.agent: base.Agent | None = None
         """The running agent."""
 
-    async def start(self, session: Session) -> base.Agent:
-        """Start the agent. Raises `SpinneyError`; cancelling leaves no program behind."""
+    async def start(self, session: Session, tell: Callable[[str], None]) -> base.Agent:
+        """Start the agent, as soon as there is room for it; `tell` hears that it must wait.
+
+        Raises `SpinneyError`; cancelling leaves no program behind.
+        """
+        if self._last_ending is not None:
+            # Two programs on one conversation would write over each other.
+            await asyncio.wait([self._last_ending])
+        place = await self._room.enter(self._give_up, tell)
         opening = asyncio.create_task(self._opener(session))
         try:
             self.agent = await asyncio.shield(opening)
-        except asyncio.CancelledError:
-            self._run(_close_when_open(opening))
+        except BaseException:
+            self._run(self._close_when_open(opening, place))
             raise
+        self._place = place
         self._listener = asyncio.create_task(self._listen(self.agent))
         return self.agent
 
     async def end(self) -> None:
         """End the program and all that it started."""
-        self.keep()
-        agent, self.agent = self.agent, None
-        if self._listener is not None:
-            self._listener.cancel()
-            await asyncio.gather(self._listener, return_exceptions=True)
-            self._listener = None
-        if agent is not None:
-            await agent.close()
-        others = self._closing - {asyncio.current_task()}
-        await asyncio.gather(*others, return_exceptions=True)
+        self._give_up()
+        await asyncio.gather(*self._endings, return_exceptions=True)
 
     def keep(self) -> None:
         """A turn begins: the program is not idle."""
-        if self._idle_timer is not None:
-            self._idle_timer.cancel()
-            self._idle_timer = None
+        self._forget_timer()
+        if self._place is not None:
+            self._room.work(self._place)
 
     def rest(self) -> None:
         """A turn has ended: end the program unless another begins in time."""
-        self.keep()
-        loop = asyncio.get_running_loop()
-        self._idle_timer = loop.call_later(IDLE_LIMIT, lambda: self._run(self.end()))
+        self._forget_timer()
+        if self._place is not None:
+            loop = asyncio.get_running_loop()
+            self._idle_timer = loop.call_later(IDLE_LIMIT, self._give_up)
+            self._room.rest(self._place)
+
+    def _give_up(self) -> None:
+        """Let go of the program at once; it ends in the background."""
+        self._forget_timer()
+        agent, place, listener = self.agent, self._place, self._listener
+        self.agent = self._place = self._listener = None
+        if agent is not None and place is not None:
+            self._last_ending = self._run(self._close(agent, place, listener))
+
+    async def _close(
+        self, agent: base.Agent, place: Place, listener: asyncio.Task[None] | None
+    ) -> None:
+        try:
+            if listener is not None:
+                listener.cancel()
+                await asyncio.gather(listener, return_exceptions=True)
+            await agent.close()
+        finally:
+            self._room.leave(place)
 
     async def _listen(self, agent: base.Agent) -> None:
         try:
@@ -80,19 +127,30 @@ class Program:
             _log.exception("an agent's adapter failed")
             reason = "The agent's program said something that Spinney could not follow."
         if self.agent is agent:
-            self.agent = None
+            self._listener = None
+            self._give_up()
             self._ended(reason)
-            await agent.close()
 
-    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _close_when_open(self, opening: "asyncio.Task[base.Agent]", place: Place) -> None:
+        try:
+            agent = await opening
+        except Exception:
+            self._room.leave(place)
+        else:
+            await self._close(agent, place, None)
+
+    def _forget_timer(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+            self._idle_timer = None
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
+        self._endings.add(task)
+        task.add_done_callback(self._ended_by_now)
+        return task
 
-
-async def _close_when_open(opening: "asyncio.Task[base.Agent]") -> None:
-    try:
-        agent = await opening
-    except Exception:
-        return
-    await agent.close()
+    def _ended_by_now(self, task: asyncio.Task[None]) -> None:
+        self._endings.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            _log.error("an agent's program did not end as it should", exc_info=task.exception())

@@ -3,6 +3,7 @@
 import time
 from typing import Any
 
+from model.backends import base
 from model.errors import SpinneyError
 from model.events import SessionUpdated, SessionWaiting
 from model.resources import Request, SessionStatus
@@ -13,6 +14,25 @@ def record_session(store: Store, session_id: str, **fields: Any) -> None:
     """Record changed fields of a session, in JSON form."""
     updates = {**fields, "updated_at": time.time()}
     store.record(SessionUpdated(session_id=session_id, updates=updates))
+
+
+def request_of(
+    event: base.PlanProposed | base.QuestionAsked | base.PermissionAsked, message_id: str
+) -> Request:
+    """What an agent asks for, in the answer with this id, as people are shown it."""
+    match event:
+        case base.PlanProposed():
+            asked: dict[str, Any] = {"kind": "plan", "plan": event.text}
+        case base.QuestionAsked():
+            asked = {"kind": "question", "questions": list(event.questions)}
+        case base.PermissionAsked():
+            asked = {
+                "kind": "permission",
+                "tool_name": event.tool_name,
+                "tool_input": dict(event.input),
+                "description": event.description,
+            }
+    return Request(id=event.request_id, message_id=message_id, **asked)
 
 
 class Requests:

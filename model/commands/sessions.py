@@ -258,10 +258,17 @@ async def answer_question(
 
 @command
 async def answer_permission(
-    workspace: "Workspace", session_id: str, request_id: str, decision: Decision
+    workspace: "Workspace",
+    session_id: str,
+    request_id: str,
+    decision: Decision,
+    reason: str | None = None,
 ) -> Session:
-    """Allow once, allow alike for the session, or deny what the agent asked for."""
-    return await workspace.chats.permit(session_id, request_id, decision)
+    """Allow once, allow alike for the session, or deny what the agent asked for.
+
+    With `deny` the agent reads the `reason` (at most 4,000 characters): what to do instead.
+    """
+    return await workspace.chats.permit(session_id, request_id, decision, reason or "")
 
 
 @command

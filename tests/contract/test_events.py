@@ -50,7 +50,7 @@ async def test_message_error_ends_what_began(
     started = await data_of(listener, "message-started")
     assert await data_of(listener, "message-error") == {
         "message_id": started["message_id"],
-        "error": "The demo's rate limit is reached. Try again in 30 seconds.",
+        "error": "The demo's rate limit is reached. The limit ends in 30 seconds.",
         "error_type": "rate_limit_error",
     }
     await chat.until(session, "failed")

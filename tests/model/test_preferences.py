@@ -44,6 +44,9 @@ DEFAULTS: dict[str, Any] = {
     "build_thinking_level": None, "yolo_thinking_level": None,
 }  # fmt: skip
 
+OURS = {"agent_limit": 20}
+"""Keys that the interface does not have."""
+
 SYNTAX_THEMES = (
     "vitesse-black", "vitesse-dark", "vitesse-light",
     "hosting-dark", "hosting-light", "hosting-dark-dimmed",
@@ -57,6 +60,7 @@ BOUNDS = {
     "ui_font_size": (12, 24), "chat_font_size": (12, 24), "zoom_level": (50, 200),
     "git_poll_interval": (10, 600), "remote_poll_interval": (30, 600),
     "codex_max_agent_threads": (1, 8), "http_server_port": (0, 65535),
+    "agent_limit": (1, 1000),
 }  # fmt: skip
 
 PROFILE = {"name": "work", "settings_json": '{"key": "s3cret"}'}
@@ -75,7 +79,7 @@ def refusal(changes: dict[str, Any], preferences: Preferences | None = None) -> 
 def test_every_key_has_its_default_and_there_is_no_other_key() -> None:
     assert {
         key: value for key, value in Preferences().model_dump().items() if key not in MERGED_KEYS
-    } == DEFAULTS
+    } == {**DEFAULTS, **OURS}
 
 
 def test_the_defaults_satisfy_their_own_bounds() -> None:

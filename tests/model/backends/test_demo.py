@@ -165,10 +165,11 @@ async def test_a_denied_command_does_not_run(open_demo: Open, worktree: Path) ->
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo permission touch a.txt"))
     asked = await conversation.until(base.PermissionAsked)
-    await conversation.agent.permit(asked.request_id, "deny")
+    await conversation.agent.permit(asked.request_id, "deny", "Write a test first.")
     result = only(await conversation.rest(), base.ToolResult)
     assert result.is_error
     assert "denied" in result.content
+    assert "Write a test first." in result.content
     assert list(worktree.iterdir()) == []
 
 

@@ -1,22 +1,15 @@
 """A session's life, told through a puppet: turns, the queue, stop, plans, questions, faults."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from model.backends import base
-from model.bus import EventBus
-from model.chat.chats import Chats
-from model.database import Database
 from model.errors import SpinneyError
-from model.events import ProjectAdded, SessionCreated, SessionUpdated, WorktreeCreated
-from model.preferences import Preferences
+from model.events import SessionUpdated
 from model.resources import (
-    Message,
     PlanBlock,
-    Project,
     Question,
     QuestionBlock,
     QuestionOption,
@@ -26,102 +19,8 @@ from model.resources import (
     ToolResultBlock,
     ToolUseBlock,
     Usage,
-    Worktree,
 )
-from model.state import State
-from model.store import Store
-from tests.puppet import PuppetBackend
-
-DONE = base.TurnFinished("end_turn", Usage(input_tokens=2, output_tokens=3))
-
-
-class Stage:
-    """A store with one session, its chats and the puppets behind them."""
-
-    def __init__(self, store: Store, backend: PuppetBackend) -> None:
-        self.store = store
-        self.backend = backend
-        self.chats = Chats(store, {"demo": backend}, self)
-        self.changed = asyncio.Event()
-        store.bus.listen(self.changed.set)
-
-    def settings_of(self, session: Session) -> base.Settings:
-        return base.Settings(session.execution_mode, session.model, session.thinking_level)
-
-    def launch_of(self, session: Session) -> base.Launch:
-        return base.Launch(
-            session_id=session.id,
-            worktree=Path("/w"),
-            settings=self.settings_of(session),
-            resume_token=session.resume_token or None,
-        )
-
-    @property
-    def session(self) -> Session:
-        return self.store.state.sessions["s"]
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
-            while not condition():
-                self.changed.clear()
-                await self.changed.wait()
-
-    async def messages(self) -> list[Message]:
-        return (await self.store.messages("s")).messages
-
-    async def settled(self) -> Message:
-        """Wait for the turn's end; the newest message."""
-        await self.until(lambda: self.session.status in ("idle", "failed", "waiting"))
-        return (await self.messages())[-1]
-
-
-async def stage_at(path: Path) -> Stage:
-    database, _ = await Database.open(path)
-    saved = await database.saved()
-    state = State(
-        projects={p.id: p for p in saved.projects},
-        worktrees={w.id: w for w in saved.worktrees},
-        sessions={s.id: s for s in saved.sessions},
-        streaming={m.id: m for m in saved.unfinished},
-        queued={"s": tuple(saved.queued)} if saved.queued else {},
-        preferences=Preferences(),
-    )
-    return Stage(Store(database, EventBus(), state), PuppetBackend())
-
-
-@pytest.fixture
-async def after_kill(tmp_path: Path) -> AsyncIterator[Callable[[], Awaitable[Stage]]]:
-    """Opens what is on disk a second time: what a program finds after the first was killed."""
-    opened = []
-
-    async def open_again() -> Stage:
-        opened.append(await stage_at(tmp_path / "db"))
-        opened[-1].chats.recover()
-        return opened[-1]
-
-    yield open_again
-    for again in opened:
-        await again.chats.close()
-        await again.store.close()
-
-
-@pytest.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    made = await stage_at(tmp_path / "db")
-    await made.store.accept(
-        ProjectAdded(project=Project(id="p", name="alpha", path="/a", added_at=1)),
-        WorktreeCreated(
-            worktree=Worktree(id="w", project_id="p", name="n", path="/w", branch="n", created_at=1)
-        ),
-        SessionCreated(
-            session=Session(
-                id="s", worktree_id="w", name="Session 1", created_at=1, backend="demo", model="m"
-            )
-        ),
-    )
-    yield made
-    await made.chats.close()
-    await made.store.close()
+from tests.model.chat.stage import DONE, Stage
 
 
 async def test_a_message_runs_and_its_answer_streams_into_the_store(stage: Stage) -> None:
@@ -393,13 +292,26 @@ async def test_permissions_of_several_tools_are_asked_one_after_the_other(stage:
     assert stage.session.request is not None
     assert stage.session.request.tool_input == {"command": "rm x"}
     await stage.chats.permit("s", "one", "allow")
-    assert await puppet.hears("permit") == ("permit", "one", "allow")
+    assert await puppet.hears("permit") == ("permit", "one", "allow", "")
     assert stage.session.request is not None
     assert stage.session.request.id == "two"
     with pytest.raises(SpinneyError, match="any more"):
         await stage.chats.permit("s", "one", "deny")
     await stage.chats.permit("s", "two", "deny")
     assert stage.session.status == "running"
+
+
+async def test_a_denial_may_have_a_reason_that_the_agent_reads(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.say(*(base.PermissionAsked(key, "run", {}) for key in ("one", "two", "three")))
+    await stage.until(lambda: stage.session.waiting_for == "permission")
+    with pytest.raises(SpinneyError, match="longer than 4,000 characters"):
+        await stage.chats.permit("s", "one", "deny", "x" * 4001)
+    await stage.chats.permit("s", "one", "deny", " Use uv.\x1b[31m ")
+    assert await puppet.hears("permit") == ("permit", "one", "deny", "Use uv.")
+    await stage.chats.permit("s", "two", "allow", "This is not why.")
+    assert await puppet.hears("permit") == ("permit", "two", "allow", "")
 
 
 async def test_a_withdrawn_request_needs_nobody(stage: Stage) -> None:
@@ -461,7 +373,8 @@ async def test_a_failed_turn_tells_the_kind_of_failure(stage: Stage) -> None:
     assert answer.error is not None
     assert answer.error.error_type == "rate_limit_error"
     assert stage.session.last_run is not None
-    assert stage.session.last_run.error == "Too many requests."
+    assert stage.session.last_run.error == "Too many requests. The limit ends in 30 seconds."
+    assert stage.session.last_run.retry_after == 30
 
 
 async def test_a_turn_that_nobody_asked_for_is_shown(stage: Stage) -> None:

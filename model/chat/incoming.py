@@ -1,0 +1,116 @@
+"""What a person says, before it runs: checked, made a message, and what accepting it changes."""
+
+import os
+import time
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+from model.chat import wording
+from model.errors import SpinneyError
+from model.events import Event, SessionUpdated, SessionWaiting
+from model.resources import Block, Decision, ImageBlock, Message, Session, TextBlock
+from model.state import State
+from model.text import clean
+
+MESSAGE_LIMIT = 1024 * 1024
+"""Characters of one message."""
+
+REASON_LIMIT = 4000
+"""Characters of what is said with a denial."""
+
+ATTACHMENTS_LIMIT = 20
+ATTACHMENT_SIZE_LIMIT = 10 * 1024 * 1024
+"""Bytes of one file or image."""
+
+
+def checked_message(
+    session_id: str, root: Path, text: str, files: Sequence[str], images: Sequence[str]
+) -> Message:
+    """What a person said, as a message. A relative path is one in the worktree at `root`.
+
+    Looks at the disk. Raises `SpinneyError` for what is empty, too long or not to be read.
+    """
+    text = clean(text)
+    if not text.strip() and not files and not images:
+        raise SpinneyError("The message is empty.")
+    if len(text) > MESSAGE_LIMIT:
+        raise SpinneyError(
+            f"The message is longer than {MESSAGE_LIMIT} characters. Send it as a file.",
+            "too_large",
+        )
+    files = [str(root / name) for name in files]
+    images = [str(root / name) for name in images]
+    _check_attachments([*files, *images])
+    return user_message(session_id, text, files, images)
+
+
+def checked_reason(decision: Decision, reason: str) -> str:
+    """Why a person decided so, as an agent may read it; only a denial has a reason."""
+    reason = clean(reason).strip() if decision == "deny" else ""
+    if len(reason) > REASON_LIMIT:
+        raise SpinneyError(
+            f"The reason is longer than {REASON_LIMIT:,} characters. Deny without one and send it"
+            " as a message.",
+            "too_large",
+        )
+    return reason
+
+
+def user_message(
+    session_id: str, text: str, files: list[str] | None = None, images: list[str] | None = None
+) -> Message:
+    """A message of a person, with a new id and the present time."""
+    blocks: list[Block] = [TextBlock(text=text)] if text else []
+    blocks += [ImageBlock(path=path) for path in images or ()]
+    return Message(
+        id=str(uuid.uuid4()),
+        role="user",
+        content=blocks,
+        timestamp=time.time(),
+        session_id=session_id,
+        files=files or [],
+    )
+
+
+def started(state: State, session: Session, message: Message) -> list[Event]:
+    """What a starting run changes in the session."""
+    updates: dict[str, object] = {
+        "status": "running",
+        "updated_at": message.timestamp,
+        "message_count": session.message_count + 1,
+    }
+    if session.archived_at is not None:
+        raise SpinneyError("This session is archived. Bring it back first.", "conflict")
+    unnamed = session.message_count == 0 and not session.named_by_user
+    if unnamed and state.preferences.auto_session_naming and message.text:
+        updates["name"] = wording.session_name(message.text) or session.name
+    if session.waiting_for is None:
+        return [SessionUpdated(session_id=session.id, updates=updates)]
+    return resolved(session.id, **updates)
+
+
+def resolved(session_id: str, **updates: object) -> list[Event]:
+    """The session waits for nobody any more."""
+    cleared = {**updates, "waiting_for": None, "request": None}
+    return [
+        SessionUpdated(session_id=session_id, updates=cleared),
+        SessionWaiting(session_id=session_id, waiting_for=None, request=None),
+    ]
+
+
+def _check_attachments(paths: list[str]) -> None:
+    """Raises `SpinneyError` for what is not a readable regular file of a sensible size."""
+    if len(paths) > ATTACHMENTS_LIMIT:
+        raise SpinneyError(f"At most {ATTACHMENTS_LIMIT} files and images go with a message.")
+    for name in paths:
+        path = Path(name)
+        if os.path.normpath(path).startswith("/proc/") or not path.is_file():
+            raise SpinneyError(f"Not a readable file: {clean(name)}")
+        if path.stat().st_size > ATTACHMENT_SIZE_LIMIT:
+            raise SpinneyError(f"Larger than 10 MB: {clean(name)}", "too_large")
+        try:
+            with path.open("rb"):
+                pass
+        except OSError as error:
+            raise SpinneyError(f"Not a readable file: {clean(name)} ({error.strerror})") from None

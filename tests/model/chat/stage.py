@@ -1,0 +1,104 @@
+"""What tests of conversations stand on: a store, a worktree, sessions and puppets behind them."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from model.backends import base
+from model.bus import EventBus
+from model.chat.chats import Chats
+from model.chat.outputs import ToolOutputs
+from model.database import Database
+from model.events import RunNoticed, SessionCreated
+from model.preferences import Preferences
+from model.resources import Message, Session, Usage
+from model.state import State
+from model.store import Store
+from tests.puppet import PuppetBackend
+
+DONE = base.TurnFinished("end_turn", Usage(input_tokens=2, output_tokens=3))
+
+
+class Stage:
+    """A store with one session, its chats and the puppets behind them."""
+
+    def __init__(self, store: Store, backend: PuppetBackend, outputs: Path) -> None:
+        self.store = store
+        self.backend = backend
+        self.outputs = ToolOutputs(outputs)
+        self.chats = Chats(store, {"demo": backend}, self, self.outputs)
+        self.servers: list[str] = []
+        self.changed = asyncio.Event()
+        store.bus.listen(self.changed.set)
+        self._told = store.bus.reader()
+
+    def settings_of(self, session: Session) -> base.Settings:
+        return base.Settings(session.execution_mode, session.model, session.thinking_level)
+
+    def launch_of(self, session: Session) -> base.Launch:
+        return base.Launch(
+            session_id=session.id,
+            worktree=Path("/w"),
+            settings=self.settings_of(session),
+            resume_token=session.resume_token or None,
+        )
+
+    def label_of(self, backend: str) -> str:
+        return backend.title()
+
+    def note_mcp_servers(self, session: Session, names: Sequence[str]) -> None:
+        self.servers += names
+
+    async def add_session(self, key: str) -> None:
+        await self.store.accept(
+            SessionCreated(
+                session=Session(
+                    id=key, worktree_id="w", name=key, created_at=1, backend="demo", model="m"
+                )
+            )
+        )
+
+    def status(self, key: str) -> str:
+        return self.store.state.sessions[key].status
+
+    def notices(self) -> list[str]:
+        """What was said in passing since the last call."""
+        entries = self._told.take()[0]
+        return [entry.event.text for entry in entries if isinstance(entry.event, RunNoticed)]
+
+    @property
+    def session(self) -> Session:
+        return self.store.state.sessions["s"]
+
+    async def close(self) -> None:
+        await self.chats.close()
+        await self.outputs.close()
+        await self.store.close()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(10):
+            while not condition():
+                self.changed.clear()
+                await self.changed.wait()
+
+    async def messages(self) -> list[Message]:
+        return (await self.store.messages("s")).messages
+
+    async def settled(self) -> Message:
+        """Wait for the turn's end; the newest message."""
+        await self.until(lambda: self.session.status in ("idle", "failed", "waiting"))
+        return (await self.messages())[-1]
+
+
+async def stage_at(path: Path) -> Stage:
+    database, _ = await Database.open(path)
+    saved = await database.saved()
+    state = State(
+        projects={p.id: p for p in saved.projects},
+        worktrees={w.id: w for w in saved.worktrees},
+        sessions={s.id: s for s in saved.sessions},
+        streaming={m.id: m for m in saved.unfinished},
+        queued={"s": tuple(saved.queued)} if saved.queued else {},
+        preferences=Preferences(),
+    )
+    return Stage(Store(database, EventBus(), state), PuppetBackend(), path.with_name("outputs"))
