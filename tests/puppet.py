@@ -18,6 +18,8 @@ class Puppet:
     closed: bool = False
     deaf: bool = False
     """Whether it ignores `stop`."""
+    stuck: bool = False
+    """Whether it never takes the message that it is sent."""
     _lines: "asyncio.Queue[base.AgentEvent | None]" = field(default_factory=asyncio.Queue)
     heard: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -49,6 +51,8 @@ class Puppet:
 
     async def send(self, prompt: base.Prompt) -> None:
         self._note("send", prompt.text)
+        if self.stuck:
+            await asyncio.Event().wait()
 
     async def stop(self) -> None:
         self._note("stop")

@@ -17,7 +17,8 @@ from model.chat.outputs import ToolOutputs
 from model.chat.program import Launching, Opener, Program
 from model.chat.requests import Requests, record_session, request_of, show_request
 from model.chat.room import Room
-from model.chat.silence import Silence, spoken
+from model.chat.silence import Silence
+from model.chat.wording import limit_ends_in
 from model.errors import ErrorType, SpinneyError
 from model.events import (
     MessageCompleted,
@@ -39,8 +40,18 @@ from model.resources import (
 from model.store import Store
 from model.text import clean_line
 
-STOP_PATIENCE = 5.0
-"""Seconds that an agent has to end a turn before its program is ended."""
+STOP_PATIENCE = 1.5
+"""Seconds that an agent has to end a turn before its program is ended; people wait for this."""
+
+_BETWEEN_TURNS = (
+    base.TurnStarted
+    | base.ModeChanged
+    | base.Notice
+    | base.McpServersSeen
+    | base.ConversationIdentified
+    | base.RequestWithdrawn
+)
+"""What an agent may tell while no turn is open; anything else would open an answer without end."""
 
 _log = logging.getLogger(__name__)
 
@@ -96,15 +107,15 @@ class Conversation:
             return
         self._stopping = True
         agent = self._program.agent
-        if agent is None or self._answer is None:
-            await self._cancel_start()
-        else:
+        if agent is not None and self._answer is not None:
             try:
                 async with asyncio.timeout(STOP_PATIENCE):
                     await agent.stop()
                     await self._over.wait()
+                return
             except (TimeoutError, SpinneyError):
-                await self._program.end()
+                self._program.let_go()
+        await self._cancel_start()
         if not self._over.is_set():
             self._finish("stopped", Usage())
 
@@ -197,6 +208,9 @@ class Conversation:
             self._fail(f"{reason} Send a message to go on.", "backend_error")
 
     def _on(self, event: base.AgentEvent) -> None:
+        if self._over.is_set() and not isinstance(event, _BETWEEN_TURNS):
+            _log.info("told after its turn, and dropped: %s", type(event).__name__)
+            return
         if self._answer is not None:
             self._silence.heard(event)
         match event:
@@ -316,7 +330,7 @@ class Conversation:
         self._answer = None
         answer.finish()
         if retry_after:
-            error = f"{error} The limit ends in {spoken(retry_after)}."
+            error = f"{error} {limit_ends_in(retry_after)}"
         self._store.record(
             MessageFailed(
                 message_id=answer.message_id,

@@ -167,14 +167,13 @@ def _read(path: Path, offset: int, limit: int) -> ToolOutput:
     decoder = codecs.getincrementaldecoder("utf-8")("ignore")
     content = decoder.decode(raw)
     end = offset + len(raw) - len(decoder.getstate()[0])
-    return ToolOutput(
-        content=content, offset=offset, next_offset=end if end < size else None, size=size
-    )
+    more = bool(content) and end < size
+    return ToolOutput(content=content, offset=offset, next_offset=end if more else None, size=size)
 
 
 def _write(path: Path, content: str) -> int:
     """Bytes by which the files grew. Leaves no half-written file behind."""
-    data = content.encode()[:KEPT]
+    data = content.encode()[:KEPT].decode(errors="ignore").encode()
     path.parent.parent.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
     path.parent.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW

@@ -69,7 +69,7 @@ class Program:
         if self._last_ending is not None:
             # Two programs on one conversation would write over each other.
             await asyncio.wait([self._last_ending])
-        place = await self._room.enter(self._give_up, tell)
+        place = await self._room.enter(self.let_go, tell)
         opening = asyncio.create_task(self._opener(session))
         try:
             self.agent = await asyncio.shield(opening)
@@ -82,7 +82,7 @@ class Program:
 
     async def end(self) -> None:
         """End the program and all that it started."""
-        self._give_up()
+        self.let_go()
         await asyncio.gather(*self._endings, return_exceptions=True)
 
     def keep(self) -> None:
@@ -96,10 +96,10 @@ class Program:
         self._forget_timer()
         if self._place is not None:
             loop = asyncio.get_running_loop()
-            self._idle_timer = loop.call_later(IDLE_LIMIT, self._give_up)
+            self._idle_timer = loop.call_later(IDLE_LIMIT, self.let_go)
             self._room.rest(self._place)
 
-    def _give_up(self) -> None:
+    def let_go(self) -> None:
         """Let go of the program at once; it ends in the background."""
         self._forget_timer()
         agent, place, listener = self.agent, self._place, self._listener
@@ -121,14 +121,15 @@ class Program:
     async def _listen(self, agent: base.Agent) -> None:
         try:
             async for event in agent.events():
-                self._hear(event)
+                if self.agent is agent:
+                    self._hear(event)
             reason = "The agent's program ended in the middle of its answer."
         except Exception:
             _log.exception("an agent's adapter failed")
             reason = "The agent's program said something that Spinney could not follow."
         if self.agent is agent:
             self._listener = None
-            self._give_up()
+            self.let_go()
             self._ended(reason)
 
     async def _close_when_open(self, opening: "asyncio.Task[base.Agent]", place: Place) -> None:

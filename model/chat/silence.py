@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from model.backends import base
+from model.chat.wording import spoken
 from model.text import clean_line
 
 FIRST_WORD = 120.0
@@ -81,15 +82,6 @@ class Silence:
         else:
             known = "no tool is known to run, and the agent's program is alive"
         return f"No output for {spoken(quiet)}; {known}. Stop the session if that is too long."
-
-
-def spoken(seconds: float) -> str:
-    """`45 seconds`, `1 minute`, `2 hours`: the largest unit that fits, cut down."""
-    for size, unit in ((3600, "hour"), (60, "minute"), (1, "second")):
-        number = int(seconds) // size
-        if number or size == 1:
-            return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
-    raise AssertionError
 
 
 def _named(use: base.ToolUse) -> str:

@@ -1,6 +1,7 @@
-"""The words that Spinney itself says to agents, and how names and plans are found in words."""
+"""The words that Spinney itself says, and how names and plans are found in words."""
 
 import re
+import time
 
 from model.text import clean_line
 
@@ -35,3 +36,22 @@ _STEP = re.compile(r"^\s*(?:\d+[.)]|[-*])\s+\S", re.MULTILINE)
 def looks_like_plan(text: str) -> bool:
     """Whether an answer in plan mode proposes one: it speaks of a plan or steps and lists them."""
     return len(_STEP.findall(text)) >= 2 and re.search(r"\b(plan|steps?)\b", text, re.I) is not None
+
+
+def limit_ends_in(seconds: float) -> str:
+    """When a limit ends, with the time of day where that is not near."""
+    sentence = f"The limit ends in {spoken(seconds)}"
+    if seconds < 60:
+        return f"{sentence}."
+    end = time.localtime(time.time() + seconds)
+    is_today = end[:3] == time.localtime()[:3]
+    return f"{sentence}, at {time.strftime('%H:%M' if is_today else '%H:%M on %Y-%m-%d', end)}."
+
+
+def spoken(seconds: float) -> str:
+    """`45 seconds`, `1 minute`, `2 hours`: the largest unit that fits, cut down."""
+    for size, unit in ((3600, "hour"), (60, "minute"), (1, "second")):
+        number = int(seconds) // size
+        if number or size == 1:
+            return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
+    raise AssertionError

@@ -66,6 +66,10 @@ class Stage:
         entries = self._told.take()[0]
         return [entry.event.text for entry in entries if isinstance(entry.event, RunNoticed)]
 
+    async def until_told(self, words: str) -> None:
+        """Wait for a notice with these words."""
+        await self.until(lambda: any(words in notice for notice in self.notices()))
+
     @property
     def session(self) -> Session:
         return self.store.state.sessions["s"]

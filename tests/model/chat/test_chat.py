@@ -163,9 +163,37 @@ async def test_an_agent_that_ignores_stop_is_ended(
     await puppet.hears("send")
     puppet.deaf = True
     assert (await stage.chats.stop("s")).status == "idle"
-    assert puppet.closed
     await stage.chats.send("s", "again")
     assert await (await stage.backend.newest(2)).hears("send") == ("send", "again")
+    assert puppet.closed, "two programs on one conversation would write over each other"
+
+
+async def test_an_agent_that_takes_no_message_can_be_stopped(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.chat.conversation.STOP_PATIENCE", 0.05)
+    await stage.chats.send("s", "first")
+    puppet = await stage.backend.newest()
+    puppet.say(DONE)
+    await stage.settled()
+    puppet.stuck = puppet.deaf = True
+    await stage.chats.send("s", "second")
+    await puppet.hears("send")
+    assert (await stage.chats.stop("s")).status == "idle"
+    assert (await stage.messages())[-1].status == "completed"
+
+
+async def test_what_is_told_after_its_turn_opens_no_answer(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.say(base.TextDelta("a", "Done."), DONE)
+    await stage.settled()
+    before = await stage.messages()
+    late = base.QuestionAsked("late", (Question(question="Now?"),))
+    puppet.say(base.ToolResult("t", "late"), late, DONE, base.Notice("still here"))
+    await stage.until_told("still here")
+    assert await stage.messages() == before
+    assert (stage.session.status, stage.session.waiting_for) == ("idle", None)
 
 
 async def test_stopping_what_does_not_run_is_no_error(stage: Stage) -> None:
