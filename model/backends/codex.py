@@ -1,0 +1,65 @@
+"""Codex behind the language of backends: a thread of a shared `codex app-server` for each session.
+Tried with 0.169.0.
+"""
+
+import asyncio
+from typing import Final
+
+from model.backends import base, codex_program
+from model.backends.base import Launch
+from model.backends.codex_server import NAME, CodexServer, Servers
+from model.backends.codex_session import CodexSession
+from model.backends.codex_thread import Thread, ThreadHeldError, open_thread
+
+_HELD_TRIES: Final = 4
+_HELD_PAUSE: Final = 0.5
+"""Seconds; a program that was killed lets go of its conversations when it is really gone."""
+
+
+class CodexBackend:
+    """The `codex` program of the person's own installation, with their own sign-in."""
+
+    name = "backend_b"
+
+    def __init__(self) -> None:
+        self._servers = Servers()
+
+    async def probe(self) -> base.Probe:
+        """Look for the program, its version and its sign-in."""
+        return await codex_program.probe()
+
+    async def open(self, launch: Launch) -> CodexSession:
+        """Open a thread; a conversation that the program does not know any more begins afresh."""
+        environment = codex_program.shared_environment(launch)
+        program = await codex_program.find(environment.get("PATH"))
+        server = await self._servers.lease(program, environment)
+        try:
+            await server.check_account()
+            thread = await self._thread(server, launch)
+        except BaseException:
+            self._servers.release(server)
+            raise
+        session = CodexSession(server, launch, thread, lambda: self._servers.release(server))
+        if thread.is_lost:
+            lost = f"{NAME} has lost the conversation so far and begins afresh."
+            await session.tell(base.Notice(lost))
+        if thread.servers:
+            await session.tell(base.McpServersSeen(thread.servers))
+        return session
+
+    async def close(self) -> None:
+        """End the shared programs."""
+        await self._servers.close()
+
+    async def _thread(self, server: CodexServer, launch: Launch) -> Thread:
+        token = None if launch.text_only else launch.resume_token
+        for left in reversed(range(_HELD_TRIES)):
+            try:
+                return await open_thread(server, launch, launch.settings, token)
+            except ThreadHeldError:
+                if not left:
+                    raise
+                # It may be a program of ours that nobody uses any more.
+                await self._servers.end_unused()
+                await asyncio.sleep(_HELD_PAUSE)
+        raise AssertionError("the last try returns or raises")

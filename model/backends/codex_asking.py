@@ -1,0 +1,139 @@
+"""What Codex asks: permissions and questions, as people are asked and as it takes the answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from model.backends import base
+from model.backends.codex_stream import CodexStream, command_of
+from model.resources import Decision, ExecutionMode, Question, QuestionOption
+
+Json = dict[str, Any]
+
+_DECISIONS = {"allow": "accept", "allow_session": "acceptForSession", "deny": "decline"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Something that waits for a person."""
+
+    id: str
+    """By which the engine answers it."""
+    rpc_id: object = None
+    """The program's request; `None` where it did not wait with one."""
+    method: str = ""
+    params: Json = field(default_factory=dict)
+    plan: str = ""
+    permission: base.PermissionAsked | None = None
+    questions: tuple[Question, ...] = ()
+
+    @property
+    def event(self) -> base.PermissionAsked | base.QuestionAsked:
+        """What the engine is told."""
+        return self.permission or base.QuestionAsked(self.id, self.questions)
+
+    @property
+    def thread_id(self) -> str:
+        """Where it was asked; a sub-agent's thread is not the session's."""
+        return str(self.params.get("threadId"))
+
+    @property
+    def turn_id(self) -> str:
+        """In which turn of that thread."""
+        return str(self.params.get("turnId"))
+
+    def answers(self, told: Mapping[str, str]) -> Json:
+        """The program's answers by its own ids, from those by the questions' text."""
+        ids = {_question_text(each): str(each.get("id")) for each in _objects(self.params)}
+        given = {ids[text]: {"answers": [words]} for text, words in told.items() if text in ids}
+        return {"answers": given}
+
+    @classmethod
+    def in_passing(cls, item: Json) -> "Asked | None":
+        """The questions of a message that the turn does not wait for; `None` if it has none."""
+        if item.get("type") != "agentMessage" or item.get("delivery") != "async":
+            return None
+        questions = tuple(map(_question, _objects(item)))
+        return cls(str(item.get("id")), questions=questions) if questions else None
+
+
+def asked_of(request_id: object, method: str, params: Json, stream: CodexStream) -> Asked | None:
+    """What a request asks; `None` for those that we do not know."""
+    use: Json
+    key, item = str(request_id), str(params.get("itemId"))
+    reason = str(params.get("reason") or "")
+    match method:
+        case "item/tool/requestUserInput":
+            questions = tuple(map(_question, _objects(params)))
+            return Asked(key, request_id, method, params, questions=questions)
+        case "item/commandExecution/requestApproval":
+            use = {"command": command_of(params.get("command"))}
+            permission = base.PermissionAsked(key, "bash", use, reason, item)
+        case "item/fileChange/requestApproval":
+            changes = stream.edits_of(item)
+            use = changes[0] if len(changes) == 1 else {"changes": changes}
+            permission = base.PermissionAsked(key, "edit", use, reason, item)
+        case "item/permissions/requestApproval":
+            use = {"permissions": params.get("permissions")}
+            permission = base.PermissionAsked(key, "permissions", use, reason, item)
+        case "mcpServer/elicitation/request":
+            name, use = f"mcp__{params.get('serverName')}", {"message": params.get("message")}
+            permission = base.PermissionAsked(key, name, use, str(params.get("message") or ""))
+        case _:
+            return None
+    return Asked(key, request_id, method, params, permission=permission)
+
+
+def is_a_matter_of_policy(asked: Asked, mode: ExecutionMode) -> Decision | None:
+    """What is decided without a person; what needs one is `None`."""
+    if asked.questions:
+        return None
+    if asked.method == "mcpServer/elicitation/request" and not _is_plain(asked.params):
+        return "deny"  # a form or a page of a server, which we cannot show
+    return {"yolo": "allow", "plan": "deny"}.get(mode)  # type: ignore[return-value]
+
+
+def answer_to(asked: Asked, decision: Decision) -> Json:
+    """The decision in the program's words."""
+    allowed = decision != "deny"
+    match asked.method:
+        case "item/tool/requestUserInput":
+            return {"answers": {}}
+        case "item/permissions/requestApproval":
+            granted = asked.params.get("permissions") if allowed else {}
+            scope = "session" if decision == "allow_session" else "turn"
+            return {"permissions": granted, "scope": scope}
+        case "mcpServer/elicitation/request":
+            return {"action": "accept", "content": {}} if allowed else {"action": "decline"}
+    return {"decision": _DECISIONS[decision]}
+
+
+def _is_plain(params: Json) -> bool:
+    """Whether a server asks for nothing but a yes."""
+    schema = params.get("requestedSchema")
+    return params.get("mode") == "form" and not (
+        isinstance(schema, dict) and schema.get("properties")
+    )
+
+
+def _question(told: Json) -> Question:
+    listed = told.get("options")
+    options = [_option(each) for each in listed] if isinstance(listed, list) else []
+    header = str(told.get("header") or "")
+    return Question(question=_question_text(told), header=header, options=options)
+
+
+def _question_text(told: Json) -> str:
+    return str(told.get("question") or told.get("title") or "")
+
+
+def _option(told: object) -> QuestionOption:
+    if not isinstance(told, dict):
+        return QuestionOption(label=str(told))
+    description = str(told.get("description") or "")
+    return QuestionOption(label=str(told.get("label")), description=description)
+
+
+def _objects(holder: Json) -> list[Json]:
+    listed = holder.get("questions")
+    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []

@@ -1,0 +1,254 @@
+"""One running `codex app-server`, which all sessions with the same environment share.
+
+Requests go through `rpc`; what the program tells and asks goes to the session that owns the thread.
+It must never wait there for an answer of the program: nothing is read meanwhile.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from model.backends import codex_program
+from model.backends.codex_errors import SIGN_IN
+from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc
+from model.backends.process import AgentProcess, Said, Unreadable
+from model.errors import SpinneyError
+
+NAME: Final = "Codex"
+
+START_PATIENCE: Final = 30.0
+"""Seconds to begin to speak; half a second is usual, a busy machine takes ten."""
+
+IDLE_LIMIT: Final = 60.0
+"""Seconds without any session after which the program is ended."""
+
+_HEALTH_PATIENCE: Final = 1.0
+
+# Told again and again, and known better from git; what people have read is of no concern here.
+_UNWANTED: Final = ("turn/diff/updated", "thread/readState/changed")
+
+_log = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+
+class Listener(Protocol):
+    """A session, as the program's words reach it."""
+
+    def adopts(self, thread_id: str, params: Json) -> bool:
+        """Whether the thread is a sub-agent of this session."""
+        ...
+
+    async def hear(self, method: str, params: Json) -> None:
+        """The program tells something."""
+        ...
+
+    async def asked(self, request_id: object, method: str, params: Json) -> bool:
+        """The program asks something; whether it will be answered."""
+        ...
+
+    async def left_out(self, reason: str) -> None:
+        """The program wrote something that is no message."""
+        ...
+
+    async def gone(self, reason: str) -> None:
+        """The program has ended, as `reason` tells."""
+        ...
+
+
+class CodexServer:
+    """The running program. Make one with `start`."""
+
+    def __init__(self, process: AgentProcess) -> None:
+        self.process = process
+        self.ended = asyncio.Event()
+        """Set when the program says nothing more."""
+        self.rpc = JsonRpc(NAME, process.write, self.ended)
+        self.efforts: dict[str, list[str]] = {}
+        """What each model that the program lists can be told to make."""
+        self._threads: dict[str, Listener] = {}
+        self._limits: Json = {}
+        self._pump = asyncio.create_task(self._read())
+
+    @classmethod
+    async def start(cls, program: str, environment: Mapping[str, str]) -> "CodexServer":
+        """Start it and wait until it listens. Raises `backend_unavailable` with what to do."""
+        # Worktrees come and go; the root of the file system stays.
+        root = Path(Path.cwd().anchor)
+        command = codex_program.command_line(program)
+        server = cls(await AgentProcess.start(command, root, environment))
+        try:
+            await server._greet()
+        except SpinneyError as error:
+            await server.process.settled()
+            await server.close()
+            if (
+                server.process.stderr_tail
+                and server.ended.is_set()
+                and error.error_type != ("backend_unavailable")
+            ):
+                text = f"{NAME} did not start: {server.process.stderr_tail}"
+                raise SpinneyError(text, "backend_unavailable") from error
+            raise
+        except BaseException:  # nobody wants it any more
+            await server.kill()
+            raise
+        return server
+
+    async def check_account(self) -> None:
+        """Raise `authentication_error` when nobody is signed in: each turn would fail late."""
+        told = await self.rpc.request("account/read", {})
+        if told.get("requiresOpenaiAuth") and told.get("account") is None:
+            raise SpinneyError(SIGN_IN, "authentication_error")
+
+    def own(self, thread_id: str, listener: Listener) -> None:
+        """From now on the listener hears what happens in the thread."""
+        self._threads[thread_id] = listener
+
+    def disown(self, thread_id: str) -> None:
+        """Nobody listens to the thread any more."""
+        self._threads.pop(thread_id, None)
+
+    @property
+    def limit_ends_in(self) -> float | None:
+        """Seconds until a used-up limit of the account ends, where the provider told them."""
+        windows = (self._limits.get(name) for name in ("primary", "secondary"))
+        used = [each for each in windows if isinstance(each, dict)]
+        ends = [
+            each["resetsAt"] - time.time()
+            for each in used
+            if isinstance(each.get("resetsAt"), int)
+            and isinstance(each.get("usedPercent"), int)
+            and each["usedPercent"] >= 100
+        ]
+        return max([*(end for end in ends if end > 0)], default=None)
+
+    async def answers(self) -> bool:
+        """Whether the program still answers; one that hangs is no use to any session."""
+        try:
+            await self.rpc.request("thread/loaded/list", {}, _HEALTH_PATIENCE)
+        except SpinneyError:
+            return False
+        return True
+
+    async def kill(self) -> None:
+        """End the program and all that it started, at once."""
+        await self.process.kill()
+        await self._pump
+
+    async def close(self) -> None:
+        """End the program and all that it started."""
+        await self.process.close()
+        await self._pump
+
+    async def _greet(self) -> None:
+        client = {"name": "spinney", "title": "Spinney", "version": "1"}
+        capabilities = {"experimentalApi": True, "optOutNotificationMethods": _UNWANTED}
+        hello = {"clientInfo": client, "capabilities": capabilities}
+        told = await self.rpc.request("initialize", hello, START_PATIENCE)
+        if old := codex_program.too_old(str(told.get("userAgent")).partition("/")[2]):
+            raise SpinneyError(old, "backend_unavailable")
+        await self.rpc.notify("initialized", {})
+        models = (await self.rpc.request("model/list", {"includeHidden": True})).get("data")
+        for model in models if isinstance(models, list) else ():
+            known = model.get("supportedReasoningEfforts") or ()
+            self.efforts[str(model.get("model"))] = [str(e["reasoningEffort"]) for e in known]
+
+    async def _read(self) -> None:
+        try:
+            async for line in self.process.lines():
+                try:
+                    await self._hear(line)
+                except SpinneyError as error:
+                    _log.warning("%s: %s", NAME, error.message)
+                except Exception:  # one line that we cannot follow must not end the rest
+                    _log.exception("%s said something that could not be followed", NAME)
+        finally:
+            # Its last words may still be on their way to the tail.
+            await self.process.settled()
+            self.ended.set()
+            for listener in {id(each): each for each in self._threads.values()}.values():
+                await listener.gone(self.process.ending(NAME))
+
+    async def _hear(self, line: Said | Unreadable) -> None:
+        if isinstance(line, Unreadable):
+            _log.warning("%s wrote %s: %s", NAME, line.reason, line.text)
+            for listener in list(self._threads.values()):
+                await listener.left_out(line.reason)
+            return
+        said = line.value
+        method, told = said.get("method"), said.get("params")
+        params = told if isinstance(told, dict) else {}
+        if not isinstance(method, str):
+            self.rpc.settle(said)
+        elif "id" in said:
+            owner = self._owner(params)
+            if owner is None or not await owner.asked(said["id"], method, params):
+                # Without an answer the turn would wait for ever.
+                await self.rpc.refuse(said["id"], METHOD_NOT_FOUND, f"Unknown method: {method}")
+        elif method == "account/rateLimits/updated":
+            limits = params.get("rateLimits")
+            self._limits = limits if isinstance(limits, dict) else {}
+        elif (owner := self._owner(params)) is not None:
+            await owner.hear(method, params)
+
+    def _owner(self, params: Json) -> Listener | None:
+        thread_id = params.get("threadId")
+        if not isinstance(thread_id, str):
+            return None
+        if found := self._threads.get(thread_id):
+            return found
+        return next((own for own in self._threads.values() if own.adopts(thread_id, params)), None)
+
+
+class Servers:
+    """The running servers by their environments, each for as long as a session needs it."""
+
+    def __init__(self) -> None:
+        self._running: dict[object, CodexServer] = {}
+        self._users: dict[CodexServer, int] = {}
+        self._starting = asyncio.Lock()
+        self._endings: set[asyncio.Task[None]] = set()
+
+    async def lease(self, program: str, environment: Mapping[str, str]) -> CodexServer:
+        """A server with this environment, which stays until it is released."""
+        key = (program, frozenset(environment.items()))
+        async with self._starting:
+            server = self._running.get(key)
+            if server is None or server.ended.is_set():
+                server = await CodexServer.start(program, environment)
+                self._running[key] = server
+            self._users[server] = self._users.get(server, 0) + 1
+            return server
+
+    def release(self, server: CodexServer) -> None:
+        """A session is done with it; one that nobody uses ends after a while."""
+        self._users[server] = self._users.get(server, 1) - 1
+        if not self._users[server]:
+            loop = asyncio.get_running_loop()
+            loop.call_later(0 if server.ended.is_set() else IDLE_LIMIT, self._end_soon, server)
+
+    async def end_unused(self) -> None:
+        """End all that nobody uses now: each keeps the threads that it had to itself."""
+        unused = [server for server, users in self._users.items() if not users]
+        await asyncio.gather(*(self._end(server) for server in unused))
+
+    async def close(self) -> None:
+        """End them all."""
+        await asyncio.gather(*(self._end(server) for server in list(self._users)))
+        await asyncio.gather(*self._endings)
+
+    def _end_soon(self, server: CodexServer) -> None:
+        if not self._users.get(server, 1):
+            task = asyncio.get_running_loop().create_task(self._end(server))
+            self._endings.add(task)
+            task.add_done_callback(self._endings.discard)
+
+    async def _end(self, server: CodexServer) -> None:
+        self._users.pop(server, None)
+        for key in [key for key, each in self._running.items() if each is server]:
+            del self._running[key]
+        await server.close()

@@ -1,0 +1,438 @@
+"""One session's thread of Codex as an agent; see `base.Agent` for what the calls promise.
+
+A turn of ours may be several of the program's: it ends its turn with a plan, and begins another to
+carry it out. Ours stays open until no answer of a person and no sub-agent is waited for.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from model.backends import base, codex_errors, codex_policy, process_table
+from model.backends.base import Launch, Prompt, Settings
+from model.backends.channel import Channel
+from model.backends.codex_asking import Asked, answer_to, asked_of, is_a_matter_of_policy
+from model.backends.codex_edits import shown
+from model.backends.codex_server import NAME, CodexServer
+from model.backends.codex_stream import CodexStream
+from model.backends.codex_thread import Thread, open_thread
+from model.backends.json_rpc import RpcError
+from model.errors import SpinneyError
+from model.resources import Decision
+
+Json = dict[str, Any]
+
+TURN_PATIENCE: Final = 30.0
+"""Seconds to accept a turn."""
+
+CLOSE_PATIENCE: Final = 1.0
+"""Seconds for each word that goes before closing."""
+
+APPROVAL: Final = "Implement the plan."
+"""The words that the program's own screen sends."""
+
+_COMPACT: Final = "/compact"
+
+_STRAYS: Final = (".agents", ".aws", ".codex")
+"""Empty directories that the sandbox leaves in the worktree when it is ended (0.169)."""
+
+_log = logging.getLogger(__name__)
+
+
+class CodexSession:
+    """A session's agent, on a server that others use too."""
+
+    def __init__(
+        self, server: CodexServer, launch: Launch, thread: Thread, release: Callable[[], None]
+    ) -> None:
+        self._server = server
+        self._release = release
+        self._launch = launch
+        self._settings = launch.settings
+        self._thread = thread
+        self._channel = Channel(NAME)
+        self._stream = CodexStream(launch.worktree, thread.id)
+        self._asked: dict[str, Asked] = {}
+        self._turn = ""
+        """The program's turn while it runs."""
+        self._turn_runs = asyncio.Event()
+        self._child_turns: dict[str, str] = {}
+        """The running turns of sub-agents, by their threads."""
+        self._ending: base.TurnFinished | base.TurnFailed | None = None
+        """How the turn ends, when the sub-agents have ended too."""
+        self._failure: base.TurnFailed | None = None
+        self._calls = asyncio.Lock()
+        """Held while a turn begins or is stopped, so that no stop hits the next turn."""
+        self._is_identified = False
+        self._is_resumed = thread.is_kept
+        self._closing = False
+        self._is_released = False
+        self._strays = [launch.worktree / name for name in _STRAYS]
+        self._strays = [path for path in self._strays if not path.exists()]
+        server.own(thread.id, self)
+
+    def events(self) -> AsyncIterator[base.AgentEvent]:
+        """What the agent tells, until its program has ended."""
+        return self._channel.events()
+
+    async def tell(self, *events: base.AgentEvent) -> None:
+        """Hand events to the engine; while the session closes, only ends."""
+        for event in events:
+            if not self._closing or isinstance(event, base.TurnFinished | base.TurnFailed):
+                await self._channel.tell(event)
+
+    async def send(self, prompt: Prompt) -> None:
+        """Start a turn; `/compact` shortens the conversation instead."""
+        self._channel.begin_turn()
+        self._stream.begin_turn()
+        try:
+            if prompt.text.strip() == _COMPACT:
+                await self._call("thread/compact/start", {})
+            else:
+                await self._begin(_input(prompt, self._launch.worktree))
+        except SpinneyError:
+            if not self._channel.turn_open:
+                return  # the program's end was told as the turn's end already
+            self._channel.turn_open = False
+            raise
+
+    async def stop(self) -> None:
+        """Interrupt the turn; what it runs and its sub-agents end with it."""
+        await self._channel.stop_turn(self._interrupt, self._give_up)
+
+    async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
+        """Carry the plan out with these settings, in the same turn."""
+        asked = self._take(request_id)
+        self._settings = settings
+        text = APPROVAL
+        if plan and plan.strip() != asked.plan.strip():
+            text = f"{APPROVAL}\n\nThe user has edited it; this is what counts:\n\n{plan}"
+        await self._begin([_text(text)])
+
+    async def discuss(self, request_id: str, comment: str) -> None:
+        """Go on in plan mode with a comment."""
+        self._take(request_id)
+        await self._begin([_text(comment)])
+
+    async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
+        """Answer the questions, by their text."""
+        asked = self._take(request_id)
+        if asked.rpc_id is not None:
+            await self._server.rpc.answer(asked.rpc_id, asked.answers(answers))
+            return
+        words = [_text("\n".join(f"{question}\n{told}" for question, told in answers.items()))]
+        if self._turn:
+            steer = {"expectedTurnId": self._turn, "input": words}
+            await self._call("turn/steer", steer)
+        else:
+            await self._begin(words)
+
+    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
+        """Allow once, allow alike for the session, or deny; the agent reads the `reason`."""
+        asked = self._take(request_id)
+        if decision == "deny" and reason.strip():
+            # The refusal itself has no room for words; these wait until the agent reads it.
+            words = [_text(f"The user does not allow this: {reason.strip()}")]
+            steer = {
+                "threadId": asked.thread_id,
+                "expectedTurnId": asked.turn_id,
+                "input": words,
+            }
+            with suppress(RpcError):  # the turn may have ended
+                await self._server.rpc.request("turn/steer", steer)
+        await self._server.rpc.answer(asked.rpc_id, answer_to(asked, decision))
+
+    async def configure(self, settings: Settings) -> None:
+        """Apply these settings from the next turn on; each turn carries them all."""
+        self._settings = settings
+
+    async def close(self) -> None:
+        """End the turn, and all that its commands started; the program itself is shared."""
+        self._closing = True
+        if self._channel.turn_open and not self._server.ended.is_set():
+            self._channel.stopping = True
+            await self._channel.obeys(self._interrupt, CLOSE_PATIENCE)
+        with suppress(SpinneyError):
+            if not self._server.ended.is_set():
+                await self._call("thread/backgroundTerminals/clean", {}, CLOSE_PATIENCE)
+                await self._call("thread/unsubscribe", {}, CLOSE_PATIENCE)
+        self._server.disown(self._thread.id)
+        await self._sweep()
+        self._channel.end()
+        if not self._is_released:
+            self._is_released = True
+            self._release()
+
+    # What it says ------------------------------------------------------------------------------
+
+    def adopts(self, thread_id: str, params: Json) -> bool:
+        """Whether a thread is of this session: its sub-agents' turns name ours as their root."""
+        turn = params.get("turn")
+        if isinstance(turn, dict) and self._turn and turn.get("rootTurnId") == self._turn:
+            self._stream.adopt(thread_id)
+        return thread_id in self._stream.children
+
+    async def hear(self, method: str, params: Json) -> None:
+        """The program tells something about our thread or one of a sub-agent."""
+        is_child = params.get("threadId") != self._thread.id
+        if method == "turn/started" and not is_child:
+            await self._turn_started(_of_turn(params, "id"))
+        elif method == "turn/started":
+            self._child_turns[str(params.get("threadId"))] = _of_turn(params, "id")
+        elif method == "serverRequest/resolved":
+            await self._withdraw(str(params.get("requestId")))
+        if not self._channel.turn_open:
+            self._between_turns(method, params)
+            return
+        await self.tell(*self._stream.events(method, params))
+        if method == "turn/completed" and is_child:
+            await self._child_turn_completed(str(params.get("threadId")))
+        elif method == "turn/completed":
+            await self._turn_completed(params)
+        elif method == "item/completed" and not is_child:
+            await self._ask_in_passing(params)
+        elif method == "error" and params.get("willRetry"):
+            await self._give_up_signing_in(params)
+
+    async def asked(self, request_id: object, method: str, params: Json) -> bool:
+        """The program asks something; what is no question for a person is answered at once."""
+        asked = asked_of(request_id, method, params, self._stream)
+        if asked is None:
+            return False
+        decision = is_a_matter_of_policy(asked, self._settings.mode)
+        if not self._channel.turn_open:
+            decision = "deny"  # nobody watches
+        if decision is not None:
+            await self._server.rpc.answer(request_id, answer_to(asked, decision))
+            return True
+        self._asked[asked.id] = asked
+        await self.tell(asked.event)
+        return True
+
+    async def left_out(self, reason: str) -> None:
+        """The program wrote something that is no message."""
+        if self._channel.turn_open:
+            await self.tell(base.Notice(f"{NAME} wrote something that is left out ({reason})."))
+
+    async def gone(self, reason: str) -> None:
+        """The program has ended, and with it this agent."""
+        self._turn = ""
+        # Before its last words: the engine may read no more, and nobody shall wait for it.
+        self._channel.end()
+        if self._channel.stopping:
+            await self._channel.tell(base.TurnFinished("stopped", self._stream.usage))
+        else:
+            failed = base.TurnFailed(reason, "backend_error", self._stream.usage)
+            await self._channel.tell(failed)
+
+    def _between_turns(self, method: str, params: Json) -> None:
+        """What is told while no turn is open belongs to none; totals are kept."""
+        for _ in self._stream.events(method, params):
+            pass
+        if method == "turn/completed":
+            self._turn = ""
+            self._turn_runs.clear()
+        if not self._turn:
+            self._stream.rebase()
+
+    async def _turn_started(self, turn: str) -> None:
+        self._turn = turn
+        self._turn_runs.set()
+        if not self._is_identified and not self._launch.text_only:
+            # A thread is kept from its first message on; before, its name is worth nothing.
+            self._is_identified = self._thread.is_kept = True
+            await self.tell(base.ConversationIdentified(self._thread.id))
+        if not self._channel.turn_open:
+            self._channel.begin_turn()
+            self._stream.begin_turn()
+            await self.tell(base.TurnStarted())
+
+    async def _turn_completed(self, params: Json) -> None:
+        self._turn = ""
+        self._turn_runs.clear()
+        # What a person shall answer ends with the turn, except what the turn was ended for.
+        await self._withdraw(*(key for key, each in self._asked.items() if each.rpc_id is not None))
+        await self.tell(*self._stream.cut_off())
+        ending = self._ending_of(params)
+        plan = self._plan() if isinstance(ending, base.TurnFinished) else ""
+        if not self._channel.stopping and _has_ended_well(ending):
+            if plan:
+                asked = Asked(id=f"{_of_turn(params, 'id')}-plan", plan=plan)
+                self._asked[asked.id] = asked
+                await self.tell(base.PlanProposed(asked.id, plan))
+            if self._asked:
+                return  # a person's answer begins the next part
+        if self._child_turns and not self._channel.stopping:
+            self._ending = ending
+            return
+        await self._finish(ending)
+
+    async def _child_turn_completed(self, thread: str) -> None:
+        self._child_turns.pop(thread, None)
+        if self._ending is not None and not self._child_turns and not self._turn:
+            await self._finish(self._ending)
+
+    async def _finish(self, ending: base.TurnFinished | base.TurnFailed) -> None:
+        self._ending = self._failure = None
+        await self._withdraw(*list(self._asked))
+        if isinstance(ending, base.TurnFinished):
+            ending = base.TurnFinished(
+                ending.stop_reason,
+                self._stream.usage,
+                self._stream.context_tokens,
+                self._stream.context_window,
+            )
+        await self.tell(ending)
+        await asyncio.to_thread(_remove_empty, self._strays)
+
+    def _ending_of(self, params: Json) -> base.TurnFinished | base.TurnFailed:
+        usage = self._stream.usage
+        if self._channel.stopping:
+            return base.TurnFinished("stopped", usage)
+        if self._failure is not None:
+            return self._failure
+        match _of_turn(params, "status"):
+            case "completed":
+                return base.TurnFinished("end_turn", usage)
+            case "interrupted":
+                return base.TurnFinished("stopped", usage)
+        turn = params.get("turn")
+        told = turn.get("error") if isinstance(turn, dict) else None
+        error, kind, retry_after = codex_errors.described(told if isinstance(told, dict) else {})
+        if kind == "rate_limit_error" and retry_after is None:
+            retry_after = self._server.limit_ends_in
+        return base.TurnFailed(error, kind, usage, retry_after)
+
+    def _plan(self) -> str:
+        """What the turn proposed in plan mode; elsewhere there is nothing to approve."""
+        return self._stream.plan.strip() if self._settings.mode == "plan" else ""
+
+    async def _ask_in_passing(self, params: Json) -> None:
+        """A message may hold questions that the turn does not wait for."""
+        item = params.get("item")
+        asked = Asked.in_passing(item) if isinstance(item, dict) else None
+        if asked is not None:
+            self._asked[asked.id] = asked
+            await self.tell(asked.event)
+
+    async def _give_up_signing_in(self, params: Json) -> None:
+        """A refused key is refused at every retry, which takes seconds; end the turn now."""
+        told = params.get("error")
+        error: Json = told if isinstance(told, dict) else {}
+        if self._failure is None and codex_errors.refuses_key(error) and self._turn:
+            sentence, kind, _ = codex_errors.described(error)
+            self._failure = base.TurnFailed(sentence, kind)
+            words = {"threadId": self._thread.id, "turnId": self._turn}
+            # Its answer is not waited for: it comes by the way that we are on.
+            await self._server.process.write(self._server.rpc.message("turn/interrupt", words))
+
+    async def _withdraw(self, *request_ids: str) -> None:
+        for request_id in request_ids:
+            if self._asked.pop(request_id, None) is not None:
+                await self.tell(base.RequestWithdrawn(request_id))
+
+    # What we say -------------------------------------------------------------------------------
+
+    def _take(self, request_id: str) -> Asked:
+        asked = self._asked.pop(request_id, None)
+        if asked is None:
+            raise SpinneyError(f"{NAME} does not wait for this answer any more.", "conflict")
+        return asked
+
+    async def _call(self, method: str, params: Json, patience: float = TURN_PATIENCE) -> Json:
+        told = {"threadId": self._thread.id, **params}
+        return await self._server.rpc.request(method, told, patience)
+
+    async def _begin(self, words: list[Json]) -> None:
+        """Begin a turn of the program's, with all the settings of now."""
+        settings = self._settings
+        model = settings.model or self._thread.model
+        effort = codex_policy.effort(settings.effort, self._server.efforts.get(model, ()))
+        policies = codex_policy.turn(self._launch, settings, model, effort, self._thread.git)
+        if self._is_resumed and self._launch.system_prompt:
+            # A thread keeps the instructions that it began with; the same ones are told once.
+            told = {"kind": "application", "value": self._launch.system_prompt}
+            policies["additionalContext"] = {"spinney": told}
+        async with self._calls:
+            if codex_policy.web_is_off(self._launch, settings) != self._thread.web_is_off:
+                await self._reopen()
+            self._stream.begin_part()
+            await self._call("turn/start", {**policies, "input": words})
+
+    async def _reopen(self) -> None:
+        """What may be done on the web is said when a thread is opened."""
+        old = self._thread
+        await self._call("thread/unsubscribe", {})
+        token = old.id if old.is_kept else None
+        self._thread = await open_thread(
+            self._server, self._launch, self._settings, token, old.mark
+        )
+        self._server.disown(old.id)
+        self._server.own(self._thread.id, self)
+        self._stream.thread_id = self._thread.id
+
+    async def _interrupt(self) -> None:
+        """End the program's turn, those of its sub-agents, and what their commands started."""
+        async with self._calls:
+            if self._asked and not self._turn:
+                await self._finish(base.TurnFinished("stopped", self._stream.usage))
+            elif self._ending is None:
+                # A turn that was accepted has no number yet for a moment.
+                await self._turn_runs.wait()
+            turns = {**self._child_turns, self._thread.id: self._turn}
+            self._child_turns.clear()
+            for thread, turn in turns.items():
+                if turn:
+                    with suppress(RpcError):  # it has ended by itself
+                        words = {"threadId": thread, "turnId": turn}
+                        await self._server.rpc.request("turn/interrupt", words)
+                    with suppress(RpcError):
+                        words = {"threadId": thread}
+                        await self._server.rpc.request("thread/backgroundTerminals/clean", words)
+            if self._ending is not None:
+                await self._finish(base.TurnFinished("stopped", self._stream.usage))
+            await self._sweep()
+
+    async def _give_up(self) -> None:
+        """It did not stop. Others may use the program: only one that hangs is killed."""
+        if not await self._server.answers():
+            await self._server.kill()
+        else:
+            self._server.disown(self._thread.id)
+            await self.gone("")
+        await self._sweep()
+
+    async def _sweep(self) -> None:
+        """End what the session's commands left running, and remove what they left empty."""
+        mark = self._thread.mark
+        left = await asyncio.to_thread(process_table.family, None, codex_policy.MARK, mark)
+        await asyncio.to_thread(process_table.kill, left)
+        await asyncio.to_thread(_remove_empty, self._strays)
+
+
+def _input(prompt: Prompt, worktree: Path) -> list[Json]:
+    mentions = [f"@{shown(str(path), worktree)}" for path in prompt.files]
+    pictures = [{"type": "localImage", "path": str(path)} for path in prompt.images]
+    return [_text("\n".join([prompt.text, *mentions])), *pictures]
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
+
+
+def _of_turn(params: Json, key: str) -> str:
+    turn = params.get("turn")
+    return str(turn.get(key)) if isinstance(turn, dict) else ""
+
+
+def _has_ended_well(ending: base.TurnFinished | base.TurnFailed) -> bool:
+    return isinstance(ending, base.TurnFinished) and ending.stop_reason == "end_turn"
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    for folder in folders:
+        with suppress(OSError):  # not there, or not empty
+            folder.rmdir()

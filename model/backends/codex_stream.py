@@ -1,0 +1,311 @@
+"""Codex's notifications as events: text, tools, sub-agents, what was used. Writes nothing.
+
+A sub-agent is a thread of its own whose items come in between; only its tools are shown, under the
+tool that started it. What is streamed is provisional until its item is complete.
+"""
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from model.backends import base, codex_errors
+from model.backends.codex_edits import edits, shown
+from model.resources import Usage
+
+Json = dict[str, Any]
+
+CUT_OFF: Final = "Cut off before it ended."
+NOT_ALLOWED: Final = "Not allowed."
+
+_SHELLS: Final = ("-c", "-lc", "-lic")
+
+_SPAWNING: Final = {"spawnAgent", "sendInput"}
+
+
+class CodexStream:
+    """What is known of a session's thread and those of its sub-agents."""
+
+    def __init__(self, worktree: Path, thread_id: str) -> None:
+        self.thread_id = thread_id
+        self.plan = ""
+        """What the turn proposed."""
+        self.context_tokens: int | None = None
+        self.context_window: int | None = None
+        self.children: dict[str, str] = {}
+        """The sub-agents' threads, each with the tool that started it."""
+        self._worktree = worktree
+        self._texts: set[str] = set()
+        """Blocks that stream and are not complete."""
+        self._tools: list[str] = []
+        """Tools without a result."""
+        self._last_text: dict[str, str] = {}
+        self._totals: dict[str, Usage] = {}
+        self._before: dict[str, Usage] = {}
+        self._patches: dict[str, list[Json]] = {}
+        """What each patch of the turn changes."""
+        self._lists = 0
+
+    def begin_turn(self) -> None:
+        """Forget what belonged to the turn before."""
+        self._before = dict(self._totals)
+        self._patches.clear()
+        self.begin_part()
+
+    def begin_part(self) -> None:
+        """The turn goes on after a person's word, as another one of the program's."""
+        self.plan = ""
+        self._texts.clear()
+
+    @property
+    def usage(self) -> Usage:
+        """What the turn has used so far, with its sub-agents."""
+        used = Usage()
+        for thread, total in self._totals.items():
+            used += _difference(total, self._before.get(thread, Usage()))
+        return used
+
+    @property
+    def last_text(self) -> str:
+        """The last message of the session's own thread."""
+        return self._last_text.get(self.thread_id, "")
+
+    def events(self, method: str, params: Json) -> Iterator[base.AgentEvent]:
+        """What a notification tells; nothing for those that we do not know."""
+        thread = str(params.get("threadId"))
+        parent = None if thread == self.thread_id else self.children.get(thread, "")
+        match method:
+            case "item/started":
+                yield from self._started(_object(params.get("item")), parent)
+            case "item/completed":
+                yield from self._completed(_object(params.get("item")), thread, parent)
+            case "turn/completed" if parent:
+                yield from self._result(parent, self._last_text.pop(thread, ""), False)
+            case "thread/tokenUsage/updated":
+                self._count(thread, _object(params.get("tokenUsage")))
+            case _ if parent is not None:
+                return
+            case "item/agentMessage/delta":
+                yield from self._delta(str(params.get("itemId")), "text", params)
+            case "item/reasoning/summaryTextDelta":
+                block = f"{params.get('itemId')}:{params.get('summaryIndex')}"
+                yield from self._delta(block, "thinking", params)
+            case "turn/plan/updated":
+                yield from self._todo_list(str(params.get("turnId")), params.get("plan"))
+            case "error" if params.get("willRetry"):
+                # What the broken attempt said will be said again.
+                yield from map(base.BlockDropped, sorted(self._texts))
+                self._texts.clear()
+                yield base.Notice(codex_errors.retry_notice(_object(params.get("error"))))
+            case "warning" if isinstance(params.get("message"), str):
+                yield base.Notice(params["message"])
+
+    def cut_off(self) -> Iterator[base.AgentEvent]:
+        """An end to the tools that the program never ended."""
+        for tool in list(self._tools):
+            yield from self._result(tool, CUT_OFF, True)
+
+    def edits_of(self, item: str) -> list[Json]:
+        """What the patch with this id would change, each file as an `edit` takes it."""
+        return self._patches.get(item, [])
+
+    # Items -------------------------------------------------------------------------------------
+
+    def _started(self, item: Json, parent: str | None) -> Iterator[base.AgentEvent]:
+        if item.get("type") == "contextCompaction" and parent is None:
+            yield base.Notice("Shortening the conversation…")
+        for use in self._uses(item, parent):
+            self._tools.append(use.id)
+            yield use
+
+    def _completed(self, item: Json, thread: str, parent: str | None) -> Iterator[base.AgentEvent]:
+        key = str(item.get("id"))
+        match item.get("type"):
+            case "agentMessage":
+                text = str(item.get("text") or "")
+                self._last_text[thread] = text or self._last_text.get(thread, "")
+                if parent is None:
+                    yield from self._final(key, "text", text)
+            case "reasoning" if parent is None and isinstance(item.get("summary"), list):
+                for index, text in enumerate(item["summary"]):
+                    yield from self._final(f"{key}:{index}", "thinking", str(text))
+            case "plan" if parent is None:
+                self.plan = str(item.get("text") or "")
+            case "contextCompaction" if parent is None:
+                yield base.Notice("The conversation so far was shortened to a summary.")
+            case "subAgentActivity" if item.get("kind") != "started":
+                child = str(item.get("agentThreadId"))
+                yield from self._result(self.children.get(child, ""), self._said(child), False)
+            case "collabAgentToolCall" if item.get("tool") in _SPAWNING:
+                yield from self._spawned(item, key)
+            case _:
+                yield from self._ended(item, parent)
+
+    def _ended(self, item: Json, parent: str | None) -> Iterator[base.AgentEvent]:
+        content, is_error = _outcome(item)
+        for use in self._uses(item, parent):
+            # Some are complete without ever having begun, and some know only now what they did.
+            if use.id not in self._tools or item.get("type") in ("fileChange", "webSearch"):
+                self._tools += [use.id] if use.id not in self._tools else []
+                yield use
+            if item.get("type") != "subAgentActivity":
+                yield from self._result(use.id, content, is_error)
+
+    def _uses(self, item: Json, parent: str | None) -> Iterator[base.ToolUse]:
+        key = str(item.get("id"))
+        match item.get("type"):
+            case "commandExecution":
+                command = {"command": command_of(item.get("command"))}
+                yield base.ToolUse(key, "bash", command, parent)
+            case "fileChange":
+                patch = list(edits(item, self._worktree, parent))
+                self._patches[key] = [dict(use.input) for use in patch]
+                yield from patch
+            case "mcpToolCall":
+                name = f"mcp__{item.get('server')}__{item.get('tool')}"
+                yield base.ToolUse(key, name, _object(item.get("arguments")), parent)
+            case "dynamicToolCall":
+                told = _object(item.get("arguments"))
+                yield base.ToolUse(key, str(item.get("tool")), told, parent)
+            case "webSearch":
+                query = {"query": str(item.get("query") or "")}
+                yield base.ToolUse(key, "WebSearch", query, parent)
+            case "imageView":
+                path = shown(str(item.get("path") or ""), self._worktree)
+                yield base.ToolUse(key, "read", {"file_path": path}, parent)
+            case "subAgentActivity" if item.get("kind") == "started":
+                self.children[str(item.get("agentThreadId"))] = key
+                name = str(item.get("agentPath") or "").rpartition("/")[2]
+                yield base.ToolUse(key, "agent", {"description": name}, parent)
+            case "collabAgentToolCall" if item.get("tool") in _SPAWNING:
+                told = {"prompt": str(item.get("prompt") or "")}
+                yield base.ToolUse(key, "agent", told, parent)
+
+    def _spawned(self, item: Json, key: str) -> Iterator[base.AgentEvent]:
+        threads = item.get("receiverThreadIds")
+        for thread in threads if isinstance(threads, list) else ():
+            # One that was adopted before this came has the tool already.
+            self.children[str(thread)] = key
+        if item.get("status") == "failed" or not threads:
+            yield from self._result(key, "The sub-agent could not be started.", True)
+
+    def adopt(self, thread: str) -> None:
+        """A sub-agent speaks before the tool that started it has told its thread."""
+        waiting = [tool for tool in self._tools if tool not in self.children.values()]
+        self.children.setdefault(thread, waiting[-1] if waiting else "")
+
+    def _result(self, tool: str, content: str, is_error: bool) -> Iterator[base.AgentEvent]:
+        if tool in self._tools:
+            self._tools.remove(tool)
+            yield base.ToolResult(tool, content, is_error)
+
+    def _said(self, thread: str) -> str:
+        return self._last_text.get(thread, "")
+
+    # Text --------------------------------------------------------------------------------------
+
+    def _delta(self, block: str, kind: Any, params: Json) -> Iterator[base.AgentEvent]:
+        text = params.get("delta")
+        if isinstance(text, str) and text:
+            self._texts.add(block)
+            yield base.TextDelta(block, text, kind)
+
+    def _final(self, block: str, kind: Any, text: str) -> Iterator[base.AgentEvent]:
+        was_streamed = block in self._texts
+        self._texts.discard(block)
+        if text.strip():
+            yield base.TextFinal(block, text, kind)
+        elif was_streamed:
+            yield base.BlockDropped(block)
+
+    def _todo_list(self, turn: str, plan: object) -> Iterator[base.AgentEvent]:
+        steps = [each for each in plan if isinstance(each, dict)] if isinstance(plan, list) else []
+        words = {"inProgress": "in_progress"}
+        todos = [
+            {
+                "content": str(step.get("step") or ""),
+                "status": words.get(str(step.get("status")), str(step.get("status"))),
+            }
+            for step in steps
+        ]
+        self._lists += 1
+        key = f"{turn}-list-{self._lists}"
+        yield base.ToolUse(key, "TodoWrite", {"todos": todos})
+        yield base.ToolResult(key, "")
+
+    # Tokens ------------------------------------------------------------------------------------
+
+    def rebase(self) -> None:
+        """Totals that came between turns are of before: a resumed conversation tells its own."""
+        self._before = dict(self._totals)
+
+    def _count(self, thread: str, told: Json) -> None:
+        total = _object(told.get("total"))
+        cached = _number(total.get("cachedInputTokens"))
+        written = _number(total.get("cacheWriteInputTokens"))
+        self._totals[thread] = Usage(
+            input_tokens=max(0, _number(total.get("inputTokens")) - cached - written),
+            output_tokens=_number(total.get("outputTokens")),
+            cache_creation_input_tokens=written,
+            cache_read_input_tokens=cached,
+        )
+        if thread == self.thread_id:
+            fill = _number(_object(told.get("last")).get("totalTokens"))
+            self.context_tokens = fill or self.context_tokens
+            window = _number(told.get("modelContextWindow"))
+            self.context_window = window or self.context_window
+
+
+def command_of(told: object) -> str:
+    """What the shell is given, without the shell."""
+    command = told if isinstance(told, str) else ""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    is_shell = len(words) == 3 and words[1] in _SHELLS and words[0].endswith("sh")
+    return words[2] if is_shell else command
+
+
+def _outcome(item: Json) -> tuple[str, bool]:
+    """What a tool gave, and whether that is an error."""
+    status = item.get("status")
+    is_error = status in ("failed", "declined") or item.get("success") is False
+    if status == "declined":
+        return NOT_ALLOWED, True
+    match item.get("type"):
+        case "commandExecution":
+            output = str(item.get("aggregatedOutput") or "").rstrip("\n")
+            code = item.get("exitCode")
+            if code and not output:
+                output = f"(exit code {code})"
+            return output, is_error or bool(code)
+        case "mcpToolCall":
+            error = _object(item.get("error")).get("message")
+            told = _object(item.get("result")).get("content")
+            return str(error) if error else _texts(told), is_error or bool(error)
+        case "dynamicToolCall":
+            return _texts(item.get("contentItems")), is_error
+        case "webSearch":
+            return str(_object(item.get("action")).get("url") or ""), is_error
+    return "", is_error
+
+
+def _texts(parts: object) -> str:
+    listed = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    return "\n".join(str(part.get("text") or f"[{part.get('type')}]") for part in listed)
+
+
+def _object(value: object) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _difference(later: Usage, earlier: Usage) -> Usage:
+    counts = {
+        name: max(0, getattr(later, name) - getattr(earlier, name)) for name in Usage.model_fields
+    }
+    return Usage(**counts)

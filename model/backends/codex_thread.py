@@ -1,0 +1,117 @@
+"""A session's thread of Codex: begun, or opened again where it was left."""
+
+import asyncio
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from model.backends import codex_policy
+from model.backends.base import Launch, Settings
+from model.backends.codex_server import NAME, CodexServer
+from model.backends.json_rpc import RpcError
+from model.errors import SpinneyError
+
+Json = dict[str, Any]
+
+_PATIENCE: Final = 60.0
+"""Seconds to open a thread; the MCP servers of the person start with it."""
+
+_HELD: Final = "active writer"
+_LOST: Final = ("no rollout found", "invalid session id", "not found", "is archived")
+"""In what the program says of a thread that another program has open, or that it has not."""
+
+
+class ThreadHeldError(SpinneyError):
+    """Another running Codex has the conversation open."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"Another {NAME} has this conversation open. End it there and send the message again.",
+            "conflict",
+        )
+
+
+@dataclass(slots=True)
+class Thread:
+    """The session's conversation as the program knows it."""
+
+    id: str
+    model: str
+    """What it takes where no model is chosen."""
+    mark: str
+    """The value of `codex_policy.MARK` that its commands carry."""
+    git: list[Path]
+    """What a commit writes to."""
+    servers: tuple[str, ...]
+    """The MCP servers that the person has."""
+    web_is_off: bool
+    is_kept: bool = False
+    """Whether the program has it on disk, which it has from the first message on."""
+    is_lost: bool = False
+    """Whether it stands in for a conversation that the program has no more."""
+
+
+async def open_thread(
+    server: CodexServer, launch: Launch, settings: Settings, token: str | None, mark: str = ""
+) -> Thread:
+    """The thread with this token, or a new one where there is none or the program lost it.
+
+    Raises `ThreadHeldError` when another program has it, else `SpinneyError`.
+    """
+    mark = mark or uuid.uuid4().hex
+    read = await server.rpc.request("config/read", {"cwd": str(launch.worktree)})
+    servers = _servers(read)
+    told: Json = {
+        "cwd": str(launch.worktree),
+        "config": codex_policy.thread_config(launch, settings, mark, servers),
+    }
+    if settings.model:
+        told["model"] = settings.model
+    answer = await _resumed(server, told, token) if token else None
+    is_kept = answer is not None
+    if answer is None:
+        instructions = "baseInstructions" if launch.text_only else "developerInstructions"
+        if launch.system_prompt:
+            told[instructions] = launch.system_prompt
+        told["ephemeral"] = launch.text_only
+        answer = await server.rpc.request("thread/start", told, _PATIENCE)
+    return Thread(
+        id=_id_of(answer),
+        model=str(answer.get("model") or ""),
+        mark=mark,
+        git=await asyncio.to_thread(codex_policy.git_places, launch.worktree),
+        servers=tuple(sorted(servers)),
+        web_is_off=codex_policy.web_is_off(launch, settings),
+        is_kept=is_kept,
+        is_lost=bool(token) and not is_kept,
+    )
+
+
+async def _resumed(server: CodexServer, told: Mapping[str, Any], token: str) -> Json | None:
+    words = {**told, "threadId": token, "excludeTurns": True}
+    try:
+        answer = await server.rpc.request("thread/resume", words, _PATIENCE)
+    except RpcError as error:
+        if _HELD in error.message:
+            raise ThreadHeldError from error
+        if any(words in error.message for words in _LOST):
+            return None
+        raise
+    # It was seen to resume another conversation than the one that was asked for.
+    return answer if _id_of(answer) == token else None
+
+
+def _id_of(answer: Mapping[str, Any]) -> str:
+    thread = answer.get("thread")
+    found = thread.get("id") if isinstance(thread, dict) else None
+    if not isinstance(found, str):
+        raise SpinneyError(f"{NAME} did not begin a conversation. Try again.", "backend_error")
+    return found
+
+
+def _servers(read: Mapping[str, Any]) -> list[str]:
+    config = read.get("config")
+    servers = config.get("mcp_servers") if isinstance(config, dict) else None
+    return list(servers) if isinstance(servers, dict) else []
