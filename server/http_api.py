@@ -56,6 +56,12 @@ OPERATIONS = (
     Operation("POST", f"{_SESSION}/approve", sessions.approve_plan, ("mode", "plan")),
     Operation("POST", f"{_SESSION}/answer", sessions.answer_question, ("answer",)),
     Operation("POST", f"{_SESSION}/archive", sessions.archive_session),
+    Operation(
+        "GET",
+        f"{_SESSION}/output",
+        sessions.get_tool_output,
+        ("tool_use_id", "offset", "limit"),
+    ),
     Operation("GET", _SESSION, sessions.get_session),
     Operation(
         "PATCH",

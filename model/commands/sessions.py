@@ -5,6 +5,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from model.chat.chats import session_in
+from model.chat.outputs import ToolOutput
 from model.commands.registry import command
 from model.errors import SpinneyError, session_not_found
 from model.events import (
@@ -37,6 +38,9 @@ PAGE = 100
 """Messages of a page (interface 8)."""
 
 PAGE_LIMIT = 1000
+
+OUTPUT_PAGE = 1024 * 1024
+"""Bytes of a tool's result in one reply."""
 
 _BEYOND_ALL = 2**62
 """No conversation is longer, and SQLite takes no number above 2**63."""
@@ -269,6 +273,28 @@ async def answer_permission(
     With `deny` the agent reads the `reason` (at most 4,000 characters): what to do instead.
     """
     return await workspace.chats.permit(session_id, request_id, decision, reason or "")
+
+
+@command
+async def get_tool_output(
+    workspace: "Workspace",
+    session_id: str,
+    tool_use_id: str,
+    offset: int = 0,
+    limit: int = OUTPUT_PAGE,
+) -> ToolOutput:
+    """Read on in a tool's long result, of which the conversation shows the ends: up to `limit`
+    bytes from `offset` on, both within whole characters.
+
+    What is kept ends with the session, after 16 MiB of one result, and where all results together
+    are more than 1 GiB (the oldest go).
+    """
+    session_in(workspace.store.state, session_id)
+    if offset < 0:
+        raise SpinneyError("Invalid field 'offset': must not be negative")
+    if not 4 <= limit <= OUTPUT_PAGE:
+        raise SpinneyError(f"Invalid field 'limit': must be from 4 to {OUTPUT_PAGE}")
+    return await workspace.outputs.read(session_id, tool_use_id, min(offset, _BEYOND_ALL), limit)
 
 
 @command

@@ -228,6 +228,20 @@ async def test_post_answer_answers_the_pending_question(
     assert await chat.last_text(session) == "You answered: A"
 
 
+async def test_get_output_reads_on_in_a_long_result_of_a_tool(
+    ask: Ask, chat: Chat, session: Any, path: str
+) -> None:
+    await ask("PATCH", path, {"execution_mode": "build"})
+    await says(ask, chat, session, "/demo run seq 10000", until="idle")
+    _, page = await ask("GET", f"{path}/messages")
+    (use,) = (b for m in page["messages"] for b in m["content"] if b["type"] == "tool_use")
+    asked = f"{path}/output?toolUseId={use['id']}&limit=1000"
+    status, piece = await ask("GET", asked)
+    assert (status, len(piece["content"]), piece["next_offset"]) == (200, 1000, 1000)
+    assert (await ask("GET", f"{asked}&offset=-1"))[0] == 400
+    assert (await ask("GET", f"{path}/output?toolUseId=other"))[0] == 404
+
+
 async def test_post_archive(ask: Ask, path: str) -> None:
     status, archived = await ask("POST", f"{path}/archive")
     assert status == 200

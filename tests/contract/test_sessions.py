@@ -162,6 +162,24 @@ async def test_answer_permission_decides_what_runs(
     assert Path(worktree["path"], "made.txt").exists() is ran
 
 
+async def test_get_tool_output_reads_on_where_the_conversation_shows_the_ends(
+    call: Call, worktree: Any, chat: Chat, listener: Socket
+) -> None:
+    session = await call("create_session", worktreeId=worktree["id"], executionMode="build")
+    await chat.say(session, "/demo run seq 10000")
+    messages = (await call("get_messages", sessionId=session["id"]))["messages"]
+    (result,) = (b for m in messages for b in m["content"] if b["type"] == "tool_result")
+    assert "are left out here" in result["content"]
+    about = {"sessionId": session["id"], "toolUseId": result["tool_use_id"]}
+    whole = await call("get_tool_output", **about)
+    lines = whole["content"].splitlines()
+    assert [line for line in lines if line.isdigit()] == [str(n) for n in range(1, 10001)]
+    assert (whole["offset"], whole["next_offset"]) == (0, None)
+    piece = await call("get_tool_output", offset=10, limit=20, **about)
+    assert piece["content"] == whole["content"].encode()[10:30].decode()
+    assert (piece["next_offset"], piece["size"]) == (30, len(whole["content"].encode()))
+
+
 async def test_search_messages_finds_what_was_said(call: Call, session: Any, chat: Chat) -> None:
     await chat.say(session, "/demo say the shuttle of the loom")
     hits = await call("search_messages", query="shuttle")
