@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.backends.base import Backend
+from model.backends.base import Backend, Probe
+from model.backends.probing import probe_all
 from model.catalog import Catalog
 from model.errors import SpinneyError
 from model.git import run
@@ -29,15 +30,15 @@ async def examine(
     directories: Directories, backends: Mapping[str, Backend], catalog: Catalog
 ) -> list[Finding]:
     """Look at programs and directories; takes at most some seconds and asks no provider."""
-    programs = await asyncio.gather(
-        _git(), _gh(), *(_backend(catalog.label(name), backends[name]) for name in backends)
-    )
+    rows = catalog.backend_rows(demo="demo" in backends)
+    git, gh, agents = await asyncio.gather(_git(), _gh(), probe_all(rows, backends))
     folders = await asyncio.gather(
         asyncio.to_thread(_directory, "configuration", directories.config),
         asyncio.to_thread(_directory, "data", directories.data),
         asyncio.to_thread(_directory, "worktrees", directories.worktrees_home),
     )
-    return [*programs, *folders]
+    found = [_agent(row.label, probe) for row, probe in agents]
+    return [git, gh, *found, *folders]
 
 
 async def _git() -> Finding:
@@ -55,8 +56,7 @@ async def _gh() -> Finding:
     return Finding("gh", True, program)
 
 
-async def _backend(label: str, backend: Backend) -> Finding:
-    probe = await backend.probe()
+def _agent(label: str, probe: Probe) -> Finding:
     if probe.program is None:
         return Finding(label, None, "not found", probe.problem or "")
     signed = {True: "signed in", False: "not signed in", None: "sign-in not known"}

@@ -10,7 +10,7 @@ from model import events as e
 from model.catalog import BUILT_IN
 from model.client.base import Client
 from model.commands import sessions as commands
-from model.commands.doctor import check_backends, get_problems
+from model.commands.doctor import get_problems, list_backends
 from model.commands.server import get_http_server_status
 from model.commands.worktrees import mark_worktree_opened
 from model.errors import SpinneyError
@@ -218,4 +218,4 @@ class Link:
         self._screen.show_server(await self.client.call(get_http_server_status))
         state = await self.mirror.until(lambda state: True)
         if not state.sessions and not self._screen.demo:
-            self._screen.agents_found(await self.client.call(check_backends))
+            self._screen.agents_found(await self.client.call(list_backends))

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.backends.probing import probe_all
 from model.commands.registry import command
 from model.errors import project_gone
 from model.resources import Resource
@@ -18,27 +19,32 @@ class BackendReport(Resource):
     name: str
     label: str
     program: str | None
+    """Absolute path; null where it is not installed."""
     version: str | None
+    supported: bool | None
+    """Whether Spinney drives this version; null where that is not known."""
     signed_in: bool | None
+    """Null where only its provider knows."""
     problem: str | None
+    """What is wrong, with the command that mends it; null where it can be used."""
 
 
 @command
-async def check_backends(workspace: "Workspace") -> list[BackendReport]:
-    """Look for every agent program; asks no provider."""
-
-    async def check(name: str) -> BackendReport:
-        found = await workspace.backends[name].probe()
-        return BackendReport(
-            name=name,
-            label=workspace.catalog.label(name),
+async def list_backends(workspace: "Workspace") -> list[BackendReport]:
+    """Every agent that can be chosen, with what was found of its program; asks no provider."""
+    rows = workspace.catalog.backend_rows(demo=workspace.demo)
+    return [
+        BackendReport(
+            name=row.name,
+            label=row.label,
             program=found.program,
             version=found.version,
+            supported=True if found.problem is None else found.supported,
             signed_in=found.signed_in,
             problem=found.problem,
         )
-
-    return list(await asyncio.gather(*(check(name) for name in workspace.backends)))
+        for row, found in await probe_all(rows, workspace.backends)
+    ]
 
 
 @command

@@ -35,12 +35,13 @@ class FakeClient:
             "send_chat_message": lambda given: SentMessage(message_id="m", status="processing"),
             "get_problems": lambda given: [],
             "get_http_server_status": lambda given: {"running": False},
-            "check_backends": lambda given: [
+            "list_backends": lambda given: [
                 BackendReport(
                     name="backend_a",
                     label="Claude Code",
                     program="/usr/bin/claude",
                     version="2.1",
+                    supported=True,
                     signed_in=True,
                     problem=None,
                 )

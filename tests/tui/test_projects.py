@@ -226,9 +226,9 @@ async def test_adding_a_project_asks_again_with_the_reason(start: Start) -> None
 
 
 def nothing_installed(client: FakeClient) -> FakeClient:
-    check = client.answers["check_backends"]
+    check = client.answers["list_backends"]
     missing = {"program": None, "problem": "It is missing. Install it with: get it"}
-    client.answers["check_backends"] = lambda given: [
+    client.answers["list_backends"] = lambda given: [
         report.model_copy(update=missing) for report in check(given)
     ]
     return client
@@ -249,7 +249,7 @@ async def test_without_any_agent_it_says_what_each_lacks_and_takes_projects_all_
 async def test_without_any_agent_and_project_a_project_comes_first(start: Start) -> None:
     client = nothing_installed(FakeClient())
     async with start(client) as (app, pilot):
-        await until(pilot, lambda: client.called("check_backends"))
+        await until(pilot, lambda: client.called("list_backends"))
         await pilot.pause()
         assert app.main.chat.welcome.step.action == "add_project"
 

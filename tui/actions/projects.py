@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from model.commands.doctor import BackendReport, check_backends
+from model.commands.doctor import BackendReport, list_backends
 from model.commands.projects import add_project as add_project_command
 from model.commands.projects import remove_project as remove_project_command
 from model.errors import SpinneyError
@@ -75,7 +75,7 @@ async def remove_project(screen: "MainScreen") -> None:
 async def check_agents(screen: "MainScreen") -> None:
     """Look for every agent program and say what was found."""
     screen.say("Looking for agents …")
-    reports = await screen.client.call(check_backends)
+    reports = await screen.client.call(list_backends)
     screen.agents_found(reports)
     await screen.app.push_screen_wait(Report("Agents", report_text(reports)))
 
