@@ -40,6 +40,7 @@ START_PATIENCE: Final = 60.0
 """Seconds to answer `initialize`; ten were seen on a busy machine."""
 
 _UNKNOWN_CONVERSATION: Final = "No conversation found"
+_UNKNOWN_OPTION: Final = "unknown option"
 
 
 class ClaudeBackend:
@@ -84,12 +85,14 @@ class ClaudeBackend:
         plans = claude_program.plans_folder(environment)
         session = ClaudeSession(process, launch, conversation[1], Edits(launch.worktree, plans))
         try:
-            await session.initialize(launch.profile)
+            await session.initialize(claude_program.profile(launch))
         except SpinneyError as error:
             await process.settled()
             await session.close()
             if _UNKNOWN_CONVERSATION in process.stderr_tail:
                 return None
+            if _UNKNOWN_OPTION in process.stderr_tail:
+                raise SpinneyError(claude_program.TOO_OLD, "backend_unavailable") from error
             if process.stderr_tail:
                 text = f"{NAME} did not start: {process.stderr_tail}"
                 raise SpinneyError(text, "backend_unavailable") from error
@@ -130,12 +133,12 @@ class ClaudeSession:
         self._link = AgentLink(NAME, process, self._on_line)
         self._control = Control(NAME, self._link)
 
-    async def initialize(self, profile: Mapping[str, Any]) -> None:
+    async def initialize(self, profile: Line) -> None:
         """Wait until the program is ready."""
         await self._control.ask("initialize", START_PATIENCE, hooks=WEB_HOOK)
         if profile:
             # Here and not on the command line, which everybody on the machine can read.
-            await self._control.ask("apply_flag_settings", settings=dict(profile))
+            await self._control.ask("apply_flag_settings", settings=profile)
         await self._set_thinking_tokens()
 
     def events(self) -> AsyncIterator[base.AgentEvent]:

@@ -11,7 +11,7 @@ import signal
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from model.backends.base import Launch, Probe
 from model.backends.claude_policy import PERMISSION_MODE
@@ -24,6 +24,13 @@ NOT_INSTALLED: Final = (
 OLDEST: Final = (2, 1, 197)
 """The oldest version that this adapter was tried with."""
 
+TOO_OLD: Final = (
+    f"Claude Code is older than {'.'.join(map(str, OLDEST))} and cannot work with Spinney. "
+    "Run: claude update"
+)
+
+_MCP_OFF: Final = "deniedMcpServers"
+
 _PROBE_PATIENCE: Final = 9.0
 
 _SETTINGS: Final = {
@@ -33,7 +40,19 @@ _SETTINGS: Final = {
     # With its own default of 10 an unreachable provider keeps a turn busy for minutes.
     "CLAUDE_CODE_MAX_RETRIES": "4",
     "DISABLE_AUTOUPDATER": "1",
+    # A to-do list is one call that holds it all, as every screen shows it.
+    "CLAUDE_CODE_ENABLE_TASKS": "0",
 }
+
+_SUB_AGENTS: Final = ("Agent", "Task", "Workflow")
+"""The tools that start sub-agents, in newer and in older versions."""
+
+_DISALLOWED: Final = (
+    # Worktrees are Spinney's.
+    "EnterWorktree", "ExitWorktree",
+    # They begin turns by themselves.
+    "Monitor", "ScheduleWakeup",
+)  # fmt: skip
 
 _TEXT_ONLY: Final = (
     "--tools", "", "--strict-mcp-config", "--no-session-persistence",
@@ -47,7 +66,27 @@ _TEXT_ONLY: Final = (
 
 def environment(launch: Launch) -> dict[str, str]:
     """The program's environment; what people set themselves wins."""
-    return {**_SETTINGS, **agent_environment(launch.environment)}
+    limit = {"CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS": str(launch.sub_agents)}
+    limits = limit if launch.sub_agents else {}
+    return {**_SETTINGS, **limits, **agent_environment(launch.environment)}
+
+
+def settings(launch: Launch) -> dict[str, Any]:
+    """Settings of the program that hold over those of the person and the project."""
+    # Newer versions would judge commands in plan mode by themselves (2.1.329).
+    settings: dict[str, Any] = {"useAutoModeDuringPlan": False}
+    if launch.mcp_off:
+        settings[_MCP_OFF] = [{"serverName": name} for name in sorted(launch.mcp_off)]
+    return settings
+
+
+def profile(launch: Launch) -> dict[str, Any]:
+    """The profile's settings, which may hold keys, with what a session needs on top."""
+    ours = settings(launch)
+    off = launch.profile.get(_MCP_OFF)
+    if isinstance(off, list) and _MCP_OFF in ours:
+        ours[_MCP_OFF] += off
+    return {**launch.profile, **ours} if launch.profile else {}
 
 
 async def find(path: str | None) -> str:
@@ -72,8 +111,7 @@ def command_line(program: str, launch: Launch, conversation: tuple[str, str]) ->
         "--include-partial-messages",
         # Without it there are no plans and no questions either.
         "--permission-prompt-tool", "stdio",
-        # Newer versions would judge commands in plan mode by themselves (2.1.329).
-        "--settings", '{"useAutoModeDuringPlan":false}',
+        "--settings", json.dumps(settings(launch)),
         "--effort", launch.settings.effort,
         "--thinking-display", "summarized",
         *conversation,
@@ -85,8 +123,9 @@ def command_line(program: str, launch: Launch, conversation: tuple[str, str]) ->
     line += ["--permission-mode", PERMISSION_MODE[launch.settings.mode]]
     if launch.system_prompt:
         line += ["--append-system-prompt", launch.system_prompt]
-    # Worktrees are Spinney's; last, because this option takes all words up to the next one.
-    return [*line, "--disallowedTools", "EnterWorktree", "ExitWorktree"]
+    disallowed = _DISALLOWED if launch.sub_agents != 0 else (*_DISALLOWED, *_SUB_AGENTS)
+    # Last, because this option takes all words up to the next one.
+    return [*line, "--disallowedTools", *disallowed]
 
 
 async def probe() -> Probe:

@@ -4,6 +4,7 @@ What the program asks and answers (`control_*`) is `claude.py`'s. Streamed text 
 `assistant` lines are the truth, and a request that breaks is repeated under another message id.
 """
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -70,6 +71,8 @@ class ClaudeStream:
                 yield from self._tool_results(line)
             case "conversation_reset":
                 yield from self._identified(line)
+            case "rate_limit_event":
+                self._rate_limited(as_object(line.get("rate_limit_info")))
             case "result":
                 # What was streamed stays: a stopped answer is an answer as far as it went.
                 yield from self._tools_cut_off()
@@ -144,6 +147,12 @@ class ClaudeStream:
             self._servers = names
             yield base.McpServersSeen(names)
 
+    def _rate_limited(self, told: Line) -> None:
+        """The limit of a person's subscription, which ends at a time of day."""
+        reset = told.get("resetsAt")
+        if told.get("status") == "rejected" and isinstance(reset, int | float):
+            self._retry_delay = max(0.0, reset - time.time())
+
     # Streaming ---------------------------------------------------------------------------------
 
     def _streamed(self, event: Line) -> Iterator[base.AgentEvent]:
@@ -207,7 +216,7 @@ class ClaudeStream:
         parent = line.get("parent_tool_use_id")
         if isinstance(line.get("error"), str):
             # The text explains the error; the end of the turn will tell it.
-            self._error_word = line["error"]
+            self._error_word = line["error"] if parent is None else self._error_word
             return
         message_id = str(message.get("id", ""))
         if parent is None and self._message is not None and self._message.id != message_id:

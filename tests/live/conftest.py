@@ -1,13 +1,18 @@
 """The real agent programs, cut off from the world: their provider is a stub on loopback."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from model.backends import base
+from model.backends.claude import ClaudeBackend
 from tests.live.provider_stub import ProviderStub
+from tests.model.backends.agents import Conversation, Open, a_launch
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,3 +57,26 @@ def claude_environment(
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_TELEMETRY": "1",
     }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty folder for an agent to work in."""
+    path = tmp_path / "worktree"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+async def open_claude(claude_environment: dict[str, str], folder: Path) -> AsyncIterator[Open]:
+    """Opens a conversation with the real Claude Code; its program is closed at the end."""
+    opened: list[base.Agent] = []
+
+    async def open_claude(**launch: Any) -> Conversation:
+        usual = {"model": "sonnet", "thinking": "think", "environment": claude_environment}
+        agent = await ClaudeBackend().open(a_launch(folder, **{**usual, **launch}))
+        opened.append(agent)
+        return Conversation(agent)
+
+    yield open_claude
+    await asyncio.gather(*(agent.close() for agent in opened))

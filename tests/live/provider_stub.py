@@ -1,5 +1,9 @@
 """A stand-in for the provider of Claude Code: the Messages API on loopback, scripted by the text of
 the user's last message (see `scripted`). Run alone: `python -m tests.live.provider_stub --port 0`.
+
+Beside the words for every program it knows `call: TOOL {INPUT}` (several: ` & ` between them),
+`ponder` (thinks slowly), `blob MB` (one word of so many megabytes), `hang` (never answers) and
+`error STATUS TEXT`.
 """
 
 import argparse
@@ -36,11 +40,12 @@ class Answer:
 
     text: str = ""
     thinking: str = ""
-    tool: str = ""
-    input: Json = field(default_factory=dict)
+    calls: tuple[tuple[str, Json], ...] = ()
+    """Tools by name, each with its input."""
     pause: float = 0.0
     """Seconds between two words."""
     status: int = 200
+    hangs: bool = False
 
 
 @dataclass
@@ -77,8 +82,12 @@ class ProviderStub:
         answer = answer_to(body)
         if answer.status != 200:
             kind = ERRORS.get(answer.status, "api_error")
-            error = {"type": "error", "error": {"type": kind, "message": f"scripted {kind}"}}
-            return web.json_response(error, status=answer.status)
+            told = {"type": kind, "message": answer.text or f"scripted {kind}"}
+            headers = {"retry-after": "1"} if answer.status == 429 else {}
+            error = {"type": "error", "error": told}
+            return web.json_response(error, status=answer.status, headers=headers)
+        if answer.hangs:
+            await asyncio.Event().wait()
         number = next(self._ids)
         message = _message(answer, number, body.get("model", "stub"))
         if not body.get("stream"):
@@ -111,7 +120,23 @@ def answer_to(body: Json) -> Answer:
 def _script(
     text: str, earlier: list[str], after: list[Json], directory: str, plan_file: str
 ) -> list[Answer]:
-    steps = scripted.steps(text, earlier, _tool_results(after))
+    results = _tool_results(after)
+    command, _, rest = text.partition(" ")
+    match command:
+        case "call:":
+            calls = (call.partition(" ") for call in rest.split(" & "))
+            tools = tuple((name, json.loads(told or "{}")) for name, _, told in calls)
+            return [Answer(calls=tools), Answer(f"I heard: {' '.join(results)}")]
+        case "ponder":
+            return [Answer("Done.", thinking="hm " * 600, pause=0.1)]
+        case "blob":
+            return [Answer("x" * (int(rest) * 1_000_000))]
+        case "hang":
+            return [Answer(hangs=True)]
+        case "error":
+            status, _, words = rest.partition(" ")
+            return [Answer(words, status=int(status))]
+    steps = scripted.steps(text, earlier, results)
     refused = _refused(after)
     return [each for step in steps for each in _answers(step, directory, plan_file, refused)]
 
@@ -123,18 +148,21 @@ def _answers(step: Step, directory: str, plan_file: str, refused: bool) -> list[
             return [Answer(step.text, step.thinking, pause=step.pause, status=step.status)]
         case scripted.Write(path, content):
             file = {"file_path": f"{directory}/{path}", "content": content}
-            return [Answer(step.text, tool="Write", input=file)]
+            return [Answer(step.text, calls=(("Write", file),))]
         case scripted.Edit(path, old, new):
             file = {"file_path": f"{directory}/{path}"}
             edit = {**file, "old_string": old, "new_string": new}
-            return [Answer(tool="Read", input=file), Answer(tool="Edit", input=edit)]
+            return [Answer(calls=(("Read", file),)), Answer(calls=(("Edit", edit),))]
         case scripted.Run(command):
             run = {"command": command, "description": "Run a command"}
-            return [Answer(tool="Bash", input=run)]
+            return [Answer(calls=(("Bash", run),))]
         case scripted.Propose(plan):
             # As the program tells a model to: the plan goes into its file, then comes the tool.
             file = {"file_path": plan_file, "content": plan}
-            proposal = [Answer(step.text, tool="Write", input=file), Answer(tool="ExitPlanMode")]
+            proposal = [
+                Answer(step.text, calls=(("Write", file),)),
+                Answer(calls=(("ExitPlanMode", {}),)),
+            ]
             # The program goes on in the same turn, whatever the person says to the plan.
             following = scripted.revised(plan) if refused else scripted.carried_out(plan)
             return [
@@ -145,7 +173,7 @@ def _answers(step: Step, directory: str, plan_file: str, refused: bool) -> list[
             choices = [{"label": option, "description": option} for option in options]
             asked = {"question": question, "header": "Choice", "multiSelect": False}
             questions = {"questions": [{**asked, "options": choices}]}
-            return [Answer(tool="AskUserQuestion", input=questions)]
+            return [Answer(calls=(("AskUserQuestion", questions),))]
 
 
 def _spoken(message: Json) -> list[str]:
@@ -192,8 +220,8 @@ def _message(answer: Answer, number: int, model: str) -> Json:
         content.append({"type": "thinking", "thinking": answer.thinking, "signature": "c3R1Yg=="})
     if answer.text:
         content.append({"type": "text", "text": answer.text})
-    if answer.tool:
-        tool = {"id": f"toolu_{number:04}", "name": answer.tool, "input": answer.input}
+    for place, (name, told) in enumerate(answer.calls):
+        tool = {"id": f"toolu_{number:04}_{place}", "name": name, "input": told}
         content.append({"type": "tool_use", **tool})
     return {
         "id": f"msg_{number:04}",
@@ -201,7 +229,7 @@ def _message(answer: Answer, number: int, model: str) -> Json:
         "role": "assistant",
         "model": model,
         "content": content,
-        "stop_reason": "tool_use" if answer.tool else "end_turn",
+        "stop_reason": "tool_use" if answer.calls else "end_turn",
         "stop_sequence": None,
         "usage": {**USAGE, "output_tokens": len(answer.text.split()) + 1},
     }

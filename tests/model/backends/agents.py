@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -76,6 +77,16 @@ def lives(pid: int) -> bool:
     except OSError:
         return False
     return state not in ("Z", "X")
+
+
+def at_work_in(folder: Path) -> set[int]:
+    """The processes that run in a folder, whoever started them."""
+    found = set()
+    for process in Path("/proc").iterdir():
+        with suppress(OSError):
+            if process.name.isdigit() and (process / "cwd").readlink() == folder:
+                found.add(int(process.name))
+    return {pid for pid in found if lives(pid)}
 
 
 async def becomes(condition: Callable[[], bool], seconds: float = 10.0) -> None:

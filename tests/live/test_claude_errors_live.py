@@ -1,0 +1,115 @@
+"""What goes wrong with the real Claude Code, as a person reads it."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from model.backends import base
+from model.backends.claude import ClaudeBackend
+from model.errors import SpinneyError
+from tests.live.provider_stub import ProviderStub
+from tests.model.backends.agents import (
+    Open,
+    a_launch,
+    only,
+    text,
+)
+
+
+async def test_a_refused_key_is_told_at_once(
+    open_claude: Open, claude_environment: dict[str, str]
+) -> None:
+    claude_environment["CLAUDE_CODE_MAX_RETRIES"] = "10"
+    conversation = await open_claude()
+    async with asyncio.timeout(5):  # all the retries would take minutes
+        failed = only(await conversation.turn("error 401"), base.TurnFailed)
+    assert failed.error_type == "authentication_error"
+    assert "/login" in failed.error
+    assert text(await conversation.turn("say: again")) == "again"
+
+
+@pytest.mark.parametrize(
+    ("words", "error_type", "advice"),
+    [
+        ("error 400 no such thing", "invalid_request", "Change the message"),
+        ("error 400 Your credit balance is too low", "backend_error", "Add some"),
+        ("error 403", "authentication_error", "/login"),
+        ("error 404", "invalid_request", "Choose another model"),
+        ("error 413", "too_large", "Send less"),
+        ("error 429", "rate_limit_error", "Wait a while"),
+        ("error 500", "backend_error", "Try again"),
+        ("error 529", "backend_error", "Try again"),
+    ],
+)
+async def test_a_providers_error_fails_the_turn_and_the_next_one_works(
+    open_claude: Open, words: str, error_type: str, advice: str
+) -> None:
+    conversation = await open_claude()
+    failed = only(await conversation.turn(words), base.TurnFailed)
+    assert failed.error_type == error_type
+    assert advice in failed.error
+    assert (failed.retry_after is not None) == (error_type == "rate_limit_error")
+    assert text(await conversation.turn("say: again")) == "again"
+
+
+async def test_a_conversation_that_is_too_long_is_shortened_first(open_claude: Open) -> None:
+    conversation = await open_claude()
+    await conversation.turn("say: something to shorten")
+    told = await conversation.turn("error 400 prompt is too long: 250000 tokens > 200000 maximum")
+    failed = only(told, base.TurnFailed)
+    assert failed.error_type == "invalid_request"
+    assert "/compact" in failed.error
+    assert any("shortened" in e.text for e in told if isinstance(e, base.Notice))
+
+
+async def test_no_network_is_told_with_the_retries(
+    open_claude: Open, claude_environment: dict[str, str]
+) -> None:
+    claude_environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9"
+    told = await (await open_claude()).turn("say: hello")
+    assert [e.text[:16] for e in told if isinstance(e, base.Notice)] == ["Retrying (1 of 1"]
+    failed = only(told, base.TurnFailed)
+    assert failed.error_type == "backend_error"
+    assert "out of reach" in failed.error
+
+
+async def test_a_program_that_is_not_signed_in_names_the_command(
+    open_claude: Open, claude_environment: dict[str, str], provider: ProviderStub
+) -> None:
+    del claude_environment["ANTHROPIC_API_KEY"]
+    failed = only(await (await open_claude()).turn("say: hello"), base.TurnFailed)
+    assert failed.error_type == "authentication_error"
+    assert "Run: claude, then /login" in failed.error
+    assert provider.requests == []
+
+
+async def test_a_folder_that_is_gone_is_named(
+    folder: Path, claude_environment: dict[str, str]
+) -> None:
+    gone = a_launch(folder / "gone", environment=claude_environment)
+    with pytest.raises(SpinneyError, match=r"worktree/gone is gone\. Restore it"):
+        await ClaudeBackend().open(gone)
+
+
+async def test_the_probe_finds_the_program_its_version_and_its_sign_in(
+    claude_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in claude_environment.items():
+        monkeypatch.setenv(name, value)
+    probe = await ClaudeBackend().probe()
+    assert probe.program is not None
+    assert Path(probe.program).name == "claude"
+    assert probe.version is not None
+    assert probe.signed_in is True  # by the key in the environment
+
+
+async def test_the_probe_tells_that_nobody_is_signed_in(
+    claude_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del claude_environment["ANTHROPIC_API_KEY"]
+    for name, value in claude_environment.items():
+        monkeypatch.setenv(name, value)
+    probe = await ClaudeBackend().probe()
+    assert probe.signed_in is False
+    assert probe.problem == "Claude Code is not signed in. Run: claude, then /login"

@@ -1,0 +1,130 @@
+"""The real Claude Code in plan, build and yolo mode: what it may do, what becomes of a plan."""
+
+from pathlib import Path
+
+import pytest
+
+from model.backends import base
+from model.errors import SpinneyError
+from tests.live.provider_stub import ProviderStub
+from tests.model.backends.agents import Open, only, text
+
+
+async def test_yolo_mode_runs_without_asking(open_claude: Open, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    told = await (await open_claude(mode="yolo")).turn(f"bash: python3 -V && touch {outside}")
+    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert outside.exists()
+
+
+async def test_plan_mode_changes_nothing(open_claude: Open, folder: Path) -> None:
+    told = await (await open_claude(mode="plan")).turn("write a.txt: hi")
+    assert only(told, base.ToolResult).is_error
+    assert list(folder.iterdir()) == []
+
+
+async def test_the_mode_changes_between_turns(open_claude: Open, folder: Path) -> None:
+    conversation = await open_claude(mode="plan")
+    agent = conversation.agent
+    assert only(await conversation.turn("write a.txt: hi"), base.ToolResult).is_error
+    await agent.configure(base.Settings("build", "sonnet", "think"))
+    assert not only(await conversation.turn("write a.txt: hi"), base.ToolResult).is_error
+    await agent.configure(base.Settings("yolo", "sonnet", "think"))
+    told = await conversation.turn("bash: python3 -c 'print(6 * 7)'")
+    assert only(told, base.ToolResult).content == "42"
+    await agent.configure(base.Settings("plan", "sonnet", "think"))
+    assert only(await conversation.turn("write b.txt: hi"), base.ToolResult).is_error
+    assert [path.name for path in folder.iterdir()] == ["a.txt"]
+    assert not any(
+        isinstance(e, base.ModeChanged | base.PermissionAsked) for e in conversation.told
+    )
+
+
+async def test_a_mode_that_the_agent_changes_itself_is_told(
+    open_claude: Open, folder: Path
+) -> None:
+    conversation = await open_claude(mode="yolo")
+    assert only(await conversation.turn("call: EnterPlanMode"), base.ModeChanged).mode == "plan"
+    assert only(await conversation.turn("write a.txt: hi"), base.ToolResult).is_error
+    assert list(folder.iterdir()) == []
+
+
+async def test_plan_mode_uses_the_web_only_where_it_may(open_claude: Open) -> None:
+    fetch = 'call: WebFetch {"url": "http://127.0.0.1:9/", "prompt": "Read it"}'
+    conversation = await open_claude(mode="plan", web_in_plan=False)
+    refused = only(await conversation.turn(fetch), base.ToolResult)
+    assert "the web may not be used" in refused.content
+    allowed = base.Settings("plan", "sonnet", "think", web_in_plan=True)
+    await conversation.agent.configure(allowed)
+    told = await conversation.turn(fetch)
+    assert "the web may not be used" not in only(told, base.ToolResult).content
+    assert not any(isinstance(e, base.PermissionAsked) for e in conversation.told)
+
+
+async def test_the_programs_own_file_for_the_plan_is_not_shown_as_an_edit(
+    open_claude: Open, claude_environment: dict[str, str]
+) -> None:
+    conversation = await open_claude(mode="plan")
+    await conversation.agent.send(base.Prompt("plan: weave a scarf"))
+    plan = await conversation.until(base.PlanProposed)
+    (file,) = Path(claude_environment["CLAUDE_CONFIG_DIR"], "plans").iterdir()
+    assert file.read_text() == plan.text == "weave a scarf"
+    await conversation.agent.stop()
+    await conversation.rest()
+    assert not any(isinstance(e, base.ToolUse | base.ToolResult) for e in conversation.told)
+
+
+async def test_an_answer_in_plain_text_ends_the_turn_without_a_plan(open_claude: Open) -> None:
+    told = await (await open_claude(mode="plan")).turn("say: My plan: 1. Warp. 2. Weave.")
+    assert text(told) == "My plan: 1. Warp. 2. Weave."
+    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    assert not any(isinstance(e, base.PlanProposed) for e in told)
+
+
+async def test_an_approved_plan_is_carried_out_in_the_same_turn(
+    open_claude: Open, folder: Path
+) -> None:
+    conversation = await open_claude(mode="plan")
+    await conversation.agent.send(base.Prompt("plan: weave a scarf"))
+    plan = await conversation.until(base.PlanProposed)
+    assert plan.text == "weave a scarf"
+    assert list(folder.iterdir()) == []
+    await conversation.agent.approve(plan.request_id, base.Settings("build"), None)
+    told = await conversation.rest()
+    assert (folder / "planned.txt").read_text() == "weave a scarf\n"
+    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    await conversation.turn("write later.txt: x")
+    assert (folder / "later.txt").exists()  # the mode stays
+
+
+async def test_a_plan_is_approved_with_other_settings_and_the_persons_edits(
+    open_claude: Open, folder: Path, provider: ProviderStub
+) -> None:
+    conversation = await open_claude(mode="plan")
+    await conversation.agent.send(base.Prompt("plan: weave a scarf"))
+    plan = await conversation.until(base.PlanProposed)
+    settings = base.Settings("yolo", "opus", "ultrathink", "max")
+    await conversation.agent.approve(plan.request_id, settings, "weave two scarves")
+    await conversation.rest()
+    request = provider.requests[-1]
+    assert "opus" in request["model"]
+    assert request["output_config"]["effort"] == "max"
+    assert "weave two scarves" in str(request["messages"])
+    assert (folder / "planned.txt").exists()
+    told = await conversation.turn("bash: python3 -c 'print(6 * 7)'")  # yolo from now on
+    assert only(told, base.ToolResult).content == "42"
+
+
+async def test_a_discussed_plan_is_revised(
+    open_claude: Open, folder: Path, provider: ProviderStub
+) -> None:
+    conversation = await open_claude(mode="plan")
+    await conversation.agent.send(base.Prompt("plan: weave a scarf"))
+    plan = await conversation.until(base.PlanProposed)
+    await conversation.agent.discuss(plan.request_id, "In blue, please")
+    assert (await conversation.until(base.PlanProposed)).text == "weave a scarf, revised"
+    with pytest.raises(SpinneyError) as raised:  # the old one was replaced
+        await conversation.agent.approve(plan.request_id, base.Settings("build"), None)
+    assert raised.value.error_type == "conflict"
+    assert "In blue, please" in str(provider.requests[-1]["messages"])
+    assert list(folder.iterdir()) == []

@@ -1,0 +1,137 @@
+"""What the real Claude Code is started with: prompts, MCP servers, profiles, sub-agents, files."""
+
+import json
+import sys
+from pathlib import Path
+
+from model.backends import base
+from tests.live.provider_stub import ProviderStub
+from tests.model.backends.agents import (
+    Open,
+    at_work_in,
+    only,
+    text,
+)
+
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    tool = {"name": "greet", "description": "Greet", "inputSchema": {"type": "object"}}
+    told = {
+        "initialize": {
+            "protocolVersion": asked.get("params", {}).get("protocolVersion"),
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "greeter", "version": "1"},
+        },
+        "tools/list": {"tools": [tool]},
+        "tools/call": {"content": [{"type": "text", "text": "Hello from a server"}]},
+    }
+    if "id" in asked:
+        result = told.get(asked["method"], {})
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+async def test_changed_settings_reach_the_provider(
+    open_claude: Open, provider: ProviderStub, folder: Path
+) -> None:
+    conversation = await open_claude(mode="plan", system_prompt="Speak of looms.")
+    await conversation.turn("say: one")
+    assert "Speak of looms." in str(provider.requests[-1]["system"])
+    await conversation.agent.configure(base.Settings("build", "haiku", "ultrathink", "max"))
+    await conversation.turn("write a.txt: x")
+    assert "haiku" in provider.requests[-1]["model"]
+    assert (folder / "a.txt").exists()
+
+
+async def test_mcp_servers_are_told_and_those_that_are_off_are_not_started(
+    open_claude: Open, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    server = {"command": sys.executable, "args": [str(tmp_path / "server.py")]}
+    servers = {"looms": server, "my threads": server}
+    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    both = await open_claude(mode="yolo")
+    told = await both.turn("call: mcp__looms__greet")
+    assert only(told, base.McpServersSeen).names == ("looms", "my threads")
+    assert only(told, base.ToolResult).content == "Hello from a server"
+    await both.agent.close()
+    one = await open_claude(mode="yolo", mcp_off=frozenset({"my threads", "claude.ai Mail"}))
+    told = await one.turn("call: mcp__my_threads__greet")
+    assert only(told, base.McpServersSeen).names == ("looms",)
+    assert only(told, base.ToolResult).is_error
+
+
+async def test_a_profile_holds_over_the_environment_and_stands_on_no_command_line(
+    open_claude: Open, folder: Path, claude_environment: dict[str, str], provider: ProviderStub
+) -> None:
+    claude_environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9"
+    address = {"ANTHROPIC_BASE_URL": provider.base_url, "LOOM_KEY": "secret-of-the-loom"}
+    conversation = await open_claude(mode="yolo", profile={"env": address})
+    for pid in at_work_in(folder):
+        assert b"secret-of-the-loom" not in Path(f"/proc/{pid}/cmdline").read_bytes()
+    assert only(await conversation.turn("bash: echo $LOOM_KEY"), base.ToolResult).content == (
+        "secret-of-the-loom"
+    )
+    await conversation.agent.configure(base.Settings("yolo", "sonnet", "think", "max"))
+    assert text(await conversation.turn("say: still there")) == "still there"
+
+
+async def test_no_more_sub_agents_work_at_a_time_than_may(open_claude: Open) -> None:
+    call = 'Agent {"description": "Wait", "prompt": "bash: sleep 0.2"}'
+    told = await (await open_claude(mode="yolo", sub_agents=1)).turn(f"call: {call} & {call}")
+    outer = {e.id for e in told if isinstance(e, base.ToolUse) and e.name == "Agent"}
+    results = [e for e in told if isinstance(e, base.ToolResult) and e.tool_use_id in outer]
+    assert sorted(result.is_error for result in results) == [False, True]
+
+
+async def test_without_sub_agents_there_are_no_such_tools(
+    open_claude: Open, provider: ProviderStub
+) -> None:
+    await (await open_claude(sub_agents=0)).turn("say: hello")
+    names = {tool["name"] for tool in provider.requests[-1]["tools"]}
+    assert names.isdisjoint({"Agent", "Task", "Workflow", "EnterWorktree", "Monitor"})
+    assert "Bash" in names
+
+
+async def test_files_reach_the_provider_by_their_content(
+    open_claude: Open, folder: Path, provider: ProviderStub
+) -> None:
+    (folder / "with space.txt").write_text("the colour is blue")
+    (folder / "plain.txt").write_text("the yarn is wool")
+    conversation = await open_claude()
+    files = (folder / "with space.txt", folder / "plain.txt")
+    await conversation.agent.send(base.Prompt("say: seen", files))
+    await conversation.rest()
+    told = str(provider.requests[-1]["messages"])
+    assert "the colour is blue" in told
+    assert "the yarn is wool" in told
+
+
+async def test_a_picture_reaches_the_provider(
+    open_claude: Open, provider: ProviderStub, tmp_path: Path
+) -> None:
+    picture = tmp_path / "dot.png"
+    picture.write_bytes(
+        bytes.fromhex(
+            "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+            "1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
+        )
+    )
+    conversation = await open_claude()
+    await conversation.agent.send(base.Prompt("say: seen", images=(picture,)))
+    await conversation.rest()
+    assert '"type": "image"' in str(provider.requests[-1]).replace("'", '"')
+
+
+async def test_for_a_text_only_there_are_no_tools_and_nothing_is_kept(
+    open_claude: Open, provider: ProviderStub, claude_environment: dict[str, str]
+) -> None:
+    conversation = await open_claude(mode="plan", system_prompt="You write.", text_only=True)
+    assert text(await conversation.turn("say: a text")) == "a text"
+    request = provider.requests[-1]
+    assert not request.get("tools")
+    assert "You write." in str(request["system"])
+    await conversation.agent.close()
+    assert list(Path(claude_environment["CLAUDE_CONFIG_DIR"]).rglob("*.jsonl")) == []
