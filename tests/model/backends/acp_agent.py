@@ -1,0 +1,317 @@
+"""A small agent written with the protocol's own package, which holds both sides to the schema.
+
+What it does is told by the message's text; what it is able to do by JSON in `ACP_AGENT`. What it
+is asked goes to the file `ACP_HEARD`, a line each; conversations are kept beside it.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+import acp
+from acp import helpers as say
+from acp import schema
+
+CAN: dict[str, Any] = json.loads(os.environ.get("ACP_AGENT", "{}"))
+HEARD = Path(os.environ["ACP_HEARD"]) if "ACP_HEARD" in os.environ else None
+
+OPTIONS = [
+    schema.PermissionOption(option_id="once", name="Allow", kind="allow_once"),
+    schema.PermissionOption(option_id="always", name="Always", kind="allow_always"),
+    schema.PermissionOption(option_id="no", name="Reject", kind="reject_once"),
+]
+
+
+def note(method: str, **told: Any) -> None:
+    if HEARD is not None:
+        with HEARD.open("a") as heard:
+            heard.write(json.dumps({"method": method, **told}, default=_plain) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump(by_alias=True, exclude_none=True, mode="json")
+
+
+async def raw(text: str) -> None:
+    """Write a line past the package, on the pipe that it made non-blocking."""
+    left = text.encode() + b"\n"
+    while left:
+        try:
+            left = left[os.write(1, left) :]
+        except BlockingIOError:
+            await asyncio.sleep(0.001)
+
+
+class SmallAgent:
+    def __init__(self) -> None:
+        self.mode = "build"
+        self.model = "small"
+        self.cancelled = asyncio.Event()
+        self.client: Any = None
+
+    def on_connect(self, conn: Any) -> None:
+        self.client = conn
+
+    # The start
+
+    async def initialize(self, protocol_version: int, **told: Any) -> schema.InitializeResponse:
+        note("initialize", protocol_version=protocol_version, **told)
+        if CAN.get("dies"):
+            sys.stderr.write("No such option: --acp\n")
+            sys.stderr.flush()
+            os._exit(2)
+        if CAN.get("silent"):
+            await asyncio.Event().wait()
+        resume = schema.SessionResumeCapabilities() if CAN.get("resume") else None
+        return schema.InitializeResponse(
+            protocol_version=CAN.get("protocol", protocol_version),
+            agent_info=schema.Implementation(name="small", version="1.2.3"),
+            agent_capabilities=schema.AgentCapabilities(
+                load_session=bool(CAN.get("load")),
+                prompt_capabilities=schema.PromptCapabilities(image=bool(CAN.get("images"))),
+                mcp_capabilities=schema.McpCapabilities(http=bool(CAN.get("http"))),
+                session_capabilities=schema.SessionCapabilities(resume=resume),
+            ),
+            auth_methods=[
+                schema.AuthMethodAgent(id="web", name="In the browser", description="small login"),
+                schema.TerminalAuthMethod(id="t", name="By hand", type="terminal", args=["login"]),
+            ],
+        )
+
+    def _choices(self) -> dict[str, Any]:
+        modes, models = ("build", "plan", "yolo"), ("small", "large")
+        told: dict[str, Any] = {}
+        if CAN.get("modes"):
+            available = [schema.SessionMode(id=mode, name=mode.title()) for mode in modes]
+            told["modes"] = schema.SessionModeState(
+                current_mode_id=self.mode, available_modes=available
+            )
+        if CAN.get("options"):
+            told["config_options"] = [
+                _select("m", "mode", self.mode, modes),
+                _select("the-model", "model", self.model, models),
+            ]
+        return told
+
+    async def new_session(self, **told: Any) -> schema.NewSessionResponse:
+        note("session/new", **told)
+        if CAN.get("signed_out"):
+            raise acp.RequestError.auth_required()
+        if CAN.get("nameless"):
+            return schema.NewSessionResponse(session_id="")
+        return schema.NewSessionResponse(session_id=uuid.uuid4().hex, **self._choices())
+
+    async def load_session(self, session_id: str, **told: Any) -> schema.LoadSessionResponse:
+        note("session/load", session_id=session_id, **told)
+        for text in self._memory(session_id):
+            await self.tell(session_id, say.update_user_message_text(text))
+            await self.tell(session_id, say.update_agent_message_text(f"replayed {text}"))
+            await self.tell(session_id, say.start_tool_call("old", "Old call", kind="read"))
+        return schema.LoadSessionResponse(**self._choices())
+
+    async def resume_session(self, session_id: str, **told: Any) -> schema.ResumeSessionResponse:
+        note("session/resume", session_id=session_id, **told)
+        self._memory(session_id)
+        return schema.ResumeSessionResponse(**self._choices())
+
+    def _memory(self, session_id: str) -> list[str]:
+        assert HEARD is not None
+        file = HEARD.with_name(f"{session_id}.json")
+        if not file.exists():
+            raise acp.RequestError.resource_not_found(session_id)
+        texts: list[str] = json.loads(file.read_text())
+        return texts
+
+    async def set_session_mode(self, mode_id: str, **told: Any) -> None:
+        note("session/set_mode", mode_id=mode_id, **told)
+        self.mode = mode_id
+
+    async def set_config_option(
+        self, config_id: str, session_id: str, value: str, **told: Any
+    ) -> schema.SetSessionConfigOptionResponse:
+        note("session/set_config_option", config_id=config_id, value=value)
+        if config_id == "m":
+            self.mode = value
+        else:
+            self.model = value
+        options = self._choices()["config_options"]
+        return schema.SetSessionConfigOptionResponse(config_options=options)
+
+    # Turns
+
+    async def cancel(self, session_id: str, **told: Any) -> None:
+        note("session/cancel", session_id=session_id)
+        self.cancelled.set()
+
+    async def prompt(
+        self, session_id: str, prompt: list[Any], **told: Any
+    ) -> schema.PromptResponse:
+        note("session/prompt", session_id=session_id, prompt=prompt)
+        self.cancelled.clear()
+        text = next(
+            (p.text for p in reversed(prompt) if p.type == "text" and not p.text.startswith("(")),
+            "",
+        )
+        if HEARD is not None:
+            file = HEARD.with_name(f"{session_id}.json")
+            before = json.loads(file.read_text()) if file.exists() else []
+            file.write_text(json.dumps([*before, text]))
+        command, _, rest = text.partition(": ")
+        does = getattr(self, f"_{command.strip('?')}", None)
+        reason = await does(session_id, rest) if does else await self._say(session_id, f"<{text}>")
+        usage = schema.Usage(
+            input_tokens=10,
+            output_tokens=4,
+            total_tokens=14,
+            cached_read_tokens=3,
+            cached_write_tokens=2,
+        )
+        return schema.PromptResponse(stop_reason=reason or "end_turn", usage=usage)
+
+    async def tell(self, session_id: str, update: Any) -> None:
+        await self.client.session_update(session_id=session_id, update=update)
+
+    async def ask(self, session_id: str, call: Any, options: Any = OPTIONS) -> str:
+        answer = await self.client.request_permission(
+            session_id=session_id, tool_call=call, options=options
+        )
+        outcome = answer.outcome
+        note("permission", outcome=outcome)
+        return outcome.option_id if outcome.outcome == "selected" else "cancelled"
+
+    async def _say(self, session_id: str, rest: str) -> None:
+        for word in rest.split(" "):
+            await self.tell(session_id, say.update_agent_message_text(f"{word} "))
+
+    async def _think(self, session_id: str, rest: str) -> None:
+        await self.tell(session_id, say.update_agent_thought_text(rest))
+        await self._say(session_id, "thought")
+
+    async def _remember(self, session_id: str, rest: str) -> None:
+        await self._say(session_id, "; ".join(self._memory(session_id)[:-1]))
+
+    async def _mode(self, session_id: str, rest: str) -> None:
+        await self._say(session_id, f"{self.mode} {self.model}")
+
+    async def _switch(self, session_id: str, rest: str) -> None:
+        self.mode = rest
+        await self.tell(session_id, say.update_current_mode(rest))
+
+    async def _edit(self, session_id: str, rest: str) -> str | None:
+        """`edit: PATH old new`, asked for, with the diff only in the request."""
+        path, old, new = rest.split(" ")
+        where = Path.cwd() / path
+        await self.tell(session_id, say.start_tool_call("e", "edit", kind="edit", status="pending"))
+        diff = say.tool_diff_content(str(where), new, old if old != "-" else None)
+        place = schema.ToolCallLocation(path=str(where))
+        call = say.update_tool_call("e", content=[diff], locations=[place], title=f"Edit {path}")
+        if await self.ask(session_id, call) not in ("once", "always"):
+            await self.tell(session_id, say.update_tool_call("e", status="failed"))
+            return None
+        before = where.read_text() if where.exists() else ""
+        where.write_text(before.replace(old, new) if before else new)
+        await self.tell(session_id, say.update_tool_call("e", status="completed"))
+        return None
+
+    async def _many(self, session_id: str, rest: str) -> None:
+        diffs = [say.tool_diff_content(str(Path.cwd() / name), name) for name in rest.split(" ")]
+        call = say.start_tool_call("m", "write", kind="edit", status="completed", content=diffs)
+        await self.tell(session_id, call)
+
+    async def _bash(self, session_id: str, rest: str) -> str | None:
+        given = {"command": rest}
+        call = say.start_tool_call("b", "bash", kind="execute", status="pending", raw_input=given)
+        await self.tell(session_id, call)
+        if await self.ask(session_id, say.update_tool_call("b", title=f"Run {rest}")) not in (
+            "once",
+            "always",
+        ):
+            failed = [say.tool_content(say.text_block("denied"))]
+            await self.tell(session_id, say.update_tool_call("b", status="failed", content=failed))
+            return "cancelled" if CAN.get("gives_up") else None
+        done = subprocess.run(rest, shell=True, capture_output=True, text=True, check=False)
+        content = [say.tool_content(say.text_block(done.stdout))]
+        await self.tell(session_id, say.update_tool_call("b", status="completed", content=content))
+        return None
+
+    async def _plan(self, session_id: str, rest: str) -> None:
+        content = [say.tool_content(say.text_block(rest))]
+        call = say.update_tool_call("p", title="Ready", kind="switch_mode", content=content)
+        if await self.ask(session_id, call) == "once":
+            self.mode = "build"
+            await self.tell(session_id, say.update_current_mode("build"))
+            (Path.cwd() / "planned.txt").write_text(rest)
+
+    async def _todo(self, session_id: str, rest: str) -> None:
+        names = rest.split(" ")
+        for done in range(len(names) + 1):
+            entries = [
+                say.plan_entry(name, status="completed" if at < done else "pending")
+                for at, name in enumerate(names)
+            ]
+            await self.tell(session_id, say.update_plan(entries))
+
+    async def _context(self, session_id: str, rest: str) -> None:
+        used, size = map(int, rest.split(" "))
+        update = schema.UsageUpdate(session_update="usage_update", used=used, size=size)
+        await self.tell(session_id, update)
+
+    async def _other(self, session_id: str, rest: str) -> None:
+        await self.tell("another-session", say.update_agent_message_text(rest))
+
+    async def _slow(self, session_id: str, rest: str) -> str:
+        await self._say(session_id, "working")
+        await self.cancelled.wait()
+        return "cancelled"
+
+    async def _deaf(self, session_id: str, rest: str) -> str:
+        child = subprocess.Popen(["sleep", "600"])
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        await self._say(session_id, str(child.pid))
+        while True:
+            time.sleep(600)
+
+    async def _stop(self, session_id: str, rest: str) -> str:
+        return rest
+
+    async def _error(self, session_id: str, rest: str) -> None:
+        code, _, message = rest.partition(" ")
+        raise acp.RequestError(int(code), "It failed", {"message": message})
+
+    async def _die(self, session_id: str, rest: str) -> None:
+        await self._say(session_id, "half")
+        sys.stderr.write("the loom is broken\n")
+        sys.stderr.flush()
+        os._exit(3)
+
+    async def _raw(self, session_id: str, rest: str) -> None:
+        await raw(rest.replace("SESSION", session_id))
+
+    async def _long(self, session_id: str, rest: str) -> None:
+        await raw(json.dumps({"method": "x", "text": "x" * (int(rest) * 1024 * 1024)}))
+
+    async def _file(self, session_id: str, rest: str) -> None:
+        try:
+            await self.client.read_text_file(session_id=session_id, path=rest)
+        except acp.RequestError as error:
+            await self._say(session_id, f"{error.code}")
+
+
+def _select(
+    key: str, category: str, current: str, values: tuple[str, ...]
+) -> schema.SessionConfigOptionSelect:
+    options = [schema.SessionConfigSelectOption(value=value, name=value) for value in values]
+    return schema.SessionConfigOptionSelect(
+        id=key, name=key, type="select", category=category, current_value=current, options=options
+    )
+
+
+if __name__ == "__main__":
+    asyncio.run(acp.run_agent(SmallAgent(), use_unstable_protocol=True))
