@@ -26,6 +26,11 @@ IDLE_LIMIT: Final = 60.0
 """Seconds without any session after which the program is ended."""
 
 _HEALTH_PATIENCE: Final = 1.0
+_DRAIN_PATIENCE: Final = 1.0
+"""Seconds to hear the last of a program that has ended."""
+
+TOTALS: Final = "thread/tokenUsage/updated"
+_MOST_TOTALS: Final = 100
 
 # Told again and again, and known better from git; what people have read is of no concern here.
 _UNWANTED: Final = ("turn/diff/updated", "thread/readState/changed")
@@ -71,7 +76,10 @@ class CodexServer:
         """What each model that the program lists can be told to make."""
         self._threads: dict[str, Listener] = {}
         self._limits: Json = {}
+        self._totals: dict[str, Json] = {}
+        """What was told of the tokens of threads that are just being opened."""
         self._pump = asyncio.create_task(self._read())
+        self._watch = asyncio.create_task(self._clean_up())
 
     @classmethod
     async def start(cls, program: str, environment: Mapping[str, str]) -> "CodexServer":
@@ -104,9 +112,10 @@ class CodexServer:
         if told.get("requiresOpenaiAuth") and told.get("account") is None:
             raise SpinneyError(SIGN_IN, "authentication_error")
 
-    def own(self, thread_id: str, listener: Listener) -> None:
-        """From now on the listener hears what happens in the thread."""
+    def own(self, thread_id: str, listener: Listener) -> Json:
+        """From now on the listener hears what happens in the thread; its totals so far."""
         self._threads[thread_id] = listener
+        return self._totals.pop(thread_id, {})
 
     def disown(self, thread_id: str) -> None:
         """Nobody listens to the thread any more."""
@@ -137,12 +146,12 @@ class CodexServer:
     async def kill(self) -> None:
         """End the program and all that it started, at once."""
         await self.process.kill()
-        await self._pump
+        await asyncio.gather(self._pump, self._watch)
 
     async def close(self) -> None:
         """End the program and all that it started."""
         await self.process.close()
-        await self._pump
+        await asyncio.gather(self._pump, self._watch)
 
     async def _greet(self) -> None:
         client = {"name": "spinney", "title": "Spinney", "version": "1"}
@@ -173,6 +182,12 @@ class CodexServer:
             for listener in {id(each): each for each in self._threads.values()}.values():
                 await listener.gone(self.process.ending(NAME))
 
+    async def _clean_up(self) -> None:
+        """The program is a wrapper: when that is killed, what it wraps would talk on unwatched."""
+        await self.process.exited()
+        await asyncio.wait([self._pump], timeout=_DRAIN_PATIENCE)
+        await self.process.kill()
+
     async def _hear(self, line: Said | Unreadable) -> None:
         if isinstance(line, Unreadable):
             _log.warning("%s wrote %s: %s", NAME, line.reason, line.text)
@@ -194,6 +209,8 @@ class CodexServer:
             self._limits = limits if isinstance(limits, dict) else {}
         elif (owner := self._owner(params)) is not None:
             await owner.hear(method, params)
+        elif method == TOTALS and len(self._totals) < _MOST_TOTALS:
+            self._totals[str(params.get("threadId"))] = params
 
     def _owner(self, params: Json) -> Listener | None:
         thread_id = params.get("threadId")

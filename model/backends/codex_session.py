@@ -6,7 +6,7 @@ carry it out. Ours stays open until no answer of a person and no sub-agent is wa
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -16,10 +16,11 @@ from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
 from model.backends.codex_asking import Asked, answer_to, asked_of, is_a_matter_of_policy
 from model.backends.codex_edits import shown
-from model.backends.codex_server import NAME, CodexServer
+from model.backends.codex_server import NAME, TOTALS, CodexServer
 from model.backends.codex_stream import CodexStream
 from model.backends.codex_thread import Thread, open_thread
 from model.backends.json_rpc import RpcError
+from model.backends.process_table import Member
 from model.errors import SpinneyError
 from model.resources import Decision
 
@@ -72,7 +73,7 @@ class CodexSession:
         self._is_released = False
         self._strays = [launch.worktree / name for name in _STRAYS]
         self._strays = [path for path in self._strays if not path.exists()]
-        server.own(thread.id, self)
+        self._between_turns(TOTALS, server.own(thread.id, self))
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
         """What the agent tells, until its program has ended."""
@@ -203,7 +204,7 @@ class CodexSession:
         if asked is None:
             return False
         decision = is_a_matter_of_policy(asked, self._settings.mode)
-        if not self._channel.turn_open:
+        if self._launch.text_only or not self._channel.turn_open:
             decision = "deny"  # nobody watches
         if decision is not None:
             await self._server.rpc.answer(request_id, answer_to(asked, decision))
@@ -371,12 +372,14 @@ class CodexSession:
             self._server, self._launch, self._settings, token, old.mark
         )
         self._server.disown(old.id)
-        self._server.own(self._thread.id, self)
         self._stream.thread_id = self._thread.id
+        self._server.own(self._thread.id, self)
 
     async def _interrupt(self) -> None:
         """End the program's turn, those of its sub-agents, and what their commands started."""
         async with self._calls:
+            # Now, while the parents live: what clears its environment is known only by them.
+            known = await self._family()
             if self._asked and not self._turn:
                 await self._finish(base.TurnFinished("stopped", self._stream.usage))
             elif self._ending is None:
@@ -394,7 +397,7 @@ class CodexSession:
                         await self._server.rpc.request("thread/backgroundTerminals/clean", words)
             if self._ending is not None:
                 await self._finish(base.TurnFinished("stopped", self._stream.usage))
-            await self._sweep()
+            await self._sweep(known)
 
     async def _give_up(self) -> None:
         """It did not stop. Others may use the program: only one that hangs is killed."""
@@ -405,10 +408,14 @@ class CodexSession:
             await self.gone("")
         await self._sweep()
 
-    async def _sweep(self) -> None:
-        """End what the session's commands left running, and remove what they left empty."""
+    async def _family(self) -> set[Member]:
+        """What the session's commands have running."""
         mark = self._thread.mark
-        left = await asyncio.to_thread(process_table.family, None, codex_policy.MARK, mark)
+        return await asyncio.to_thread(process_table.family, None, codex_policy.MARK, mark)
+
+    async def _sweep(self, known: Iterable[Member] = ()) -> None:
+        """End what the session's commands left running, and remove what they left empty."""
+        left = {*known, *await self._family()}
         await asyncio.to_thread(process_table.kill, left)
         await asyncio.to_thread(_remove_empty, self._strays)
 

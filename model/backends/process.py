@@ -174,6 +174,10 @@ class AgentProcess:
         words = f" Its last words: {last}" if last else ""
         return f"{name} {how}. Send a message to start it again.{words}"
 
+    async def exited(self) -> None:
+        """Wait until the program itself is gone, whoever still holds its pipes."""
+        await self._process.wait()
+
     async def settled(self) -> None:
         """Wait a moment for the exit code and the last of stderr of a program that is ending."""
         if await self._ended_within(_SETTLE_PATIENCE):
