@@ -56,6 +56,10 @@ class Channel:
             self._turn_over.set()
         await self._events.put(event)
 
+    def let_go(self) -> None:
+        """Nobody may listen any more, so what is still told waits for nobody."""
+        self._events.lift_limit()
+
     def end(self) -> None:
         """Nothing more will be told."""
         self._events.lift_limit()

@@ -1,0 +1,94 @@
+"""OpenCode behind the language of backends: sessions share one `opencode serve`, each as one of its
+conversations, driven by calls and its stream of events. Tried with 1.18.33.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from model.backends import base, opencode_program
+from model.backends.base import Launch
+from model.backends.opencode_models import Models
+from model.backends.opencode_server import NAME, OpenCodeServer
+from model.backends.opencode_servers import UNUSED_LIMIT, OpenCodeServers
+from model.backends.opencode_session import OpenCodeSession
+from model.errors import SpinneyError
+
+
+class OpenCodeBackend:
+    """The `opencode` program of the person's own installation, with their own providers."""
+
+    name = "backend_c"
+
+    def __init__(self, folder: Path, unused_limit: float = UNUSED_LIMIT) -> None:
+        self._worktrees = folder / "worktrees.json"
+        """The variables of each worktree, for the commands that agents run there."""
+        self._variables: dict[str, Mapping[str, str]] = {}
+        self._servers = OpenCodeServers(unused_limit)
+
+    async def probe(self) -> base.Probe:
+        """Look for the program, its version and its providers."""
+        return await opencode_program.probe()
+
+    async def open(self, launch: Launch) -> OpenCodeSession:
+        """Begin a conversation, or resume one; one that is gone begins afresh."""
+        environment = opencode_program.environment(launch, self._worktrees)
+        program = await opencode_program.find(environment.get("PATH"))
+        self._variables[str(launch.worktree)] = opencode_program.own_variables(launch)
+        await asyncio.to_thread(self._save_variables)
+        server = await self._servers.take(program, environment)
+        try:
+            return await self._begin(server, launch)
+        except BaseException:
+            self._servers.give_back(server)
+            raise
+
+    async def close(self) -> None:
+        """End the servers."""
+        await self._servers.close()
+
+    async def _begin(self, server: OpenCodeServer, launch: Launch) -> OpenCodeSession:
+        known = await _known(server, launch) if launch.resume_token else None
+        conversation = known or await _new(server, launch)
+        models = Models(await server.call("GET", "/config/providers", launch.worktree))
+        session = OpenCodeSession(
+            server, launch, conversation, models, lambda: self._servers.give_back(server)
+        )
+        if launch.resume_token and not known:
+            await session.notice(f"{NAME} has lost the conversation so far and begins afresh.")
+        return session
+
+    def _save_variables(self) -> None:
+        self._worktrees.parent.mkdir(parents=True, exist_ok=True)
+        new = self._worktrees.with_suffix(".new")
+        new.write_text(json.dumps(self._variables))
+        new.replace(self._worktrees)
+
+
+async def _known(server: OpenCodeServer, launch: Launch) -> str | None:
+    """The conversation that is to be resumed; `None` when the program does not have it."""
+    token = launch.resume_token
+    try:
+        told = await server.call("GET", f"/session/{token}", launch.worktree)
+    except SpinneyError as error:
+        # What is no name of a conversation at all is refused with another status.
+        if error.error_type in ("not_found", "invalid_request"):
+            return None
+        raise
+    return token if _id(told) == token else None
+
+
+async def _new(server: OpenCodeServer, launch: Launch) -> str:
+    # With a title the program does not ask a model for one.
+    told = await server.call("POST", "/session", launch.worktree, {"title": "Spinney"})
+    conversation = _id(told)
+    if not conversation:
+        raise SpinneyError(f"{NAME} did not begin a conversation. Try again.", "backend_error")
+    return conversation
+
+
+def _id(told: Any) -> str:
+    found = told.get("id") if isinstance(told, Mapping) else None
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,47 @@
+"""What the providers of OpenCode offer: how far a model's context goes, how hard it can think."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from model.backends.base import Settings
+from model.resources import Effort
+
+_VARIANTS: Final[dict[Effort, tuple[str, ...]]] = {
+    "low": ("low", "minimal"),
+    "medium": ("medium", "low"),
+    "high": ("high", "medium"),
+    "xhigh": ("xhigh", "high"),
+    "max": ("max", "xhigh", "high"),
+}
+"""What a model may call an effort, the best first; a model that has none of them takes its own."""
+
+_NO_THINKING: Final = ("none", "minimal", "low")
+
+
+class Models:
+    """The models by `provider/model`, from what the program tells of its providers."""
+
+    def __init__(self, told: object) -> None:
+        self._models = dict(_models(told))
+
+    def variant(self, model: str, settings: Settings) -> str | None:
+        """Which of its variants thinks as hard as the settings say; `None` for no choice."""
+        offered = self._models.get(model, {}).get("variants")
+        wanted = _NO_THINKING if settings.thinking == "off" else _VARIANTS[settings.effort]
+        known = offered if isinstance(offered, Mapping) else {}
+        return next((name for name in wanted if name in known), None)
+
+    def window(self, model: str) -> int | None:
+        """How many tokens a conversation may have."""
+        limits = self._models.get(model, {}).get("limit")
+        window = limits.get("context") if isinstance(limits, Mapping) else None
+        return window if isinstance(window, int) and window > 0 else None
+
+
+def _models(told: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    providers = told.get("providers") if isinstance(told, Mapping) else None
+    for provider in providers if isinstance(providers, list) else ():
+        models = provider.get("models") if isinstance(provider, Mapping) else None
+        for name, model in models.items() if isinstance(models, Mapping) else ():
+            if isinstance(model, Mapping):
+                yield f"{provider.get('id')}/{name}", model

@@ -1,0 +1,397 @@
+"""One session as a conversation of OpenCode's server: its turns, and the calls of `base.Agent`."""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from model.backends import (
+    base,
+    opencode_errors,
+    opencode_history,
+    opencode_policy,
+    opencode_prompt,
+)
+from model.backends.base import Launch, Prompt, Settings
+from model.backends.channel import Channel
+from model.backends.opencode_edits import EDIT_TOOLS, Edits
+from model.backends.opencode_feed import Event
+from model.backends.opencode_models import Models
+from model.backends.opencode_requests import Requests
+from model.backends.opencode_server import NAME, Server
+from model.backends.opencode_stop import Stopper
+from model.backends.opencode_stream import OpenCodeStream
+from model.backends.process import Unreadable
+from model.errors import SpinneyError
+from model.resources import Decision
+
+ABORT_PATIENCE: Final = 1.5
+"""Seconds that a person waits for a stop; the program may need more, and the next turn waits."""
+
+CLOSE_PATIENCE: Final = 2.0
+"""Seconds to obey the stop that goes before closing."""
+
+_ORDER_PATIENCE: Final = 0.5
+"""Seconds that a permission waits for the input of its tool, which is told right after it."""
+
+_log = logging.getLogger(__name__)
+
+
+class _Missed:
+    """Events may have been lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """The turn is over because somebody ended it."""
+
+    failure: base.TurnFailed | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    """The server is gone."""
+
+    how: str
+
+
+_Heard = Event | Unreadable | _Missed | _Cut | _Lost
+
+
+class OpenCodeSession:
+    """A conversation; see `base.Agent` for what the calls promise."""
+
+    def __init__(
+        self,
+        server: Server,
+        launch: Launch,
+        conversation: str,
+        models: Models,
+        release: Callable[[], None],
+    ) -> None:
+        self._server = server
+        self._launch = launch
+        self._id = conversation
+        self._models = models
+        self._release = release
+        self._settings = launch.settings
+        self._edits = Edits(launch.worktree)
+        self._stream = OpenCodeStream(conversation)
+        self._requests = Requests(self._call, self._stream, self._edits, launch)
+        self._channel = Channel(NAME)
+        self._plan: base.PlanProposed | None = None
+        self._introduced = False
+        self._closed = False
+        self._inbox: asyncio.Queue[_Heard] = asyncio.Queue()
+        self._early: list[Event] = []
+        self._stopper = Stopper(self._ask_abort, self._stream)
+        self._background: set[asyncio.Task[None]] = set()
+        server.attach(conversation, self)
+        self._following = asyncio.create_task(self._follow())
+
+    def events(self) -> AsyncIterator[base.AgentEvent]:
+        """What the agent tells, until its program has ended."""
+        return self._channel.events()
+
+    async def notice(self, text: str) -> None:
+        """Tell a passing word of the adapter's own."""
+        await self._channel.tell(base.Notice(text))
+
+    async def send(self, prompt: Prompt) -> None:
+        """Start a turn."""
+        parts = await asyncio.to_thread(opencode_prompt.parts, prompt, self._launch.worktree)
+        await self._stopper.settled()
+        self._stream.begin_turn(plans=self._plans)
+        self._requests.begin_turn()
+        self._channel.begin_turn()
+        if not self._introduced:
+            self._introduced = True
+            await self._channel.tell(base.ConversationIdentified(self._id))
+            self._in_background(self._tell_mcp_servers())
+        try:
+            await self._prompt(parts)
+        except SpinneyError:
+            if not self._channel.turn_open:
+                return  # the server's end was told as the turn's end already
+            self._channel.turn_open = False
+            raise
+
+    async def stop(self) -> None:
+        """Interrupt the turn; the tools that it runs end with it."""
+        await self._channel.stop_turn(self._abort, self._server.end_if_silent)
+
+    async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
+        """Carry the plan out with these settings, in the same turn."""
+        approval = opencode_policy.APPROVED
+        if plan:
+            approval = f"{approval} The person changed it; this is the plan now:\n\n{plan}"
+        await self._go_on(request_id, settings, approval)
+
+    async def discuss(self, request_id: str, comment: str) -> None:
+        """Send the plan back with a comment."""
+        await self._go_on(request_id, self._settings, comment)
+
+    async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
+        """Answer the questions, by their text."""
+        await self._requests.answer(request_id, answers)
+
+    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
+        """Allow once, allow alike for the session, or deny."""
+        await self._requests.permit(request_id, decision, reason)
+
+    async def configure(self, settings: Settings) -> None:
+        """Apply changed settings: they go with each prompt, and hold for what is asked."""
+        self._settings = self._requests.settings = settings
+
+    async def close(self) -> None:
+        """End the conversation's turn and all that it started; the server goes on for others."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._channel.turn_open and not self._following.done():
+            self._channel.stopping = True
+            await self._channel.obeys(self._abort, CLOSE_PATIENCE)
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        await self._stopper.cancel()
+        await self._stopper.end_commands()
+        if self._launch.text_only:
+            with suppress(SpinneyError):  # a server that is gone keeps it
+                await self._call("DELETE", f"/session/{self._id}", None)
+        self._server.detach(self)
+        self._channel.stopping = True
+        self._inbox.put_nowait(_Lost(""))
+        self._channel.let_go()
+        await self._following
+        self._release()
+
+    # What the server tells, at once --------------------------------------------------------------
+
+    def hear(self, event: Event | Unreadable) -> None:
+        """Take an event; what comes of it is told in its turn."""
+        if isinstance(event, Event) and event.session_id == self._id:
+            self._stopper.note_status(event.status)
+        self._inbox.put_nowait(event)
+
+    def missed(self) -> None:
+        """Look what happened while no events came."""
+        self._inbox.put_nowait(_Missed())
+
+    def lost(self, how: str) -> None:
+        """The program has ended."""
+        self._inbox.put_nowait(_Lost(how))
+
+    # What comes of it, one after the other -------------------------------------------------------
+
+    async def _follow(self) -> None:
+        while True:
+            heard: _Heard | None = None
+            try:
+                async with asyncio.timeout(_ORDER_PATIENCE if self._early else None):
+                    heard = await self._inbox.get()
+            except TimeoutError:
+                pass
+            if isinstance(heard, _Lost):
+                await self._end(heard.how)
+                return
+            try:
+                await self._take(heard)
+            except SpinneyError as error:
+                _log.warning("%s: %s", NAME, error.message)
+            except Exception:  # one event that we cannot follow must not end the conversation
+                _log.exception("%s told something that could not be followed", NAME)
+
+    async def _take(self, heard: Event | Unreadable | _Missed | _Cut | None) -> None:
+        match heard:
+            case Event():
+                await self._event(heard)
+            case Unreadable():
+                if self._channel.turn_open:
+                    await self.notice(f"{NAME} wrote something that is left out ({heard.reason}).")
+            case _Missed():
+                await self._catch_up()
+            case _Cut():
+                await self._cut(heard.failure)
+        early, self._early = self._early, []
+        for event in early:
+            await self._asked(event, is_late=heard is None)
+
+    async def _event(self, event: Event) -> None:
+        if not self._channel.turn_open:
+            for _ in self._stream.events(event.kind, event.told):
+                pass  # of a turn that is over; only what it is about is remembered
+            return
+        match event.kind:
+            case "permission.asked" | "question.asked":
+                await self._asked(event)
+            case "permission.replied" | "question.replied" | "question.rejected":
+                await self._withdraw([str(event.told.get("requestID"))])
+            case _:
+                for told in self._stream.events(event.kind, event.told):
+                    for shown in await self._shown(told):
+                        self._requests.note(shown)
+                        await self._channel.tell(shown)
+        if event.session_id == self._id:
+            match event.status:
+                case "retry":
+                    self._consider_retry(event.told["status"])
+                case "idle":
+                    await self._on_idle()
+
+    async def _shown(self, told: base.AgentEvent) -> Iterable[base.AgentEvent]:
+        if isinstance(told, base.ToolUse) and told.name in EDIT_TOOLS:
+            return await asyncio.to_thread(self._edits.normalised, told)
+        if isinstance(told, base.ToolResult):
+            return self._edits.results(told)
+        return [told]
+
+    async def _asked(self, event: Event, *, is_late: bool = False) -> None:
+        if not is_late and self._requests.is_early(event):
+            self._early.append(event)
+            return
+        told = await self._requests.asked(event)
+        if told is not None:
+            await self._channel.tell(told)
+
+    async def _on_idle(self) -> None:
+        """The program is done, if it had begun; or it could not begin."""
+        begun = self._stream.begun or self._stream.error is not None
+        if not begun or self._channel.stopping or self._stopper.works:
+            return
+        ending = self._stream.ending()
+        if self._stream.plan and isinstance(ending, base.TurnFinished) and self._plan is None:
+            self._plan = base.PlanProposed(uuid.uuid4().hex, self._stream.plan)
+            await self._channel.tell(self._plan)
+        elif self._plan is None:
+            await self._end_turn(ending)
+
+    async def _end_turn(self, ending: base.TurnFinished | base.TurnFailed) -> None:
+        if not self._channel.turn_open:
+            return
+        self._early.clear()
+        for told in self._stream.cut_off():
+            for shown in await self._shown(told):
+                await self._channel.tell(shown)
+        for request in self._requests.open:
+            self._in_background(self._requests.dismiss(request))
+        await self._withdraw(self._requests.open)
+        if self._plan is not None:
+            await self._channel.tell(base.RequestWithdrawn(self._plan.request_id))
+            self._plan = None
+        if isinstance(ending, base.TurnFinished):
+            window = self._models.window(self._stream.model)
+            ending = replace(ending, context_window=window)
+        await self._channel.tell(ending)
+
+    async def _cut(self, failure: base.TurnFailed | None) -> None:
+        ending = self._stream.ending()
+        if failure is None:
+            context = ending.context_tokens if isinstance(ending, base.TurnFinished) else None
+            await self._end_turn(base.TurnFinished("stopped", ending.usage, context))
+        else:
+            await self._end_turn(replace(failure, usage=ending.usage))
+
+    async def _end(self, how: str) -> None:
+        """The server is gone, or we leave it."""
+        usage = self._stream.ending().usage
+        if self._channel.stopping:
+            await self._end_turn(base.TurnFinished("stopped", usage))
+        else:
+            await self._end_turn(base.TurnFailed(how, "backend_error", usage))
+        self._channel.end()
+
+    async def _withdraw(self, request_ids: Iterable[str]) -> None:
+        for request_id in request_ids:
+            told = self._requests.withdrawn(request_id)
+            if told is not None:
+                await self._channel.tell(told)
+
+    async def _catch_up(self) -> None:
+        """Read what was told while no events came."""
+        if not self._channel.turn_open or self._plan is not None:
+            return
+        path = f"/session/{self._id}/message?limit={opencode_history.LIMIT}"
+        told = await self._call("GET", path, None)
+        for event in opencode_history.events(told, self._stream.knows):
+            await self._event(event)
+        for kind in ("permission", "question"):
+            listed = await self._call("GET", f"/{kind}", None)
+            for each in listed if isinstance(listed, list) else ():
+                if each.get("sessionID") in self._stream.conversations:
+                    await self._event(Event(f"{kind}.asked", each))
+        busy = await self._call("GET", "/session/status", None)
+        if isinstance(busy, Mapping) and self._id not in busy:
+            await self._on_idle()
+
+    # What we say -------------------------------------------------------------------------------
+
+    @property
+    def _plans(self) -> bool:
+        """Whether an answer may hold a plan."""
+        return self._settings.mode == "plan" and not self._launch.text_only
+
+    async def _call(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
+        return await self._server.call(method, path, self._launch.worktree, body)
+
+    async def _prompt(self, parts: list[dict[str, Any]]) -> None:
+        self._stopper.note_prompt()
+        body = opencode_prompt.body(parts, self._launch, self._settings)
+        if variant := self._models.variant(
+            self._settings.model or self._stream.model, self._settings
+        ):
+            body["variant"] = variant
+        await self._call("POST", f"/session/{self._id}/prompt_async", body)
+
+    async def _go_on(self, request_id: str, settings: Settings, text: str) -> None:
+        """Answer the open plan, in the same turn."""
+        plan = self._plan
+        if plan is None or plan.request_id != request_id:
+            raise SpinneyError(f"{NAME} does not wait for this answer any more.", "conflict")
+        before = self._settings
+        await self.configure(settings)
+        self._stream.begin_prompt(plans=self._plans)
+        self._plan = None
+        try:
+            await self._prompt([{"type": "text", "text": text}])
+        except SpinneyError:
+            self._plan = plan
+            await self.configure(before)
+            raise
+
+    # The end of a turn before its time -----------------------------------------------------------
+
+    async def _abort(self) -> None:
+        """End the turn for the person, though the program may take longer."""
+        if self._plan is None:
+            await self._stopper.stop(ABORT_PATIENCE)
+        self._inbox.put_nowait(_Cut(None))
+
+    async def _ask_abort(self) -> None:
+        await self._call("POST", f"/session/{self._id}/abort", None)
+
+    def _consider_retry(self, status: Mapping[str, Any]) -> None:
+        """End a turn that would ask its provider again and again, for minutes."""
+        failure = opencode_errors.gave_up(status)
+        if failure is not None and not self._channel.stopping and not self._stopper.works:
+            self._in_background(self._fail(failure))
+
+    async def _fail(self, failure: base.TurnFailed) -> None:
+        await self._stopper.stop()
+        self._inbox.put_nowait(_Cut(failure))
+
+    async def _tell_mcp_servers(self) -> None:
+        try:
+            told = await self._call("GET", "/mcp", None)
+        except SpinneyError:
+            return  # nobody waits for them
+        if isinstance(told, Mapping) and told:
+            await self._channel.tell(base.McpServersSeen(tuple(sorted(map(str, told)))))
+
+    def _in_background(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)

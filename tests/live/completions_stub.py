@@ -1,0 +1,263 @@
+"""A stand-in for a provider of OpenCode: the chat completions API on loopback, scripted by the text
+of the user's last message (see `scripted`). It also knows words for what not all programs have:
+
+`todo: A | B` · `agent: WORDS` (a sub-agent that gets these words) · `ask twice: QUESTION | OTHER`
+
+Run alone: `python -m tests.live.completions_stub --port 0`.
+"""
+
+import argparse
+import asyncio
+import itertools
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from tests.live import scripted
+from tests.live.scripted import Step
+
+Json = dict[str, Any]
+
+PROVIDER = "stub"
+MODEL = "stub-1"
+
+READ, CACHED = 123, 3
+"""Tokens that every answer claims to have read, and how many of them from a cache."""
+
+WINDOW = 200_000
+
+_PLAN = ("<proposed_plan>", "</proposed_plan>")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One message of the model."""
+
+    text: str = ""
+    thinking: str = ""
+    tool: str = ""
+    input: Json = field(default_factory=dict)
+    pause: float = 0.0
+    """Seconds between two words."""
+    status: int = 200
+
+
+@dataclass
+class CompletionsStub:
+    """The server and what was asked of it."""
+
+    requests: list[Json] = field(default_factory=list)
+    base_url: str = ""
+    """Where it answers, while it runs."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """What its errors tell besides."""
+    error: str = ""
+    """What its errors say; empty for their status."""
+    _ids: Any = field(default_factory=lambda: itertools.count(1))
+
+    @asynccontextmanager
+    async def running(self, port: int = 0) -> AsyncIterator[str]:
+        app = web.Application(client_max_size=64 * 1024 * 1024)
+        app.router.add_post("/v1/chat/completions", self._completions)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, "127.0.0.1", port)
+            await site.start()
+            host, bound = runner.addresses[0][:2]
+            self.base_url = f"http://{host}:{bound}/v1"
+            yield self.base_url
+        finally:
+            await runner.cleanup()
+
+    async def _completions(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.requests.append(body)
+        answer = answer_to(body)
+        if answer.status != 200:
+            said = self.error or f"scripted error {answer.status}"
+            error = {"error": {"message": said, "type": "error", "param": None, "code": None}}
+            return web.json_response(error, status=answer.status, headers=self.headers)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        with suppress(ConnectionError):  # a stopped turn hangs up
+            await _stream(response, answer, next(self._ids))
+        return response
+
+
+def configuration(base_url: str) -> Json:
+    """Settings of OpenCode in which the stub is the only provider."""
+    model = {
+        "name": "Stub One",
+        "attachment": True,
+        "reasoning": True,
+        "tool_call": True,
+        "modalities": {"input": ["text", "image"], "output": ["text"]},
+        "limit": {"context": WINDOW, "output": 8192},
+        "variants": {name: {"reasoningEffort": name} for name in ("low", "medium", "high")},
+    }
+    return {
+        "model": f"{PROVIDER}/{MODEL}",
+        "small_model": f"{PROVIDER}/{MODEL}",
+        "enabled_providers": [PROVIDER],
+        "autoupdate": False,
+        "share": "disabled",
+        "provider": {
+            PROVIDER: {
+                "name": "Stub",
+                "npm": "@ai-sdk/openai-compatible",
+                "options": {"baseURL": base_url, "apiKey": "dummy"},
+                "models": {MODEL: model, "stub-2": {**model, "name": "Stub Two"}},
+            }
+        },
+    }
+
+
+def answer_to(body: Json) -> Answer:
+    """The next message of the model, by the script that the user's last text is."""
+    messages = body["messages"]
+    spoken = [
+        (place, text)
+        for place, message in enumerate(messages)
+        if message["role"] == "user"
+        for text in _spoken(message)
+    ]
+    if not spoken:
+        return Answer("Nothing to answer.")
+    place, text = spoken[-1]
+    after = messages[place + 1 :]
+    step = sum(message["role"] == "assistant" for message in after)
+    results = [_text(message) for message in after if message["role"] == "tool"]
+    answers = _script(text, [said for _, said in spoken[:-1]], results)
+    return answers[min(step, len(answers) - 1)]
+
+
+def _script(text: str, earlier: list[str], results: list[str]) -> list[Answer]:
+    plan = next((_plan_of(said) for said in reversed(earlier) if said.startswith("plan: ")), "")
+    if text.startswith("The plan is approved"):
+        changed = text.partition("\n\n")[2]
+        steps = scripted.carried_out(changed or plan)
+    elif plan and earlier[-1].startswith("plan: ") and not _is_script(text):
+        steps = scripted.revised(plan)
+    elif own := _own(text, results):
+        return own
+    else:
+        steps = scripted.steps(text, earlier, results)
+    return [answer for step in steps for answer in _answers(step)]
+
+
+def _own(text: str, results: list[str]) -> list[Answer]:
+    """The answers to the words that are known here alone."""
+    word, _, rest = text.partition(": ")
+    parts = [part.strip() for part in rest.split("|")]
+    match word:
+        case "todo":
+            todos = [{"content": p, "status": "pending", "priority": "medium"} for p in parts]
+            return [Answer(tool="todowrite", input={"todos": todos}), Answer("done")]
+        case "agent":
+            task = {"description": "A task", "prompt": rest, "subagent_type": "general"}
+            return [Answer(tool="task", input=task), Answer("done")]
+        case "ask twice":
+            options = [{"label": label, "description": label} for label in ("Yes", "No", "Perhaps")]
+            asked = [
+                {"question": p, "header": "Choice", "options": options, "multiple": True}
+                for p in parts
+            ]
+            heard = " ".join(results)
+            return [
+                Answer(tool="question", input={"questions": asked}),
+                Answer(f"I heard: {heard}"),
+            ]
+    return []
+
+
+def _answers(step: Step) -> list[Answer]:
+    """A step as messages that call the program's tools."""
+    match step.act:
+        case None:
+            return [Answer(step.text, step.thinking, pause=step.pause, status=step.status)]
+        case scripted.Write(path, content):
+            return [Answer(step.text, tool="write", input={"filePath": path, "content": content})]
+        case scripted.Edit(path, old, new):
+            edit = {"filePath": path, "oldString": old, "newString": new}
+            return [Answer(tool="read", input={"filePath": path}), Answer(tool="edit", input=edit)]
+        case scripted.Run(command):
+            run = {"command": command, "description": "Run a command"}
+            return [Answer(tool="bash", input=run)]
+        case scripted.Propose(plan):
+            start, end = _PLAN
+            return [Answer(f"{step.text}\n\n{start}\n{plan}\n{end}")]
+        case scripted.Ask(question, options):
+            choices = [{"label": option, "description": option} for option in options]
+            asked = {"question": question, "header": "Choice", "options": choices}
+            return [Answer(tool="question", input={"questions": [asked]})]
+
+
+def _is_script(text: str) -> bool:
+    return text in ("slow", "remember?") or bool(re.match(r"([\w ]+: |error \d)", text))
+
+
+def _plan_of(said: str) -> str:
+    return said.removeprefix("plan: ")
+
+
+def _spoken(message: Json) -> list[str]:
+    """What the person wrote, without what the program adds to it."""
+    content = message["content"]
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    texts = [str(part.get("text", "")).strip() for part in content if part.get("type") == "text"]
+    return [text for text in texts if text and not text.startswith(("<", "Called the"))]
+
+
+def _text(message: Json) -> str:
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    return " ".join(str(part.get("text", "")) for part in parts)
+
+
+async def _stream(response: web.StreamResponse, answer: Answer, number: int) -> None:
+    async def send(delta: Json, finish: str | None = None, **more: Any) -> None:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        chunk = {"id": f"chatcmpl-{number:04}", "object": "chat.completion.chunk", "created": 1}
+        chunk |= {"model": MODEL, "choices": [choice], **more}
+        await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
+
+    await send({"role": "assistant"})
+    for field_, text in (("reasoning_content", answer.thinking), ("content", answer.text)):
+        for word in re.findall(r"\S+\s*", text):
+            await send({field_: word})
+            await asyncio.sleep(answer.pause)
+    if answer.tool:
+        told = json.dumps(answer.input)
+        call = {"index": 0, "id": f"call_{number:04}", "type": "function"}
+        await send({"tool_calls": [{**call, "function": {"name": answer.tool, "arguments": ""}}]})
+        for piece in (told[: len(told) // 2], told[len(told) // 2 :]):
+            await send({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]})
+    written = len(answer.text.split()) + 1
+    usage = {
+        "prompt_tokens": READ,
+        "completion_tokens": written,
+        "total_tokens": READ + written,
+        "prompt_tokens_details": {"cached_tokens": CACHED},
+    }
+    await send({}, "tool_calls" if answer.tool else "stop", usage=usage)
+    await response.write(b"data: [DONE]\n\n")
+    await response.write_eof()
+
+
+async def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--port", type=int, default=0)
+    async with CompletionsStub().running(arguments.parse_args().port) as base_url:
+        print(base_url, flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
