@@ -98,8 +98,8 @@ async def create_session(
 @command
 async def get_session(workspace: "Workspace", session_id: str) -> SessionWithMessages:
     """A session with its newest 100 messages."""
-    session = session_in(workspace.store.state, session_id)
     page = await get_messages.function(workspace, session_id)
+    session = session_in(workspace.store.state, session_id)
     return SessionWithMessages(**session.model_dump(), messages=page.messages)
 
 
@@ -108,15 +108,26 @@ async def get_messages(
     workspace: "Workspace", session_id: str, limit: int = PAGE, offset: int = 0
 ) -> MessagePage:
     """A page of a conversation, counted from the newest message, oldest first."""
-    session_in(workspace.store.state, session_id)
+    known = _conversation(workspace.store.state, session_id)
     if not 0 < limit <= PAGE_LIMIT:
         raise SpinneyError(f"Invalid field 'limit': must be from 1 to {PAGE_LIMIT}")
     if offset < 0:
         raise SpinneyError("Invalid field 'offset': must not be negative")
     page = await workspace.store.messages(session_id, limit, min(offset, _BEYOND_ALL))
+    while (now := _conversation(workspace.store.state, session_id)) != known:
+        # Events have told more than was read; an answer must not fall behind them.
+        known = now
+        page = await workspace.store.messages(session_id, limit, min(offset, _BEYOND_ALL))
     streaming = workspace.store.state.streaming
     newest = [streaming.get(message.id, message) for message in page.messages]
     return page.model_copy(update={"messages": newest})
+
+
+def _conversation(state: State, session_id: str) -> tuple[int, frozenset[str]]:
+    """How many messages it has, and which of them are being written."""
+    session = session_in(state, session_id)
+    written = (m.id for m in state.streaming.values() if m.session_id == session_id)
+    return session.message_count, frozenset(written)
 
 
 @command
