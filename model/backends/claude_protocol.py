@@ -174,7 +174,7 @@ class ClaudeStream:
 
     def _may_be_plan(self, block: Line) -> bool:
         """Only its input tells whether an edit in plan mode is for the plan's own file."""
-        return self.mode == "plan" and block.get("name") in claude_policy.EDIT_TOOLS
+        return self.mode == "plan" and str(block.get("name")) in claude_policy.EDIT_TOOLS
 
     def _tool_announced(self, message: _StreamedMessage, block: Line) -> Iterator[base.AgentEvent]:
         if isinstance(block.get("id"), str):

@@ -1,5 +1,7 @@
-"""Lines as Claude Code writes them, reduced to what matters."""
+"""Lines as Claude Code writes them, reduced to what matters, and what `fake_claude` heard."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 Line = dict[str, Any]
@@ -72,3 +74,21 @@ def result(**fields: Any) -> Line:
 def can_use(request: str, name: str, told: Line, **fields: Any) -> Line:
     asked = {"subtype": "can_use_tool", "tool_name": name, "input": told, **fields}
     return {"type": "control_request", "request_id": request, "request": asked}
+
+
+def heard(program: Path, kind: str) -> list[Line]:
+    """The lines of this kind that the program heard."""
+    lines = [json.loads(line) for line in (program / "heard.jsonl").read_text().splitlines()]
+    return [line for line in lines if isinstance(line, dict) and line["type"] == kind]
+
+
+def arguments(program: Path) -> list[list[str]]:
+    lines = [json.loads(line) for line in (program / "heard.jsonl").read_text().splitlines()]
+    return [line for line in lines if isinstance(line, list)]
+
+
+def answer(program: Path) -> Line:
+    """What the program was told about the one thing that it asked."""
+    (line,) = heard(program, "control_response")
+    response: Line = line["response"]["response"]
+    return response

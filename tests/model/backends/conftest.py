@@ -1,12 +1,17 @@
 """Agents in worktrees of their own."""
 
 import asyncio
+import json
+import shutil
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from model.backends import base
+from model.backends.claude import ClaudeBackend
 from model.backends.demo import DemoBackend
 from model.resources import ExecutionMode
 from tests.model.backends.agents import Conversation, Open, a_launch
@@ -33,4 +38,38 @@ async def open_demo(tmp_path: Path, worktree: Path) -> AsyncIterator[Open]:
         return Conversation(agent)
 
     yield open_demo
+    await asyncio.gather(*(agent.close() for agent in opened))
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder on PATH with nothing but a prepared `claude`."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    fake = Path(__file__).with_name("fake_claude.py")
+    shutil.copy(fake, folder / "fake.py")
+    claude = folder / "claude"
+    claude.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I "{folder}/fake.py" "$@"\n')
+    claude.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+@pytest.fixture
+async def open_claude(program: Path, tmp_path: Path) -> AsyncIterator[Open]:
+    """Opens a conversation in which the prepared `claude` plays `turns`."""
+    opened: list[base.Agent] = []
+
+    async def open_claude(
+        *turns: list[Any], script: dict[str, Any] | None = None, **launch: Any
+    ) -> Conversation:
+        (program / "script.json").write_text(json.dumps({"turns": turns, **(script or {})}))
+        worktree = tmp_path / "worktree"
+        worktree.mkdir(exist_ok=True)
+        usual = {"model": "sonnet", "thinking": "think", "effort": "medium"}
+        agent = await ClaudeBackend().open(a_launch(worktree, **{**usual, **launch}))
+        opened.append(agent)
+        return Conversation(agent)
+
+    yield open_claude
     await asyncio.gather(*(agent.close() for agent in opened))

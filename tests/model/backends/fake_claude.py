@@ -1,8 +1,9 @@
 """A program in the place of `claude`: it plays prepared lines, and writes down what it hears.
 
 `script.json` beside it holds a list of turns; a turn is a list of lines to say, in which the word
-`"hear"` waits for our next line. The conversation "s-1" stands for the one of its arguments.
-`heard.jsonl` gets its arguments first, then each line it heard.
+`"hear"` waits for our next line; `"die"`, `"complain"` and `"babble"` are faults. The conversation
+"s-1" stands for the one of its arguments. `heard.jsonl` gets its arguments first, then each line
+it heard.
 """
 
 import json
@@ -55,6 +56,10 @@ def main() -> None:
                 hear()
             elif line == "die":
                 sys.exit(3)
+            elif line == "complain":
+                sys.exit("no disk left")
+            elif line == "babble":
+                sys.stdout.write("<html>\n")
             else:
                 say(line)
     hear()

@@ -1,75 +1,15 @@
 """The adapter of Claude Code and its program: what is said to it, and what comes of it."""
 
-import asyncio
-import json
-import os
-import shutil
-import sys
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from model.backends import base
-from model.backends.claude import ClaudeBackend
 from model.errors import SpinneyError
 from tests.model.backends import claude_lines as say
-from tests.model.backends.agents import Conversation, Open, a_launch, only, text
-
-Json = dict[str, Any]
-
-FAKE = Path(__file__).with_name("fake_claude.py")
-
-
-@pytest.fixture
-def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on PATH with nothing but a prepared `claude`."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    shutil.copy(FAKE, folder / "fake.py")
-    claude = folder / "claude"
-    claude.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I "{folder}/fake.py" "$@"\n')
-    claude.chmod(0o755)
-    monkeypatch.setenv("PATH", str(folder))
-    return folder
-
-
-@pytest.fixture
-async def open_claude(program: Path, tmp_path: Path) -> AsyncIterator[Open]:
-    opened: list[base.Agent] = []
-
-    async def open_claude(*turns: list[Any], script: Json | None = None, **launch: Any) -> Any:
-        (program / "script.json").write_text(json.dumps({"turns": turns, **(script or {})}))
-        worktree = tmp_path / "worktree"
-        worktree.mkdir(exist_ok=True)
-        usual = {"model": "sonnet", "thinking": "think", "effort": "medium"}
-        agent = await ClaudeBackend().open(a_launch(worktree, **{**usual, **launch}))
-        opened.append(agent)
-        return Conversation(agent)
-
-    yield open_claude
-    await asyncio.gather(*(agent.close() for agent in opened))
-
-
-def heard(program: Path, kind: str) -> list[Json]:
-    """The lines of this kind that the program heard."""
-    lines = [json.loads(line) for line in (program / "heard.jsonl").read_text().splitlines()]
-    return [line for line in lines if isinstance(line, dict) and line["type"] == kind]
-
-
-def arguments(program: Path) -> list[list[str]]:
-    lines = [json.loads(line) for line in (program / "heard.jsonl").read_text().splitlines()]
-    return [line for line in lines if isinstance(line, list)]
-
-
-def answer(program: Path) -> Json:
-    """What the program was told about the one thing that it asked."""
-    (line,) = heard(program, "control_response")
-    response: Json = line["response"]["response"]
-    return response
-
+from tests.model.backends.agents import Open, only, text
+from tests.model.backends.claude_lines import answer, arguments, heard
 
 BASH = say.can_use(
     "r-1",
@@ -172,6 +112,15 @@ async def test_a_denial_tells_the_model_so(open_claude: Open, program: Path) -> 
     assert answer(program)["behavior"] == "deny"
 
 
+async def test_a_denial_tells_the_model_why(open_claude: Open, program: Path) -> None:
+    conversation = await open_claude(ASKING)
+    await conversation.agent.send(base.Prompt("Build"))
+    await conversation.until(base.PermissionAsked)
+    await conversation.agent.permit("r-1", "deny", "Use ninja")
+    await conversation.rest()
+    assert "Use ninja" in answer(program)["message"]
+
+
 async def test_yolo_mode_allows_at_once(open_claude: Open, program: Path) -> None:
     conversation = await open_claude(ASKING, mode="yolo")
     told = await conversation.turn("Build")
@@ -243,6 +192,20 @@ async def test_a_question_is_answered_by_its_text(open_claude: Open, program: Pa
     await conversation.rest()
     told = {"questions": questions, "answers": {"Tea?": "Yes"}}
     assert answer(program) == {"behavior": "allow", "updatedInput": told}
+
+
+async def test_a_question_of_unknown_form_can_still_be_answered(
+    open_claude: Open, program: Path
+) -> None:
+    questions = [{"question": ["?"]}, "What?", {"question": "Tea?", "header": "Tea"}]
+    asked = say.can_use("r-1", "AskUserQuestion", {"questions": questions})
+    conversation = await open_claude([asked, "hear", say.result()])
+    await conversation.agent.send(base.Prompt("Ask"))
+    (question,) = (await conversation.until(base.QuestionAsked)).questions
+    assert question.question == "Tea?"
+    await conversation.agent.answer("r-1", {"Tea?": "Yes"})
+    await conversation.rest()
+    assert answer(program)["updatedInput"]["answers"] == {"Tea?": "Yes"}
 
 
 async def test_a_question_that_is_withdrawn_takes_no_answer_any_more(open_claude: Open) -> None:
@@ -320,63 +283,3 @@ async def test_an_edit_is_told_as_one(open_claude: Open, tmp_path: Path) -> None
     first, corrected = (event for event in told if isinstance(event, base.ToolUse))
     assert first.input == {"file_path": "a.txt", "old_content": "", "new_content": "new"}
     assert corrected.input["old_content"] == "what it was"
-
-
-async def test_a_crash_in_mid_turn_is_a_failed_turn(open_claude: Open) -> None:
-    conversation = await open_claude([say.init(), "die"])
-    failed = only(await conversation.turn("Hello"), base.TurnFailed)
-    assert failed.error_type == "backend_error"
-    assert failed.error.startswith("Claude Code ended unexpectedly (exit code 3).")
-    await conversation.end()
-
-
-async def test_a_lost_conversation_begins_afresh_and_says_so(
-    open_claude: Open, program: Path
-) -> None:
-    conversation = await open_claude([say.result()], script={"lost": True}, resume_token="gone")
-    first, second = arguments(program)
-    assert first[first.index("--resume") + 1] == "gone"
-    assert "--session-id" in second
-    assert "begins afresh" in only(await conversation.turn("Hello"), base.Notice).text
-
-
-async def test_a_program_that_does_not_start_is_explained(open_claude: Open) -> None:
-    with pytest.raises(SpinneyError, match="did not start: no disk left") as raised:
-        await open_claude(script={"broken": "no disk left"})
-    assert raised.value.error_type == "backend_unavailable"
-
-
-async def test_a_program_that_is_not_installed_is_explained(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    probe = await ClaudeBackend().probe()
-    assert probe.program is None
-    assert "npm install -g @anthropic-ai/claude-code" in (probe.problem or "")
-    with pytest.raises(SpinneyError, match="is not installed") as raised:
-        await ClaudeBackend().open(a_launch(tmp_path))
-    assert raised.value.error_type == "backend_unavailable"
-
-
-@pytest.mark.parametrize(
-    ("version", "status", "signed_in", "problem"),
-    [
-        ("2.1.197 (Claude Code)", '{"loggedIn": true}', True, None),
-        ("2.1.329 (Claude Code)", '{"loggedIn": false}', False, "Run: claude, then /login"),
-        ("2.0.1 (Claude Code)", '{"loggedIn": true}', True, "older than 2.1.197"),
-        ("2.1.197 (Claude Code)", "unknown command", None, None),
-        ("oh no", "", None, "does not run"),
-    ],
-)
-async def test_the_probe_tells_version_and_sign_in(
-    program: Path, version: str, status: str, signed_in: bool | None, problem: str | None
-) -> None:
-    script = (
-        f"#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{version}'; else echo '{status}'; fi\n"
-    )
-    (program / "claude").write_text(script)
-    probe = await ClaudeBackend().probe()
-    assert probe.program == os.fspath(program / "claude")
-    assert probe.signed_in == signed_in
-    assert (problem or "") in (probe.problem or "")
-    assert (probe.problem is None) == (problem is None)

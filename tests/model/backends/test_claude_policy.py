@@ -7,7 +7,7 @@ import pytest
 
 from model.backends.base import ToolUse
 from model.backends.claude_edits import Edits
-from model.backends.claude_policy import EDIT_TOOLS, judge
+from model.backends.claude_policy import EDIT_TOOLS, judge, judge_web
 from model.resources import ExecutionMode
 
 
@@ -25,6 +25,25 @@ def test_plan_mode_denies_edits_because_allowing_would_run_them(tool: str) -> No
 def test_plan_mode_reads_freely_and_asks_for_the_rest() -> None:
     assert [judge("plan", tool) for tool in ("Read", "Grep", "WebFetch")] == ["allow"] * 3
     assert [judge("plan", tool) for tool in ("Bash", "mcp__x__y", "NewTool")] == ["ask"] * 3
+
+
+def test_the_web_is_for_plan_mode_only_where_it_may_be() -> None:
+    def decision(mode: ExecutionMode, web_in_plan: bool) -> object:
+        answer = judge_web(mode, web_in_plan)
+        return answer.get("hookSpecificOutput", {}).get("permissionDecision")
+
+    assert decision("plan", True) == "allow"
+    assert decision("plan", False) == "deny"
+    assert decision("build", False) is None
+    assert decision("yolo", False) is None
+
+
+def test_a_plan_is_a_file_in_the_programs_own_folder(tmp_path: Path) -> None:
+    edits = Edits(tmp_path, Path("/home/otter/.claude/plans"))
+    assert edits.is_plan({"file_path": "/home/otter/.claude/plans/calm.md"})
+    assert not edits.is_plan({"file_path": str(tmp_path / "plans" / "calm.md")})
+    assert not edits.is_plan({"file_path": None})
+    assert not edits.is_plan({})
 
 
 def test_build_mode_asks_for_what_the_program_does_not_allow_by_itself() -> None:

@@ -102,6 +102,28 @@ def test_plans_and_questions_are_no_tools() -> None:
     ) == []  # fmt: skip
 
 
+def test_the_programs_own_file_for_the_plan_is_no_edit_to_people() -> None:
+    write = say.assistant("m", say.tool_use("w", "Write", file_path="/plans/a.md", content="x"))
+    events = told(
+        say.message_start("m"),
+        say.tool_start("w", "Write"),
+        write,
+        say.tool_result("w", "written"),
+        stream=a_stream("plan"),
+    )
+    assert events == []
+
+
+def test_an_edit_in_plan_mode_is_told_when_it_is_known_to_be_none_of_the_plan() -> None:
+    write = say.assistant("m", say.tool_use("w", "Write", file_path="/x/a.md", content="x"))
+    announced = say.message_start("m"), say.tool_start("w", "Write")
+    stream = a_stream("plan")
+    assert told(*announced, stream=stream) == []
+    (use,) = told(write, stream=stream)
+    assert isinstance(use, ToolUse)
+    assert use.name == "Write"
+
+
 def test_a_sub_agents_tools_name_the_call_that_started_it_and_its_words_stay_inside() -> None:
     use = say.assistant("m", say.tool_use("t", "Read", file_path="/a"))
     words = say.assistant("m", say.text("inner"))
@@ -253,3 +275,23 @@ def test_a_rate_limit_tells_when_to_try_again() -> None:
     failed = ending(retry, error, say.result(is_error=True, api_error_status=429))
     assert isinstance(failed, base.TurnFailed)
     assert failed.retry_after == 2.5
+
+
+def test_the_limit_of_a_subscription_tells_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.time", lambda: 1_000.0)
+    limit = {"status": "rejected", "resetsAt": 4_600}
+    error = say.assistant("u", say.text("limit"), error="rate_limit")
+    failed = ending(
+        {"type": "rate_limit_event", "rate_limit_info": limit},
+        error,
+        say.result(is_error=True, api_error_status=429),
+    )
+    assert isinstance(failed, base.TurnFailed)
+    assert failed.retry_after == 3_600
+
+
+def test_the_failure_of_a_sub_agent_is_not_the_turns() -> None:
+    inner = say.assistant("u", say.text("limit"), error="rate_limit")
+    failed = ending({**inner, "parent_tool_use_id": "agent"}, say.result(is_error=True))
+    assert isinstance(failed, base.TurnFailed)
+    assert failed.error_type == "backend_error"

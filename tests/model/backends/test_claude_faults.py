@@ -1,0 +1,127 @@
+"""The adapter of Claude Code and a program that is missing, old, broken, dying or astray."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from model.backends import base
+from model.backends.claude import ClaudeBackend
+from model.errors import SpinneyError
+from tests.model.backends import claude_lines as say
+from tests.model.backends.agents import Open, a_launch, only
+from tests.model.backends.claude_lines import arguments, heard
+
+
+async def test_a_crash_in_mid_turn_is_a_failed_turn(open_claude: Open) -> None:
+    conversation = await open_claude([say.init(), "die"])
+    failed = only(await conversation.turn("Hello"), base.TurnFailed)
+    assert failed.error_type == "backend_error"
+    assert failed.error.startswith("Claude Code ended unexpectedly (exit code 3).")
+    await conversation.end()
+
+
+async def test_a_dead_program_is_quoted(open_claude: Open) -> None:
+    conversation = await open_claude([say.init(), "complain"])
+    failed = only(await conversation.turn("Hello"), base.TurnFailed)
+    assert failed.error.endswith("Its last words: no disk left")
+
+
+async def test_what_is_no_json_is_left_out_and_said_so(open_claude: Open) -> None:
+    conversation = await open_claude([say.init(), "babble", say.result()])
+    told = await conversation.turn("Hello")
+    assert "left out (not JSON)" in only(told, base.Notice).text
+    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+
+
+async def test_an_answer_in_another_conversation_is_refused_and_the_program_ended(
+    open_claude: Open,
+) -> None:
+    foreign = [say.init(session="other"), say.assistant("m", say.text("Secret")), say.result()]
+    conversation = await open_claude([*foreign], [say.init(), say.result()])
+    failed = only(await conversation.turn("Hello"), base.TurnFailed)
+    assert "not this session's" in failed.error
+    await conversation.end()
+    kinds = base.TextFinal | base.ConversationIdentified
+    assert not any(isinstance(event, kinds) for event in conversation.told)
+
+
+async def test_a_command_of_the_program_may_begin_another_conversation(open_claude: Open) -> None:
+    reset = {"type": "conversation_reset", "session_id": "next"}
+    conversation = await open_claude([reset, say.result()], [say.init(session="next")])
+    told = await conversation.turn("/clear")
+    assert only(told, base.ConversationIdentified).resume_token == "next"
+
+
+async def test_a_profile_is_told_to_the_program_and_is_on_no_command_line(
+    open_claude: Open, program: Path
+) -> None:
+    profile = {"env": {"KEY": "secret"}, "deniedMcpServers": [{"serverName": "looms"}]}
+    await open_claude(profile=profile, mcp_off=frozenset({"threads"}))
+    assert "secret" not in str(arguments(program))
+    settings = [
+        line["request"]["settings"]
+        for line in heard(program, "control_request")
+        if line["request"]["subtype"] == "apply_flag_settings"
+    ]
+    off = [{"serverName": "threads"}, {"serverName": "looms"}]
+    ours = {"deniedMcpServers": off, "useAutoModeDuringPlan": False}
+    assert settings == [{"env": {"KEY": "secret"}, **ours}]
+
+
+async def test_a_version_that_lacks_our_options_is_too_old(open_claude: Open) -> None:
+    with pytest.raises(SpinneyError, match="Run: claude update") as raised:
+        await open_claude(script={"broken": "error: unknown option '--thinking-display'"})
+    assert raised.value.error_type == "backend_unavailable"
+
+
+async def test_a_lost_conversation_begins_afresh_and_says_so(
+    open_claude: Open, program: Path
+) -> None:
+    conversation = await open_claude([say.result()], script={"lost": True}, resume_token="gone")
+    first, second = arguments(program)
+    assert first[first.index("--resume") + 1] == "gone"
+    assert "--session-id" in second
+    assert "begins afresh" in only(await conversation.turn("Hello"), base.Notice).text
+
+
+async def test_a_program_that_does_not_start_is_explained(open_claude: Open) -> None:
+    with pytest.raises(SpinneyError, match="did not start: no disk left") as raised:
+        await open_claude(script={"broken": "no disk left"})
+    assert raised.value.error_type == "backend_unavailable"
+
+
+async def test_a_program_that_is_not_installed_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    probe = await ClaudeBackend().probe()
+    assert probe.program is None
+    assert "npm install -g @anthropic-ai/claude-code" in (probe.problem or "")
+    with pytest.raises(SpinneyError, match="is not installed") as raised:
+        await ClaudeBackend().open(a_launch(tmp_path))
+    assert raised.value.error_type == "backend_unavailable"
+
+
+@pytest.mark.parametrize(
+    ("version", "status", "signed_in", "problem"),
+    [
+        ("2.1.197 (Claude Code)", '{"loggedIn": true}', True, None),
+        ("2.1.329 (Claude Code)", '{"loggedIn": false}', False, "Run: claude, then /login"),
+        ("2.0.1 (Claude Code)", '{"loggedIn": true}', True, "older than 2.1.197"),
+        ("2.1.197 (Claude Code)", "unknown command", None, None),
+        ("oh no", "", None, "does not run"),
+    ],
+)
+async def test_the_probe_tells_version_and_sign_in(
+    program: Path, version: str, status: str, signed_in: bool | None, problem: str | None
+) -> None:
+    script = (
+        f"#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{version}'; else echo '{status}'; fi\n"
+    )
+    (program / "claude").write_text(script)
+    probe = await ClaudeBackend().probe()
+    assert probe.program == os.fspath(program / "claude")
+    assert probe.signed_in == signed_in
+    assert (problem or "") in (probe.problem or "")
+    assert (probe.problem is None) == (problem is None)
