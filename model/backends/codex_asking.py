@@ -60,7 +60,8 @@ class Asked:
 def asked_of(request_id: object, method: str, params: Json, stream: CodexStream) -> Asked | None:
     """What a request asks; `None` for those that we do not know."""
     use: Json
-    key, item = str(request_id), str(params.get("itemId"))
+    # The program counts its requests anew whenever it starts.
+    key, item = f"{params.get('turnId')}-{request_id}", str(params.get("itemId"))
     reason = str(params.get("reason") or "")
     match method:
         case "item/tool/requestUserInput":

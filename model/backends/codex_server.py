@@ -8,12 +8,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from model.backends import codex_program
 from model.backends.codex_errors import SIGN_IN
-from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc
+from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
 from model.backends.process import AgentProcess, Said, Unreadable
 from model.errors import SpinneyError
 
@@ -134,6 +135,21 @@ class CodexServer:
             and each["usedPercent"] >= 100
         ]
         return max([*(end for end in ends if end > 0)], default=None)
+
+    async def steer(self, thread_id: str, turn_id: str, words: list[Json]) -> None:
+        """Say something in a turn that runs; one that has ended takes no more."""
+        told = {"threadId": thread_id, "expectedTurnId": turn_id, "input": words}
+        with suppress(RpcError):
+            await self.rpc.request("turn/steer", told)
+
+    async def interrupt(self, turns: Mapping[str, str]) -> None:
+        """End turns, by their threads, and the commands that these run."""
+        for thread_id, turn_id in turns.items():
+            of_thread = {"threadId": thread_id}
+            with suppress(RpcError):  # it has ended by itself
+                await self.rpc.request("turn/interrupt", {**of_thread, "turnId": turn_id})
+            with suppress(RpcError):
+                await self.rpc.request("thread/backgroundTerminals/clean", of_thread)
 
     async def answers(self) -> bool:
         """Whether the program still answers; one that hangs is no use to any session."""

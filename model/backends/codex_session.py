@@ -5,22 +5,18 @@ carry it out. Ours stays open until no answer of a person and no sub-agent is wa
 """
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 
-from model.backends import base, codex_errors, codex_policy, process_table
+from model.backends import base, codex_errors, codex_policy, codex_prompt
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
 from model.backends.codex_asking import Asked, answer_to, asked_of, is_a_matter_of_policy
-from model.backends.codex_edits import shown
+from model.backends.codex_remains import Remains
 from model.backends.codex_server import NAME, TOTALS, CodexServer
 from model.backends.codex_stream import CodexStream
 from model.backends.codex_thread import Thread, open_thread
-from model.backends.json_rpc import RpcError
-from model.backends.process_table import Member
 from model.errors import SpinneyError
 from model.resources import Decision
 
@@ -31,16 +27,6 @@ TURN_PATIENCE: Final = 30.0
 
 CLOSE_PATIENCE: Final = 1.0
 """Seconds for each word that goes before closing."""
-
-APPROVAL: Final = "Implement the plan."
-"""The words that the program's own screen sends."""
-
-_COMPACT: Final = "/compact"
-
-_STRAYS: Final = (".agents", ".aws", ".codex")
-"""Empty directories that the sandbox leaves in the worktree when it is ended (0.169)."""
-
-_log = logging.getLogger(__name__)
 
 
 class CodexSession:
@@ -53,6 +39,8 @@ class CodexSession:
         self._release = release
         self._launch = launch
         self._settings = launch.settings
+        self._mode = launch.settings.mode
+        """The one that the program's turn began in."""
         self._thread = thread
         self._channel = Channel(NAME)
         self._stream = CodexStream(launch.worktree, thread.id)
@@ -71,8 +59,7 @@ class CodexSession:
         self._is_resumed = thread.is_kept
         self._closing = False
         self._is_released = False
-        self._strays = [launch.worktree / name for name in _STRAYS]
-        self._strays = [path for path in self._strays if not path.exists()]
+        self._remains = Remains(launch.worktree, thread.mark)
         self._between_turns(TOTALS, server.own(thread.id, self))
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
@@ -90,10 +77,10 @@ class CodexSession:
         self._channel.begin_turn()
         self._stream.begin_turn()
         try:
-            if prompt.text.strip() == _COMPACT:
+            if prompt.text.strip() == codex_prompt.COMPACT:
                 await self._call("thread/compact/start", {})
             else:
-                await self._begin(_input(prompt, self._launch.worktree))
+                await self._begin(codex_prompt.said(prompt, self._launch.worktree))
         except SpinneyError:
             if not self._channel.turn_open:
                 return  # the program's end was told as the turn's end already
@@ -108,15 +95,12 @@ class CodexSession:
         """Carry the plan out with these settings, in the same turn."""
         asked = self._take(request_id)
         self._settings = settings
-        text = APPROVAL
-        if plan and plan.strip() != asked.plan.strip():
-            text = f"{APPROVAL}\n\nThe user has edited it; this is what counts:\n\n{plan}"
-        await self._begin([_text(text)])
+        await self._go_on(codex_prompt.approval(asked.plan, plan))
 
     async def discuss(self, request_id: str, comment: str) -> None:
         """Go on in plan mode with a comment."""
         self._take(request_id)
-        await self._begin([_text(comment)])
+        await self._go_on(codex_prompt.words(comment))
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """Answer the questions, by their text."""
@@ -124,26 +108,19 @@ class CodexSession:
         if asked.rpc_id is not None:
             await self._server.rpc.answer(asked.rpc_id, asked.answers(answers))
             return
-        words = [_text("\n".join(f"{question}\n{told}" for question, told in answers.items()))]
+        words = codex_prompt.answers(answers)
         if self._turn:
-            steer = {"expectedTurnId": self._turn, "input": words}
-            await self._call("turn/steer", steer)
+            await self._server.steer(self._thread.id, self._turn, words)
         else:
-            await self._begin(words)
+            await self._go_on(words)
 
     async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
         """Allow once, allow alike for the session, or deny; the agent reads the `reason`."""
         asked = self._take(request_id)
         if decision == "deny" and reason.strip():
             # The refusal itself has no room for words; these wait until the agent reads it.
-            words = [_text(f"The user does not allow this: {reason.strip()}")]
-            steer = {
-                "threadId": asked.thread_id,
-                "expectedTurnId": asked.turn_id,
-                "input": words,
-            }
-            with suppress(RpcError):  # the turn may have ended
-                await self._server.rpc.request("turn/steer", steer)
+            words = codex_prompt.words(f"The user does not allow this: {reason.strip()}")
+            await self._server.steer(asked.thread_id, asked.turn_id, words)
         await self._server.rpc.answer(asked.rpc_id, answer_to(asked, decision))
 
     async def configure(self, settings: Settings) -> None:
@@ -161,7 +138,7 @@ class CodexSession:
                 await self._call("thread/backgroundTerminals/clean", {}, CLOSE_PATIENCE)
                 await self._call("thread/unsubscribe", {}, CLOSE_PATIENCE)
         self._server.disown(self._thread.id)
-        await self._sweep()
+        await self._remains.sweep()
         self._channel.end()
         if not self._is_released:
             self._is_released = True
@@ -178,19 +155,27 @@ class CodexSession:
 
     async def hear(self, method: str, params: Json) -> None:
         """The program tells something about our thread or one of a sub-agent."""
-        is_child = params.get("threadId") != self._thread.id
+        thread = str(params.get("threadId"))
+        is_child = thread != self._thread.id
+        is_late = self._is_late(thread, params)
         if method == "turn/started" and not is_child:
             await self._turn_started(_of_turn(params, "id"))
         elif method == "turn/started":
-            self._child_turns[str(params.get("threadId"))] = _of_turn(params, "id")
+            self._child_turns[thread] = _of_turn(params, "id")
+        elif method == "turn/completed" and is_child:
+            self._child_turns.pop(thread, None)
+        elif method == "turn/completed":
+            self._turn = ""
+            self._turn_runs.clear()
         elif method == "serverRequest/resolved":
-            await self._withdraw(str(params.get("requestId")))
-        if not self._channel.turn_open:
+            resolved = params.get("requestId")
+            await self._withdraw(*(k for k, each in self._asked.items() if each.rpc_id == resolved))
+        if is_late or not self._channel.turn_open:
             self._between_turns(method, params)
             return
         await self.tell(*self._stream.events(method, params))
         if method == "turn/completed" and is_child:
-            await self._child_turn_completed(str(params.get("threadId")))
+            await self._child_turn_completed()
         elif method == "turn/completed":
             await self._turn_completed(params)
         elif method == "item/completed" and not is_child:
@@ -203,7 +188,7 @@ class CodexSession:
         asked = asked_of(request_id, method, params, self._stream)
         if asked is None:
             return False
-        decision = is_a_matter_of_policy(asked, self._settings.mode)
+        decision = is_a_matter_of_policy(asked, self._mode)
         if self._launch.text_only or not self._channel.turn_open:
             decision = "deny"  # nobody watches
         if decision is not None:
@@ -233,11 +218,14 @@ class CodexSession:
         """What is told while no turn is open belongs to none; totals are kept."""
         for _ in self._stream.events(method, params):
             pass
-        if method == "turn/completed":
-            self._turn = ""
-            self._turn_runs.clear()
-        if not self._turn:
+        if not self._channel.turn_open:
             self._stream.rebase()
+
+    def _is_late(self, thread: str, params: Json) -> bool:
+        """Whether it is about a turn that is over; what ran on in its background ends later."""
+        turn = params.get("turnId")
+        running = self._turn if thread == self._thread.id else self._child_turns.get(thread)
+        return isinstance(turn, str) and turn != running
 
     async def _turn_started(self, turn: str) -> None:
         self._turn = turn
@@ -252,11 +240,9 @@ class CodexSession:
             await self.tell(base.TurnStarted())
 
     async def _turn_completed(self, params: Json) -> None:
-        self._turn = ""
-        self._turn_runs.clear()
         # What a person shall answer ends with the turn, except what the turn was ended for.
         await self._withdraw(*(key for key, each in self._asked.items() if each.rpc_id is not None))
-        await self.tell(*self._stream.cut_off())
+        await self.tell(*self._stream.cut_off(is_stopped=self._channel.stopping))
         ending = self._ending_of(params)
         plan = self._plan() if isinstance(ending, base.TurnFinished) else ""
         if not self._channel.stopping and _has_ended_well(ending):
@@ -271,8 +257,7 @@ class CodexSession:
             return
         await self._finish(ending)
 
-    async def _child_turn_completed(self, thread: str) -> None:
-        self._child_turns.pop(thread, None)
+    async def _child_turn_completed(self) -> None:
         if self._ending is not None and not self._child_turns and not self._turn:
             await self._finish(self._ending)
 
@@ -287,7 +272,7 @@ class CodexSession:
                 self._stream.context_window,
             )
         await self.tell(ending)
-        await asyncio.to_thread(_remove_empty, self._strays)
+        await self._remains.tidy()
 
     def _ending_of(self, params: Json) -> base.TurnFinished | base.TurnFailed:
         usage = self._stream.usage
@@ -309,7 +294,7 @@ class CodexSession:
 
     def _plan(self) -> str:
         """What the turn proposed in plan mode; elsewhere there is nothing to approve."""
-        return self._stream.plan.strip() if self._settings.mode == "plan" else ""
+        return self._stream.proposed if self._mode == "plan" else ""
 
     async def _ask_in_passing(self, params: Json) -> None:
         """A message may hold questions that the turn does not wait for."""
@@ -347,6 +332,14 @@ class CodexSession:
         told = {"threadId": self._thread.id, **params}
         return await self._server.rpc.request(method, told, patience)
 
+    async def _go_on(self, words: list[Json]) -> None:
+        """Begin another turn of the program's in the same one of ours."""
+        try:
+            await self._begin(words)
+        except SpinneyError as error:
+            failed = base.TurnFailed(error.message, error.error_type, self._stream.usage)
+            await self.tell(failed)
+
     async def _begin(self, words: list[Json]) -> None:
         """Begin a turn of the program's, with all the settings of now."""
         settings = self._settings
@@ -361,6 +354,7 @@ class CodexSession:
             if codex_policy.web_is_off(self._launch, settings) != self._thread.web_is_off:
                 await self._reopen()
             self._stream.begin_part()
+            self._mode = settings.mode
             await self._call("turn/start", {**policies, "input": words})
 
     async def _reopen(self) -> None:
@@ -379,25 +373,17 @@ class CodexSession:
         """End the program's turn, those of its sub-agents, and what their commands started."""
         async with self._calls:
             # Now, while the parents live: what clears its environment is known only by them.
-            known = await self._family()
+            known = await self._remains.processes()
             if self._asked and not self._turn:
                 await self._finish(base.TurnFinished("stopped", self._stream.usage))
             elif self._ending is None:
                 # A turn that was accepted has no number yet for a moment.
                 await self._turn_runs.wait()
-            turns = {**self._child_turns, self._thread.id: self._turn}
-            self._child_turns.clear()
-            for thread, turn in turns.items():
-                if turn:
-                    with suppress(RpcError):  # it has ended by itself
-                        words = {"threadId": thread, "turnId": turn}
-                        await self._server.rpc.request("turn/interrupt", words)
-                    with suppress(RpcError):
-                        words = {"threadId": thread}
-                        await self._server.rpc.request("thread/backgroundTerminals/clean", words)
+            own = {self._thread.id: self._turn} if self._turn else {}
+            await self._server.interrupt({**self._child_turns, **own})
             if self._ending is not None:
                 await self._finish(base.TurnFinished("stopped", self._stream.usage))
-            await self._sweep(known)
+            await self._remains.sweep(known)
 
     async def _give_up(self) -> None:
         """It did not stop. Others may use the program: only one that hangs is killed."""
@@ -406,28 +392,7 @@ class CodexSession:
         else:
             self._server.disown(self._thread.id)
             await self.gone("")
-        await self._sweep()
-
-    async def _family(self) -> set[Member]:
-        """What the session's commands have running."""
-        mark = self._thread.mark
-        return await asyncio.to_thread(process_table.family, None, codex_policy.MARK, mark)
-
-    async def _sweep(self, known: Iterable[Member] = ()) -> None:
-        """End what the session's commands left running, and remove what they left empty."""
-        left = {*known, *await self._family()}
-        await asyncio.to_thread(process_table.kill, left)
-        await asyncio.to_thread(_remove_empty, self._strays)
-
-
-def _input(prompt: Prompt, worktree: Path) -> list[Json]:
-    mentions = [f"@{shown(str(path), worktree)}" for path in prompt.files]
-    pictures = [{"type": "localImage", "path": str(path)} for path in prompt.images]
-    return [_text("\n".join([prompt.text, *mentions])), *pictures]
-
-
-def _text(text: str) -> Json:
-    return {"type": "text", "text": text}
+        await self._remains.sweep()
 
 
 def _of_turn(params: Json, key: str) -> str:
@@ -437,9 +402,3 @@ def _of_turn(params: Json, key: str) -> str:
 
 def _has_ended_well(ending: base.TurnFinished | base.TurnFailed) -> bool:
     return isinstance(ending, base.TurnFinished) and ending.stop_reason == "end_turn"
-
-
-def _remove_empty(folders: list[Path]) -> None:
-    for folder in folders:
-        with suppress(OSError):  # not there, or not empty
-            folder.rmdir()

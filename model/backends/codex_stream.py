@@ -4,6 +4,7 @@ A sub-agent is a thread of its own whose items come in between; only its tools a
 tool that started it. What is streamed is provisional until its item is complete.
 """
 
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,10 +16,13 @@ from model.resources import Usage
 
 Json = dict[str, Any]
 
-CUT_OFF: Final = "Cut off before it ended."
+STOPPED: Final = "Stopped."
+STILL_RUNNING: Final = "Still running when the turn ended."
 NOT_ALLOWED: Final = "Not allowed."
 
 _SHELLS: Final = ("-c", "-lc", "-lic")
+
+_PLAN: Final = re.compile(r"<proposed_plan>(.*?)(?:</proposed_plan>|\Z)", re.DOTALL)
 
 _SPAWNING: Final = {"spawnAgent", "sendInput"}
 
@@ -55,6 +59,7 @@ class CodexStream:
     def begin_part(self) -> None:
         """The turn goes on after a person's word, as another one of the program's."""
         self.plan = ""
+        self._last_text.clear()
         self._texts.clear()
 
     @property
@@ -66,9 +71,10 @@ class CodexStream:
         return used
 
     @property
-    def last_text(self) -> str:
-        """The last message of the session's own thread."""
-        return self._last_text.get(self.thread_id, "")
+    def proposed(self) -> str:
+        """The plan of the turn, marked by the program or in the last message itself."""
+        marked = _PLAN.search(self._last_text.get(self.thread_id, ""))
+        return (self.plan or (marked[1] if marked else "")).strip()
 
     def events(self, method: str, params: Json) -> Iterator[base.AgentEvent]:
         """What a notification tells; nothing for those that we do not know."""
@@ -100,10 +106,11 @@ class CodexStream:
             case "warning" if isinstance(params.get("message"), str):
                 yield base.Notice(params["message"])
 
-    def cut_off(self) -> Iterator[base.AgentEvent]:
+    def cut_off(self, *, is_stopped: bool) -> Iterator[base.AgentEvent]:
         """An end to the tools that the program never ended."""
         for tool in list(self._tools):
-            yield from self._result(tool, CUT_OFF, True)
+            if is_stopped or tool not in self.children.values():
+                yield from self._result(tool, STOPPED if is_stopped else STILL_RUNNING, is_stopped)
 
     def edits_of(self, item: str) -> list[Json]:
         """What the patch with this id would change, each file as an `edit` takes it."""

@@ -153,7 +153,7 @@ def _script(
             code, _, message = rest.partition(" ")
             return [Answer(error={"code": code, "message": message})]
     if text.startswith(APPROVAL):
-        edited = text.removeprefix(APPROVAL).strip().partition("\n\n")[2]
+        edited = text.partition("\n\n")[2]
         steps_ = scripted.carried_out(edited or plan)
     elif plan and word.rstrip(":") == word:  # no script: a comment on the plan
         steps_ = scripted.revised(plan)
