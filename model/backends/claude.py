@@ -32,7 +32,7 @@ from model.backends.claude_protocol import ClaudeStream
 from model.backends.link import AgentLink
 from model.backends.process import AgentProcess, Said, Unreadable
 from model.errors import SpinneyError
-from model.resources import Decision, Question
+from model.resources import Decision, Question, ThinkingLevel
 
 NAME: Final = "Claude Code"
 
@@ -139,7 +139,7 @@ class ClaudeSession:
         if profile:
             # Here and not on the command line, which everybody on the machine can read.
             await self._control.ask("apply_flag_settings", settings=profile)
-        await self._set_thinking_tokens()
+        await self._set_thinking_tokens(self._settings.thinking)
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
         """What the agent tells, until its program has ended."""
@@ -204,20 +204,25 @@ class ClaudeSession:
     async def configure(self, settings: Settings) -> None:
         """Apply changed settings to the running program."""
         old, self._stream.mode = self._stream.mode, settings.mode
-        if PERMISSION_MODE[settings.mode] != PERMISSION_MODE[old]:
-            await self._control.ask("set_permission_mode", mode=PERMISSION_MODE[settings.mode])
+        try:
+            if PERMISSION_MODE[settings.mode] != PERMISSION_MODE[old]:
+                await self._control.ask("set_permission_mode", mode=PERMISSION_MODE[settings.mode])
+        except SpinneyError:
+            self._stream.mode = old
+            raise
         await self._use(settings)
 
     async def _use(self, settings: Settings) -> None:
-        """Apply all but the mode."""
-        old, self._settings = self._settings, settings
+        """Apply all but the mode. What fails is tried again the next time."""
+        old = self._settings
         if settings.model != old.model:
             await self._control.ask("set_model", model=settings.model or None)
         if settings.effort != old.effort:
             flags = {"effortLevel": settings.effort}
             await self._control.ask("apply_flag_settings", settings=flags)
         if settings.thinking != old.thinking:
-            await self._set_thinking_tokens()
+            await self._set_thinking_tokens(settings.thinking)
+        self._settings = settings
 
     async def close(self) -> None:
         """End the program and all that it started."""
@@ -283,11 +288,16 @@ class ClaudeSession:
             await self._control.interrupt()
 
     async def _asks(self, request_id: str, request: Line) -> None:
-        if request.get("subtype") == "hook_callback":
-            on_web = judge_web(self._stream.mode, self._settings.web_in_plan)
-            await self._control.respond(request_id, on_web)
-        if request.get("subtype") != "can_use_tool":
-            return
+        match request.get("subtype"):
+            case "can_use_tool":
+                await self._asks_for_tool(request_id, request)
+            case "hook_callback":
+                on_web = judge_web(self._stream.mode, self._settings.web_in_plan)
+                await self._control.respond(request_id, on_web)
+            case unknown:
+                await self._control.refuse(request_id, f"Spinney does not know {unknown}.")
+
+    async def _asks_for_tool(self, request_id: str, request: Line) -> None:
         tool, told = str(request.get("tool_name")), as_object(request.get("input"))
         suggestions = as_objects(request.get("permission_suggestions"))
         verdict = judge(self._stream.mode, tool)
@@ -341,10 +351,11 @@ class ClaudeSession:
     async def _deny(self, request_id: str, reason: str) -> None:
         await self._control.respond(request_id, {"behavior": "deny", "message": reason})
 
-    async def _set_thinking_tokens(self) -> None:
-        tokens = THINKING_TOKENS[self._settings.thinking]
+    async def _set_thinking_tokens(self, level: ThinkingLevel) -> None:
         await self._control.ask(
-            "set_max_thinking_tokens", max_thinking_tokens=tokens, thinking_display="summarized"
+            "set_max_thinking_tokens",
+            max_thinking_tokens=THINKING_TOKENS[level],
+            thinking_display="summarized",
         )
 
 

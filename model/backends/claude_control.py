@@ -59,6 +59,11 @@ class Control:
         response = {"subtype": "success", "request_id": request_id, "response": answer}
         await self._link.write({"type": "control_response", "response": response})
 
+    async def refuse(self, request_id: str, reason: str) -> None:
+        """Answer a request of the program that cannot be followed; it does not wait in vain."""
+        response = {"subtype": "error", "request_id": request_id, "error": reason}
+        await self._link.write({"type": "control_response", "response": response})
+
     async def _request(self, request_id: str, request: Line) -> None:
         line = {"type": "control_request", "request_id": request_id, "request": request}
         await self._link.write(line)

@@ -63,6 +63,10 @@ _RETRY_REASONS: Final[dict[str, str]] = {
 }
 
 
+_LONG_WAIT: Final = 5.0
+"""Seconds from which on people are told how long it takes."""
+
+
 def described(word: str, text: str, status: int | None) -> tuple[str, ErrorType]:
     """The sentence and kind of an error that the program calls `word` and explains by `text`."""
     said = clean_line(text)[:1000]
@@ -82,4 +86,8 @@ def described(word: str, text: str, status: int | None) -> tuple[str, ErrorType]
 def retry_notice(line: Mapping[str, Any]) -> str:
     """What to show while the program waits to ask its provider again."""
     reason = _RETRY_REASONS.get(str(line.get("error")), "the provider did not answer")
-    return f"Retrying ({line.get('attempt', '?')} of {line.get('max_retries', '?')}): {reason}"
+    delay = line.get("retry_delay_ms")
+    seconds = delay / 1000 if isinstance(delay, int | float) else 0.0
+    wait = f" in {seconds:.0f} s" if seconds >= _LONG_WAIT else ""
+    count = f"{line.get('attempt', '?')} of {line.get('max_retries', '?')}"
+    return f"Retrying{wait} ({count}): {reason}"

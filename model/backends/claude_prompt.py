@@ -29,7 +29,7 @@ def user_line(prompt: Prompt, worktree: Path) -> Line:
 
 def is_command(text: str) -> bool:
     """Whether the program takes this for one of its commands, such as `/clear`."""
-    return text.startswith("/")
+    return text.lstrip().startswith("/")
 
 
 def _mention(file: Path, worktree: Path) -> str:

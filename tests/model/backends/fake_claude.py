@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(sys.argv[0]).parent
+SCRIPT = json.loads((HERE / "script.json").read_text())
 OPTIONS = dict(zip(sys.argv, [*sys.argv[1:], ""], strict=True))
 CONVERSATION = OPTIONS.get("--session-id") or OPTIONS.get("--resume")
 
@@ -28,12 +29,14 @@ def say(value: dict) -> None:
 
 
 def hear() -> dict:
-    """Our next line that is no setting; settings are accepted at once."""
+    """Our next line that is no setting; settings are answered at once."""
     for line in sys.stdin:
         value = json.loads(line)
         note(value)
         if value["type"] == "control_request" and value["request"]["subtype"] != "interrupt":
-            done = {"subtype": "success", "request_id": value["request_id"]}
+            refused = value["request"]["subtype"] == SCRIPT.get("refuses")
+            done = {"subtype": "error" if refused else "success", "error": "not today"}
+            done["request_id"] = value["request_id"]
             say({"type": "control_response", "response": done})
         else:
             return value
@@ -41,15 +44,14 @@ def hear() -> dict:
 
 
 def main() -> None:
-    script = json.loads((HERE / "script.json").read_text())
     note(sys.argv[1:])
-    if "--resume" in sys.argv and script.get("lost"):
+    if "--resume" in sys.argv and SCRIPT.get("lost"):
         sys.stderr.write("No conversation found with session ID: x\n")
         sys.exit(1)
-    if script.get("broken"):
-        sys.stderr.write(script["broken"] + "\n")
+    if SCRIPT.get("broken"):
+        sys.stderr.write(SCRIPT["broken"] + "\n")
         sys.exit(1)
-    for turn in script["turns"]:
+    for turn in SCRIPT["turns"]:
         hear()
         for line in turn:
             if line == "hear":

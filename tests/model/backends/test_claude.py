@@ -283,3 +283,24 @@ async def test_an_edit_is_told_as_one(open_claude: Open, tmp_path: Path) -> None
     first, corrected = (event for event in told if isinstance(event, base.ToolUse))
     assert first.input == {"file_path": "a.txt", "old_content": "", "new_content": "new"}
     assert corrected.input["old_content"] == "what it was"
+
+
+async def test_settings_that_the_program_refused_are_said_again(
+    open_claude: Open, program: Path
+) -> None:
+    conversation = await open_claude(script={"refuses": "set_model"})
+    settings = base.Settings("plan", "opus", "think", "medium")
+    for _ in range(2):
+        with pytest.raises(SpinneyError, match="refused a setting: not today"):
+            await conversation.agent.configure(settings)
+    said = [line["request"]["subtype"] for line in heard(program, "control_request")]
+    assert said.count("set_model") == 2
+
+
+async def test_a_request_that_we_do_not_know_is_refused(open_claude: Open, program: Path) -> None:
+    request = {"subtype": "elicitation", "message": "Your name?"}
+    asked = {"type": "control_request", "request_id": "r-1", "request": request}
+    conversation = await open_claude([asked, "hear", say.result()])
+    await conversation.turn("Hello")
+    (line,) = heard(program, "control_response")
+    assert (line["response"]["subtype"], line["response"]["request_id"]) == ("error", "r-1")
