@@ -195,6 +195,8 @@ class Session(Resource):
     named_by_user: bool = False
     resume_token: str | None = None
     """The agent program's own name for this conversation."""
+    recap: str | None = None
+    """What happened while a person was away, in a few sentences; until the next message."""
 
     @model_serializer(mode="wrap")
     def _without_empty_archived_at(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:

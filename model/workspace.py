@@ -15,6 +15,7 @@ from model.catalog import Catalog
 from model.chat.chats import Chats
 from model.chat.naming import SessionNaming
 from model.chat.outputs import ToolOutputs
+from model.chat.recap import Recaps
 from model.database import Database
 from model.events import PreferencesUpdated
 from model.launching import Launching
@@ -28,6 +29,7 @@ from model.scripts.running import Scripts
 from model.state import State
 from model.store import Store
 from model.worktrees import renaming
+from model.worktrees.branch_naming import BranchNaming
 from model.worktrees.removing import Removals
 from model.writing.writer import Writer
 
@@ -76,6 +78,8 @@ class Workspace:
         self.outputs: ToolOutputs
         self.writer: Writer
         self.naming: SessionNaming
+        self.branch_naming: BranchNaming
+        self.recaps: Recaps
         self.scripts: Scripts
         self.removals: Removals
         self.poller: Poller
@@ -121,6 +125,8 @@ class Workspace:
         )
         self._ending.push_async_callback(self.writer.close)
         self.naming = SessionNaming(self.store, self.writer)
+        self.branch_naming = BranchNaming(self.store, self.writer)
+        self.recaps = Recaps(self.store, self.writer)
         self._ending.push_async_callback(self._end_background)
         launching = Launching(
             self.store,

@@ -82,6 +82,8 @@ def started(state: State, session: Session, message: Message) -> list[Event]:
     }
     if session.archived_at is not None:
         raise SpinneyError("This session is archived. Bring it back first.", "conflict")
+    if session.recap is not None:
+        updates["recap"] = None
     unnamed = session.message_count == 0 and not session.named_by_user
     if unnamed and state.preferences.auto_session_naming and message.text:
         updates["name"] = wording.session_name(message.text) or session.name

@@ -73,7 +73,9 @@ async def create_session(
         worktree = worktree_in(state, worktree_id)
         refuse_while_archived(worktree)
         project = state.projects[worktree.project_id]
-        agent = backend_for(project, state.preferences, backend, demo=workspace.demo)
+        agent = backend_for(
+            project, state.preferences, backend, catalog=workspace.catalog, demo=workspace.demo
+        )
         others = state.sessions_of(worktree_id, archived=True)
         session = Session(
             id=session_id,
@@ -211,8 +213,14 @@ async def reorder_sessions(
 
 @command
 async def mark_session_read(workspace: "Workspace", session_id: str) -> None:
-    """Note that a person has seen the newest message."""
-    if session_in(workspace.store.state, session_id).unread:
+    """Note that a person has seen the newest message.
+
+    Where they were away for long and want recaps, the session gets one (`recap`) some time later.
+    """
+    session = session_in(workspace.store.state, session_id)
+    if session.unread:
+        if workspace.recaps.is_wanted(session):
+            workspace.run_in_background(workspace.recaps.write(session_id))
         await _update(workspace, session_id, {"unread": False})
 
 
@@ -233,6 +241,8 @@ async def send_chat_message(
     sent = await workspace.chats.send(session_id, message, files or (), images or ())
     if workspace.naming.is_wanted(before, message):
         workspace.run_in_background(workspace.naming.name(session_id, message))
+    if workspace.branch_naming.is_wanted(before, message):
+        workspace.run_in_background(workspace.branch_naming.name(before.worktree_id, message))
     return sent
 
 

@@ -1,9 +1,10 @@
-"""The commits of a branch since it left its base, in words."""
+"""What a branch has had since it left its base: its commits in words, or nothing at all."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from model.git.refs import check_branch_name
 from model.git.repositories import base_commits
 from model.git.run import git
 from model.text import clean, clean_line
@@ -28,3 +29,15 @@ async def commits_since(path: Path, base: str) -> list[CommitText]:
     )  # fmt: skip
     parts = [field.partition("\n") for field in listed.fields]
     return [CommitText(clean_line(head), clean(rest).strip()) for head, _, rest in parts][::-1]
+
+
+async def is_untouched(path: Path, branch: str, base: str) -> bool:
+    """Whether `branch`, checked out in `path`, has no commit of its own and was never pushed."""
+    if await commits_since(path, base):
+        return False
+    own = f"refs/heads/{check_branch_name(branch)}"
+    # `[*]` and its like are no part of a branch's name, so the pattern fits this name alone.
+    listed = await git(
+        path, "for-each-ref", "--format=%(refname)%00%(upstream)", own, f"refs/remotes/*/{branch}"
+    )
+    return listed.stdout == f"{own}\0"

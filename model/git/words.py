@@ -52,5 +52,16 @@ def random_name(taken: Collection[str]) -> str:
     return next(name for name in chain(names, numbered) if name not in used)
 
 
+def is_random_name(name: str) -> bool:
+    """Whether `random_name` may have given this name."""
+    quality, _, rest = name.partition("-")
+    creature, _, number = rest.partition("-")
+    return (
+        quality in _QUALITIES.split()
+        and creature in _CREATURES.split()
+        and (number.isdecimal() or rest == creature)
+    )
+
+
 def _pairs() -> Iterator[tuple[str, str]]:
     return product(_QUALITIES.split(), _CREATURES.split())

@@ -3,11 +3,18 @@ of, and what is said with every one of them.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from model.preferences import PromptKey
 
-BUILT_IN: Final[Mapping[PromptKey, str]] = {
+WritingKey = PromptKey | Literal["branch_naming"]
+"""What can be written. The name of a branch has no prompt that people may change."""
+
+BUILT_IN: Final[Mapping[WritingKey, str]] = {
+    "branch_naming": """\
+Name the git branch for the work that the message below asks for. Two to five words in lower case, \
+joined by hyphens, at most 40 characters: what is done, and to what. No prefix, no slash.\
+""",
     "pr_content": """\
 Write the title and the description of a pull request for the changes below.
 
@@ -20,6 +27,12 @@ closely, and how it was tested if the commits say so. Leave out what would have 
 there is a template, keep its headings and fill them in; tick no box that nobody has spoken for.
 
 Say only what the commits and the differences show: no guesses, no praise, no word about yourself.\
+""",
+    "session_recap": """\
+A person comes back to the conversation below, in which an agent went on without them. Tell them \
+in one to three short sentences, at most 400 characters: what was done, how it ended, and what \
+waits for them, if anything does. Name files only where they matter. Begin with the most important \
+thing; no greeting, no heading, plain text.\
 """,
     "session_naming": """\
 Name the conversation that begins with the message below, for a list in which a person looks for \

@@ -16,12 +16,12 @@ from typing import Final
 from model.backends import base
 from model.catalog import Catalog
 from model.errors import SpinneyError
-from model.preferences import Preferences, PromptKey
+from model.preferences import Preferences
 from model.preferences_layers import backend_for, model_for
 from model.resources import Worktree
 from model.store import Store
 from model.text import clean, clean_line
-from model.writing.prompts import BUILT_IN, ROLE, whole_prompt
+from model.writing.prompts import BUILT_IN, ROLE, WritingKey, whole_prompt
 
 PATIENCE: Final = 60.0
 """Seconds from the start of the program to the end of its answer."""
@@ -58,7 +58,7 @@ class Writer:
         self._demo = demo
         self._endings: set[asyncio.Task[None]] = set()
 
-    async def is_there(self, key: PromptKey, worktree: Worktree) -> bool:
+    async def is_there(self, key: WritingKey, worktree: Worktree) -> bool:
         """Whether the agent of this prompt is installed and, as far as is known, signed in."""
         backend = self._backends.get(self._backend_name(key, worktree))
         probe = await backend.probe() if backend else base.Probe(program=None)
@@ -66,7 +66,7 @@ class Writer:
 
     async def write(
         self,
-        key: PromptKey,
+        key: WritingKey,
         worktree: Worktree,
         material: Mapping[str, str],
         wanted: Sequence[str],
@@ -93,11 +93,13 @@ class Writer:
         """Wait until every program that was asked has ended."""
         await asyncio.gather(*self._endings, return_exceptions=True)
 
-    async def _ask(self, key: PromptKey, worktree: Worktree, text: str) -> str:
+    async def _ask(self, key: WritingKey, worktree: Worktree, text: str) -> str:
         name = self._backend_name(key, worktree)
         backend = self._backends.get(name)
         if backend is None:
-            raise SpinneyError(f"Spinney cannot drive '{name}' yet.", "backend_unavailable")
+            raise SpinneyError(
+                f"Spinney cannot drive {self._catalog.label(name)} here.", "backend_unavailable"
+            )
         opening = asyncio.create_task(backend.open(self._launch(key, worktree, name)))
         try:
             async with asyncio.timeout(PATIENCE):
@@ -120,7 +122,7 @@ class Writer:
             self._endings.add(ending)
             ending.add_done_callback(self._endings.discard)
 
-    def _launch(self, key: PromptKey, worktree: Worktree, backend: str) -> base.Launch:
+    def _launch(self, key: WritingKey, worktree: Worktree, backend: str) -> base.Launch:
         model = self._model(key, backend, self._store.state.preferences)
         return base.Launch(
             session_id=str(uuid.uuid4()),
@@ -131,15 +133,22 @@ class Writer:
             text_only=True,
         )
 
-    def _backend_name(self, key: PromptKey, worktree: Worktree) -> str:
+    def _backend_name(self, key: WritingKey, worktree: Worktree) -> str:
         state = self._store.state
         chosen = state.preferences.magic_prompt_backends.get(f"{key}_backend")
         project = state.projects.get(worktree.project_id)
-        return backend_for(project, state.preferences, chosen, demo=self._demo)
+        if chosen is not None and self._catalog.backend(chosen) is None:
+            chosen = None  # an agent of agents.toml that is not there any more
+        return backend_for(
+            project, state.preferences, chosen, catalog=self._catalog, demo=self._demo
+        )
 
-    def _model(self, key: PromptKey, backend: str, preferences: Preferences) -> str:
+    def _model(self, key: WritingKey, backend: str, preferences: Preferences) -> str:
         """The prompt's model; the backend's usual one where that is a preset of another backend."""
-        chosen = preferences.magic_prompt_models[f"{key}_model"]
+        if key == "branch_naming":
+            chosen: str = preferences.branch_naming_model
+        else:
+            chosen = preferences.magic_prompt_models[f"{key}_model"]
         if key == "session_naming" and chosen == _default_model(key):
             chosen = preferences.session_naming_model  # a setting of its own, in the same words
         rows = self._catalog.backend_rows(demo=True)
@@ -151,7 +160,7 @@ class Writer:
         return chosen
 
 
-def _default_model(key: PromptKey) -> str:
+def _default_model(key: WritingKey) -> str:
     defaults: dict[str, str] = Preferences.model_fields["magic_prompt_models"].default
     return defaults[f"{key}_model"]
 

@@ -74,6 +74,7 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
     "restore_last_session": (False, BOOLEAN),
     "close_original_on_clear_context": (True, BOOLEAN),
     "confirm_session_close": (True, BOOLEAN),
+    "agent_limit": (20, between(1, 1000)),
     "auto_branch_naming": (True, BOOLEAN),
     "branch_naming_model": ("model_5", MODELS),
     "auto_pull_base_branch": (True, BOOLEAN),

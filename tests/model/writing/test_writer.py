@@ -330,7 +330,7 @@ async def test_an_agent_that_spinney_cannot_drive_is_not_there(
     changes = {"magic_prompt_backends": {"pr_content_backend": "backend_c"}}
     await update_preferences.function(workspace, changes)
     assert not await workspace.writer.is_there("pr_content", worktree)
-    with pytest.raises(SpinneyError, match="cannot drive 'backend_c'"):
+    with pytest.raises(SpinneyError, match="cannot drive OpenCode here"):
         await write(workspace, worktree)
 
 

@@ -1,0 +1,177 @@
+"""Branches with a made-up name get one from an agent, where nobody could miss the old one."""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.backends import base
+from model.commands.preferences import update_preferences
+from model.commands.sessions import create_session, send_chat_message
+from model.git.words import is_random_name, random_name
+from model.resources import Session, Worktree
+from model.workspace import Workspace
+from model.worktrees.naming import IssueContext
+from model.writing.prompts import BUILT_IN
+from tests.conftest import Eventually
+from tests.fakes import DONE, FakeAgent, FakeBackend, echo
+from tests.model.git.made_repository import Repository
+from tests.model.worktrees.conftest import Maker
+
+MESSAGE = "Let the otter swim"
+
+
+def is_for_a_branch(prompt: base.Prompt) -> bool:
+    return prompt.text.startswith(BUILT_IN["branch_naming"])
+
+
+def names(name: str) -> Any:
+    def script(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+        if is_for_a_branch(prompt):
+            return [base.TextDelta("answer", f"<branch>{name}</branch>"), DONE]
+        return echo(prompt)
+
+    return script
+
+
+async def begun(workspace: Workspace, worktree: Worktree, message: str = MESSAGE) -> Session:
+    session = await create_session.function(workspace, worktree.id)
+    await send_chat_message.function(workspace, session.id, message)
+    return session
+
+
+def branch_of(workspace: Workspace, worktree: Worktree) -> str:
+    return workspace.store.state.worktrees[worktree.id].branch
+
+
+async def namer(backend: FakeBackend, session: Session, eventually: Eventually) -> FakeAgent:
+    """The agent that was asked for a name."""
+
+    def asked() -> list[FakeAgent]:
+        return [agent for key, agent in backend.agents.items() if key != session.id]
+
+    await eventually(lambda: bool(asked()))
+    return asked()[0]
+
+
+async def test_the_first_message_names_branch_and_worktree_and_the_folder_stays(
+    make: Maker,
+    workspace: Workspace,
+    repository: Repository,
+    backend: FakeBackend,
+    eventually: Eventually,
+) -> None:
+    made = await make()
+    backend.script = names("Otter Swimming!")
+    session = await begun(workspace, made)
+    await eventually(lambda: branch_of(workspace, made) == "otter-swimming")
+    now = workspace.store.state.worktrees[made.id]
+    assert (now.name, now.path) == ("otter-swimming", made.path)
+    assert repository.git("branch", "--show-current", cwd=Path(made.path)) == "otter-swimming"
+    asked = await namer(backend, session, eventually)
+    assert f"<message>\n{MESSAGE}\n</message>" in str(asked.calls[0][1])
+    assert (asked.launch.settings.model, asked.launch.text_only) == ("haiku", True)
+
+
+async def test_a_taken_name_gets_a_number(
+    make: Maker,
+    workspace: Workspace,
+    repository: Repository,
+    backend: FakeBackend,
+    eventually: Eventually,
+) -> None:
+    made = await make()
+    repository.git("branch", "swim")
+    backend.script = names("swim")
+    await begun(workspace, made)
+    await eventually(lambda: branch_of(workspace, made) == "swim-2")
+
+
+async def test_the_model_is_a_setting(
+    make: Maker, workspace: Workspace, backend: FakeBackend, eventually: Eventually
+) -> None:
+    await update_preferences.function(workspace, {"branch_naming_model": "model_3"})
+    backend.script = names("swim")
+    session = await begun(workspace, await make())
+    assert (await namer(backend, session, eventually)).launch.settings.model == "sonnet"
+
+
+async def test_nobody_is_asked_where_the_name_is_a_persons_or_the_message_says_nothing(
+    make: Maker, workspace: Workspace
+) -> None:
+    naming = workspace.branch_naming
+    ours, named = await make(), await make("mine")
+    issue = await make(issue_context=IssueContext(number=7, title="Swim"))
+    session = await create_session.function(workspace, ours.id)
+    assert naming.is_wanted(session, MESSAGE)
+    for message in ("hi", "go on", "/review the last commit"):
+        assert not naming.is_wanted(session, message)
+    later = session.model_copy(update={"message_count": 2})
+    assert not naming.is_wanted(later, MESSAGE)
+    for other in (named, issue):
+        assert not naming.is_wanted(await create_session.function(workspace, other.id), MESSAGE)
+    await update_preferences.function(workspace, {"auto_branch_naming": False})
+    assert not naming.is_wanted(session, MESSAGE)
+
+
+@pytest.mark.parametrize("used", ["commit", "push"])
+async def test_a_branch_with_a_commit_or_on_a_remote_keeps_its_name(
+    make: Maker, workspace: Workspace, repository: Repository, backend: FakeBackend, used: str
+) -> None:
+    made = await make()
+    if used == "commit":
+        repository.commit("own", "work", cwd=Path(made.path))
+    else:
+        repository.git("update-ref", f"refs/remotes/fork/{made.branch}", "HEAD")
+    await workspace.branch_naming.name(made.id, MESSAGE)
+    assert branch_of(workspace, made) == made.branch
+    assert not backend.agents, "nobody was even asked"
+
+
+async def test_a_branch_that_is_committed_to_while_the_agent_thinks_keeps_its_name(
+    make: Maker,
+    workspace: Workspace,
+    repository: Repository,
+    backend: FakeBackend,
+) -> None:
+    made = await make()
+    is_asked = asyncio.Event()
+
+    def thinks(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+        is_asked.set()
+        return ()
+
+    backend.script = thinks
+    naming = asyncio.create_task(workspace.branch_naming.name(made.id, MESSAGE))
+    await is_asked.wait()
+    (asked,) = backend.agents.values()
+    repository.commit("own", "work", cwd=Path(made.path))
+    asked.say(base.TextFinal("answer", "<branch>too-late</branch>"), DONE)
+    await naming
+    assert branch_of(workspace, made) == made.branch
+
+
+async def test_an_agent_that_fails_is_in_the_log_and_not_in_the_chat(
+    make: Maker,
+    workspace: Workspace,
+    backend: FakeBackend,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    made = await make()
+    failure = base.TurnFailed("The provider is overloaded.", "backend_error")
+    backend.script = lambda prompt: [failure]
+    with caplog.at_level(logging.WARNING):
+        await workspace.branch_naming.name(made.id, MESSAGE)
+    assert "keeps its branch's name: The provider is overloaded." in caplog.text
+    assert branch_of(workspace, made) == made.branch
+
+
+def test_a_made_up_name_is_known_again() -> None:
+    taken = {random_name(()) for _ in range(50)}
+    assert all(map(is_random_name, taken))
+    assert is_random_name("quiet-otter-12")
+    for name in ("main", "quiet", "quiet-house", "otter-quiet", "quiet-otter-x", "quiet-otter-"):
+        assert not is_random_name(name)
