@@ -90,7 +90,9 @@ class Link:
         """Send a message; where it waits, the conversation and the status line say so."""
         await self.client.call(commands.send_chat_message, session_id=session_id, message=text)
 
-    async def decide(self, session: "Session", request: "Request", choice: "Choice") -> None:
+    async def decide(
+        self, session: "Session", request: "Request", choice: "Choice", reason: str
+    ) -> None:
         """Carry a plan out, or decide on a permission."""
         match choice:
             case "allow" | "allow_session" | "deny":
@@ -99,6 +101,7 @@ class Link:
                     session_id=session.id,
                     request_id=request.id,
                     decision=choice,
+                    **({"reason": reason} if reason else {}),
                 )
             case "build" | "yolo":
                 await self.client.call(

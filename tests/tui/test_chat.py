@@ -351,6 +351,40 @@ async def test_a_permission_shows_the_whole_command_and_is_decided_by_one_key(
         ]
 
 
+async def test_a_permission_is_denied_with_the_reason_that_is_written(start: Start) -> None:
+    request = Request(id="r9", kind="permission", tool_name="bash", tool_input={"command": "rm x"})
+    client = a_client(status="waiting", waiting_for="permission", request=request)
+    async with start(client) as (app, pilot):
+        keys = app.main.chat.request.query_one("#request-keys")
+        await pilot.press("r")
+        assert "Write below why not" in str(keys.render())
+        await pilot.press(*"keep", "enter")
+        await until(pilot, lambda: client.called("answer_permission"))
+        assert client.called("answer_permission") == [
+            {"session_id": "s1", "request_id": "r9", "decision": "deny", "reason": "keep"}
+        ]
+        assert not client.called("send_chat_message")
+
+
+async def test_who_changes_their_mind_about_the_reason_has_the_choices_again(start: Start) -> None:
+    request = Request(id="r9", kind="permission", tool_name="bash", tool_input={"command": "rm x"})
+    client = a_client(status="waiting", waiting_for="permission", request=request)
+    async with start(client) as (_, pilot):
+        await pilot.press("r", "escape", "a")
+        await until(pilot, lambda: client.called("answer_permission"))
+        assert client.called("answer_permission")[0]["decision"] == "allow"
+
+
+async def test_what_happened_while_one_was_away_stands_over_the_message_box(start: Start) -> None:
+    client = a_client(recap="Two tests [b]fail[/].")
+    async with start(client) as (app, pilot):
+        recap = app.main.chat.query_one("#recap")
+        await until(pilot, lambda: recap.display)
+        assert str(recap.render()) == "While you were away: Two tests [b]fail[/]."
+        client.feed(e.SessionUpdated(session_id="s1", updates={"recap": None}))
+        await until(pilot, lambda: not recap.display)
+
+
 async def test_a_session_that_is_looked_at_is_marked_as_read_once(start: Start) -> None:
     client = a_client(unread=True)
     async with start(client) as (_, pilot):

@@ -335,7 +335,8 @@ class MainScreen(Screen[None]):
     @on(RequestPanel.Chosen)
     def _chosen(self, event: RequestPanel.Chosen) -> None:
         if self.link is not None and self.session is not None:
-            self.link.start(self.link.decide(self.session, event.request, event.choice))
+            decided = (event.request, event.choice, event.reason)
+            self.link.start(self.link.decide(self.session, *decided))
 
     @on(RequestPanel.Answered)
     def _answered(self, event: RequestPanel.Answered) -> None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
+from textual.widgets import Static
 
 from tui.widgets.composer import Composer, Draft
 from tui.widgets.request_panel import RequestPanel
@@ -62,7 +64,8 @@ class Chat(Vertical):
         composer = Composer(id="composer")
         composer.first_refusal = request.press
         await self.mount(SessionTabs(id="tabs"), before=self.welcome)
-        await self.mount(request, composer, StatusLine(id="status"))
+        recap = Static(id="recap", classes="hidden", markup=False)
+        await self.mount(recap, request, composer, StatusLine(id="status"))
         self.is_complete = True
         self.post_message(self.Shown())
 
@@ -143,6 +146,9 @@ class Chat(Vertical):
             return
         streaming = state.streaming_in(session.id)
         self.request.ask(session.request if session.status == "waiting" else None)
+        recap = self.query_one("#recap", Static)
+        recap.set_class(session.recap is None, "hidden")
+        recap.update(Content(f"While you were away: {session.recap}" if session.recap else ""))
         self.status.follow(
             session,
             labels=labels,

@@ -14,7 +14,7 @@ from textual.widgets import Static
 if TYPE_CHECKING:
     from model.resources import Question, Request
 
-Choice = Literal["build", "yolo", "edit", "allow", "allow_session", "deny"]
+Choice = Literal["build", "yolo", "edit", "allow", "allow_session", "deny", "explain"]
 Part = str | tuple[str, str] | Content
 
 KEYS: dict[str, dict[str, tuple[Choice, str]]] = {
@@ -23,6 +23,7 @@ KEYS: dict[str, dict[str, tuple[Choice, str]]] = {
         "a": ("allow", "allow"),
         "s": ("allow_session", "allow for this session"),
         "d": ("deny", "deny"),
+        "r": ("explain", "deny and say why"),
     },
 }
 
@@ -45,10 +46,12 @@ class RequestPanel(Vertical, can_focus=True):
     class Chosen(Message):
         """A plan or a permission was decided on."""
 
-        def __init__(self, request: "Request", choice: Choice) -> None:
+        def __init__(self, request: "Request", choice: Choice, reason: str = "") -> None:
             super().__init__()
             self.request = request
             self.choice = choice
+            self.reason = reason
+            """Why a permission is denied, for the agent to read."""
 
     class Answered(Message):
         """Every question has its answer."""
@@ -69,6 +72,8 @@ class RequestPanel(Vertical, can_focus=True):
         self._since = 0.0
         self._yolo_asked = False
         """Whether `y` was pressed once; only a second one lets the agent do everything."""
+        self._explains = False
+        """Whether what is written next is the reason of a denial."""
 
     def compose(self) -> ComposeResult:
         """What is asked, and the keys, which never scroll out of sight."""
@@ -87,7 +92,7 @@ class RequestPanel(Vertical, can_focus=True):
             return
         if not known:
             self._answers, self._ticked, self._position = {}, set(), 0
-            self._yolo_asked = False
+            self._yolo_asked = self._explains = False
             self.is_armed = True
             self._since = time.monotonic()
             self._scroll.scroll_home(animate=False)
@@ -131,6 +136,9 @@ class RequestPanel(Vertical, can_focus=True):
         if entry[0] == "yolo" and not self._yolo_asked:
             self._yolo_asked = True
             self._draw()
+        elif entry[0] == "explain":
+            self._explains = True
+            self._talk_on()
         else:
             self.post_message(self.Chosen(self.request, entry[0]))
         return ""
@@ -154,18 +162,25 @@ class RequestPanel(Vertical, can_focus=True):
         """Take keys again, after talking on; whether that changes anything."""
         if self.request is None or (self.is_armed and not self._yolo_asked):
             return False
-        self._yolo_asked = False
+        self._yolo_asked = self._explains = False
         self.is_armed = True
         self._draw()
         return True
 
     def say(self, text: str) -> bool:
-        """A free text as the answer to the question being asked; whether there is one."""
-        if self.question is None:
-            return False
+        """A free text as the answer to what is asked; whether it is one."""
         # In the panel's own turn: a message that its parent caused does not reach the parent.
-        self.call_next(self._answer, self.question, text)
+        if self.question is not None:
+            self.call_next(self._answer, self.question, text)
+        elif self.request is not None and self._explains:
+            self._explains = False
+            self.call_next(self._deny, self.request, text)
+        else:
+            return False
         return True
+
+    def _deny(self, request: "Request", reason: str) -> None:
+        self.post_message(self.Chosen(request, "deny", reason))
 
     def _talk_on(self) -> None:
         self.is_armed = False
@@ -220,8 +235,9 @@ class RequestPanel(Vertical, can_focus=True):
             done = _key("enter", "done") if self.question and self.question.multi_select else []
             return [*done, ("or write your own answer below", "$text-muted")]
         if not self.is_armed:
+            words = "why not, and what to do instead" if self._explains else "what should change"
             return [
-                ("Write below what should change;  ", "$text-muted"),
+                (f"Write below {words};  ", "$text-muted"),
                 *_key("esc", "the choices"),
             ]
         if self._yolo_asked:
