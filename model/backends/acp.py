@@ -14,8 +14,8 @@ from model.backends.base import Launch, Probe, Settings
 from model.backends.process import AgentProcess
 from model.errors import SpinneyError
 
-_PROBE_PATIENCE: Final = 5.0
-"""Seconds to answer a greeting; ending who does not takes some more."""
+_PROBE_PATIENCE: Final = 9.0
+"""Seconds to answer a greeting."""
 
 
 class AcpBackend:
@@ -65,6 +65,7 @@ class AcpBackend:
             await session.greet(patience)
         except BaseException as error:
             await process.settled()
+            await process.kill()
             await session.close()
             if not isinstance(error, SpinneyError) or error.error_type == "backend_unavailable":
                 raise

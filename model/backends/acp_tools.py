@@ -28,6 +28,8 @@ class ToolCall:
     input: Told = field(default_factory=dict)
     output: object = None
     content: list[Told] = field(default_factory=list)
+    diffs: list[Told] = field(default_factory=list)
+    """The changes of files that it tells."""
     paths: tuple[str, ...] = ()
     told: dict[str, ToolUse | ToolResult] = field(default_factory=dict)
 
@@ -42,14 +44,12 @@ class ToolCall:
         self.output = told.get("rawOutput", self.output)
         if isinstance(told.get("content"), list):
             self.content = list(as_objects(told["content"]))
+            # Some tell a diff with their question and leave it out of the result (OpenCode 1.18).
+            diffs = [part for part in self.content if part.get("type") == "diff"]
+            self.diffs = [diff for diff in diffs if as_text(diff.get("path"))] or self.diffs
         if isinstance(told.get("locations"), list):
             places = (as_text(place.get("path")) for place in as_objects(told["locations"]))
             self.paths = tuple(path for path in places if path)
-
-    @property
-    def diffs(self) -> list[Told]:
-        """The changes of files that it tells."""
-        return [part for part in self.content if part.get("type") == "diff" and part.get("path")]
 
     @property
     def touched(self) -> tuple[str, ...]:

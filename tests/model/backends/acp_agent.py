@@ -217,7 +217,8 @@ class SmallAgent:
             return None
         before = where.read_text() if where.exists() else ""
         where.write_text(before.replace(old, new) if before else new)
-        await self.tell(session_id, say.update_tool_call("e", status="completed"))
+        done = [say.tool_content(say.text_block("written"))] if CAN.get("forgets_diffs") else None
+        await self.tell(session_id, say.update_tool_call("e", status="completed", content=done))
         return None
 
     async def _many(self, session_id: str, rest: str) -> None:

@@ -115,6 +115,13 @@ async def test_a_new_file_has_no_old_content(open_small: Open) -> None:
     assert edit.input == {"file_path": "new.txt", "old_content": "", "new_content": "hello"}
 
 
+async def test_a_diff_stays_though_the_result_leaves_it_out(open_small: Open) -> None:
+    told = await (await open_small(can={"forgets_diffs": True})).turn("edit: new.txt - hello")
+    *_, edit = (event for event in told if isinstance(event, base.ToolUse))
+    assert (edit.name, edit.input["new_content"]) == ("edit", "hello")
+    assert only(told, base.ToolResult).content == "written"
+
+
 async def test_a_call_that_changes_two_files_is_two_edits(open_small: Open) -> None:
     told = await (await open_small()).turn("many: a.txt b.txt")
     uses = [event for event in told if isinstance(event, base.ToolUse)]

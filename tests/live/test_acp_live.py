@@ -1,0 +1,201 @@
+"""The real `opencode acp` as an agent of `agents.toml`, answered by a scripted provider on
+loopback.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.agents_file import AgentRow, load_catalog
+from model.backends import base
+from model.backends.acp import AcpBackend
+from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
+from tests.live.conftest import ROOT
+from tests.model.backends.agents import Conversation, Open, a_launch, only, text
+
+
+@pytest.fixture
+async def provider() -> AsyncIterator[CompletionsStub]:
+    stub = CompletionsStub()
+    async with stub.running():
+        yield stub
+
+
+@pytest.fixture
+def row(provider: CompletionsStub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentRow:
+    """OpenCode as a person writes it down; it knows nobody's account and the stub alone."""
+    tools = ROOT / ".tools" / "node_modules" / ".bin"
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), str(tools)])
+    if shutil.which("opencode", path=path) is None:
+        pytest.skip("needs OpenCode (npm install -g opencode-ai)")
+    monkeypatch.setenv("PATH", path)
+    for name in list(os.environ):
+        if name.startswith(("OPENCODE", "ANTHROPIC", "OPENAI", "AWS_", "GOOGLE_", "XDG_")):
+            monkeypatch.delenv(name)
+    home = tmp_path / "home"
+    home.mkdir()
+    asking = {**configuration(provider.base_url), "permission": {"edit": "ask", "bash": "ask"}}
+    env = {
+        "HOME": str(home),
+        **{f"XDG_{kind}_HOME": str(home / kind) for kind in ("CONFIG", "DATA", "CACHE", "STATE")},
+        "OPENCODE_CONFIG_CONTENT": json.dumps(asking),
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+    }
+    file = tmp_path / "agents.toml"
+    lines = [f"{key} = {json.dumps(value)}" for key, value in env.items()]
+    file.write_text(
+        '[oc]\nlabel = "OpenCode over ACP"\ncommand = "opencode"\nargs = ["acp"]\n'
+        + "\n".join(["[oc.env]", *lines])
+    )
+    catalog, problems = load_catalog(tmp_path / "models.toml", file)
+    assert problems == []
+    found = catalog.backend("acp:oc")
+    assert isinstance(found, AgentRow)
+    return found
+
+
+@pytest.fixture
+def worktree(tmp_path: Path) -> Path:
+    path = tmp_path / "worktree"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+async def open_acp(row: AgentRow, worktree: Path) -> AsyncIterator[Open]:
+    opened: list[base.Agent] = []
+
+    async def open_acp(**launch: Any) -> Conversation:
+        agent = await AcpBackend(row).open(a_launch(worktree, **launch))
+        opened.append(agent)
+        return Conversation(agent)
+
+    yield open_acp
+    await asyncio.gather(*(agent.close() for agent in opened))
+
+
+def token(conversation: Conversation) -> str:
+    return only(conversation.told, base.ConversationIdentified).resume_token
+
+
+async def test_text_and_thinking_stream(open_acp: Open) -> None:
+    told = await (await open_acp()).turn("think: about looms and threads")
+    assert text(told, "thinking") == "about looms and threads"
+    assert text(told) == "I thought about it."
+    finished = only(told, base.TurnFinished)
+    assert finished.stop_reason == "end_turn"
+    assert finished.usage.output_tokens > 0
+    assert finished.context_window
+
+
+async def test_a_write_happens_on_disk_and_is_told_as_an_edit(
+    open_acp: Open, worktree: Path
+) -> None:
+    told = await (await open_acp()).turn("write a.txt: hi")
+    assert (worktree / "a.txt").read_text() == "hi"
+    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    *_, edit = (event for event in told if isinstance(event, base.ToolUse))
+    assert edit.name == "edit"
+    assert edit.input == {"file_path": "a.txt", "old_content": "", "new_content": "hi"}
+    assert text(told).endswith("done")
+
+
+async def test_an_edit_tells_what_it_replaces(open_acp: Open, worktree: Path) -> None:
+    (worktree / "a.txt").write_text("one two three\n")
+    told = await (await open_acp()).turn("edit a.txt: two => 2")
+    assert (worktree / "a.txt").read_text() == "one 2 three\n"
+    *_, edit = (event for event in told if isinstance(event, base.ToolUse))
+    assert edit.name == "edit"
+    assert ("two" in edit.input["old_content"], "2" in edit.input["new_content"]) == (True, True)
+
+
+async def test_a_command_is_asked_for_and_runs_once_allowed(open_acp: Open) -> None:
+    conversation = await open_acp()
+    await conversation.agent.send(base.Prompt("bash: echo looms"))
+    asked = await conversation.until(base.PermissionAsked)
+    assert asked.tool_name == "bash"
+    assert "echo looms" in str(asked.input)
+    await conversation.agent.permit(asked.request_id, "allow")
+    results = [e for e in await conversation.rest() if isinstance(e, base.ToolResult)]
+    assert "looms" in results[-1].content
+
+
+async def test_a_denied_command_does_not_run_and_the_reason_reaches_the_model(
+    open_acp: Open, worktree: Path, provider: CompletionsStub
+) -> None:
+    conversation = await open_acp()
+    await conversation.agent.send(base.Prompt("bash: touch a.txt"))
+    asked = await conversation.until(base.PermissionAsked)
+    await conversation.agent.permit(asked.request_id, "deny", "No files today.")
+    told = await conversation.rest()
+    assert list(worktree.iterdir()) == []
+    assert "No files today." in json.dumps(provider.requests[-1])
+    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+
+
+async def test_plan_mode_is_the_agents_own_and_changes_nothing(
+    open_acp: Open, worktree: Path, provider: CompletionsStub
+) -> None:
+    conversation = await open_acp(mode="plan")
+    await conversation.turn("write a.txt: hi")
+    assert list(worktree.iterdir()) == []
+    await conversation.agent.configure(base.Settings("yolo"))
+    told = await conversation.turn("bash: touch b.txt")
+    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert (worktree / "b.txt").exists()
+
+
+async def test_the_model_is_the_one_chosen(open_acp: Open, provider: CompletionsStub) -> None:
+    conversation = await open_acp(model=f"{PROVIDER}/stub-2")
+    await conversation.turn("say: hi")
+    assert provider.requests[-1]["model"] == "stub-2"
+    await conversation.agent.configure(base.Settings("build", model=f"{PROVIDER}/{MODEL}"))
+    await conversation.turn("say: hi")
+    assert provider.requests[-1]["model"] == MODEL
+
+
+async def test_a_conversation_is_taken_up_without_its_history(open_acp: Open) -> None:
+    conversation = await open_acp(system_prompt="Speak of looms.")
+    await conversation.turn("say: first")
+    await conversation.agent.close()
+    again = await open_acp(resume_token=token(conversation))
+    told = await again.turn("remember?")
+    assert "say: first" in text(told)
+    assert token(again) == token(conversation)
+    assert not any(isinstance(event, base.Notice) for event in again.told)
+
+
+async def test_a_lost_conversation_begins_afresh(open_acp: Open) -> None:
+    conversation = await open_acp(resume_token="ses_gone")
+    assert text(await conversation.turn("say: hi")) == "hi"
+    assert "lost the conversation" in only(conversation.told, base.Notice).text
+
+
+async def test_a_stop_ends_the_turn_and_the_agent_stays(open_acp: Open) -> None:
+    conversation = await open_acp()
+    await conversation.agent.send(base.Prompt("slow"))
+    await conversation.until(base.TextDelta)
+    await conversation.agent.stop()
+    assert only(await conversation.rest(), base.TurnFinished).stop_reason == "stopped"
+    assert text(await conversation.turn("say: again")) == "again"
+
+
+async def test_an_error_of_the_provider_fails_the_turn(open_acp: Open) -> None:
+    conversation = await open_acp()
+    failed = only(await conversation.turn("error 401"), base.TurnFailed)
+    assert failed.error
+    assert text(await conversation.turn("say: again")) == "again"
+
+
+async def test_the_greeting_tells_the_version(row: AgentRow, worktree: Path) -> None:
+    agent = await AcpBackend(row).open(a_launch(worktree))
+    await agent.close()
+    assert (agent.can.version or "").count(".") == 2
