@@ -11,6 +11,15 @@ import pytest
 
 from model.backends import base
 from model.backends.claude import ClaudeBackend
+from tests.live.codex_setup import (  # noqa: F401 - fixtures
+    codex_backend,
+    codex_environment,
+    codex_program,
+    open_codex,
+    place,
+    responses,
+    worktree,
+)
 from tests.live.provider_stub import ProviderStub
 from tests.model.backends.agents import Conversation, Open, a_launch
 

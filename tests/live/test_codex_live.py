@@ -2,13 +2,9 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 
@@ -16,12 +12,10 @@ from model.backends import base
 from model.backends.codex import CodexBackend
 from model.errors import SpinneyError
 from model.resources import Usage
-from tests.live.conftest import ROOT
 from tests.live.responses_stub import ResponsesStub, configuration
 from tests.model.backends.agents import (
     Conversation,
     Open,
-    a_launch,
     at_work_in,
     becomes,
     children,
@@ -34,91 +28,6 @@ PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
     "1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
 )
-
-
-@pytest.fixture
-def codex_program(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The real `codex`, on PATH or in `.tools`, found by Spinney from now on."""
-    tools = ROOT / ".tools" / "node_modules" / ".bin"
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), str(tools)])
-    program = shutil.which("codex", path=path)
-    if program is None:
-        pytest.skip("needs Codex (npm install -g @openai/codex)")
-    monkeypatch.setenv("PATH", path)
-    return Path(program)
-
-
-@pytest.fixture
-async def responses() -> AsyncIterator[ResponsesStub]:
-    """The scripted provider, running."""
-    stub = ResponsesStub()
-    async with stub.running():
-        yield stub
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that is no temporary one to Codex: its sandbox lets everybody write in those."""
-    with TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as place:
-        yield Path(place)
-
-
-@pytest.fixture
-def codex_environment(
-    codex_program: Path, responses: ResponsesStub, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> dict[str, str]:
-    """Variables with which `codex` knows nobody's account and talks to the stub alone."""
-    for name in list(os.environ):
-        if name.startswith(("OPENAI", "CODEX")):
-            monkeypatch.delenv(name)
-    home = place / "home"
-    (home / ".codex").mkdir(parents=True)
-    (home / ".codex" / "config.toml").write_text(configuration(responses.base_url))
-    return {
-        "HOME": str(home),
-        "CODEX_HOME": str(home / ".codex"),
-        "OPENAI_API_KEY": "dummy",
-        "NO_PROXY": "127.0.0.1",
-    }
-
-
-@pytest.fixture
-def worktree(place: Path) -> Path:
-    """A linked worktree of a repository with one commit."""
-    repository = place / "repository"
-    git = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-    for command in (
-        ["init", "-q", "-b", "main", str(repository)],
-        ["-C", str(repository), "commit", "-q", "--allow-empty", "-m", "Begin"],
-        ["-C", str(repository), "worktree", "add", "-q", "-b", "work", str(place / "worktree")],
-        ["-C", str(repository), "config", "user.name", "Ada"],
-        ["-C", str(repository), "config", "user.email", "ada@example.org"],
-    ):
-        subprocess.run([*git, *command], check=True, capture_output=True, timeout=30)
-    return place / "worktree"
-
-
-@pytest.fixture
-async def backend(codex_program: Path) -> AsyncIterator[CodexBackend]:
-    backend = CodexBackend()
-    yield backend
-    await backend.close()
-
-
-@pytest.fixture
-async def open_codex(
-    backend: CodexBackend, codex_environment: dict[str, str], worktree: Path
-) -> AsyncIterator[Open]:
-    opened: list[base.Agent] = []
-
-    async def open_codex(**launch: Any) -> Conversation:
-        usual = {"model": "gpt-5.5", "thinking": "think", "environment": codex_environment}
-        agent = await backend.open(a_launch(worktree, **{**usual, **launch}))
-        opened.append(agent)
-        return Conversation(agent)
-
-    yield open_codex
-    await asyncio.gather(*(agent.close() for agent in opened))
 
 
 def token(conversation: Conversation) -> str:
@@ -408,12 +317,12 @@ async def test_closing_in_mid_command_leaves_nothing(open_codex: Open, worktree:
 
 
 async def test_a_new_program_knows_the_earlier_turns_and_counts_none_of_them(
-    open_codex: Open, backend: CodexBackend
+    open_codex: Open, codex_backend: CodexBackend
 ) -> None:
     before = await open_codex()
     await before.turn("say: the colour is blue")
     await before.agent.close()
-    await backend.close()
+    await codex_backend.close()
     after = await open_codex(resume_token=token(before))
     told = await after.turn("remember?")
     assert "the colour is blue" in text(told)
@@ -452,14 +361,14 @@ async def test_an_unknown_conversation_begins_afresh(open_codex: Open) -> None:
 
 
 async def test_sessions_share_one_program_that_ends_with_the_backend(
-    open_codex: Open, backend: CodexBackend
+    open_codex: Open, codex_backend: CodexBackend
 ) -> None:
     first, second = await open_codex(), await open_codex()
     told = await asyncio.gather(first.turn("say: one"), second.turn("say: two"))
     assert [text(each) for each in told] == ["one", "two"]
     assert len(the_programs()) == 1
     await asyncio.gather(first.agent.close(), second.agent.close())
-    await backend.close()
+    await codex_backend.close()
     assert the_programs() == set()
 
 

@@ -1,0 +1,106 @@
+"""The real Codex, cut off from the world: its provider is a stub on loopback."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from model.backends import base
+from model.backends.codex import CodexBackend
+from tests.live.responses_stub import ResponsesStub, configuration
+from tests.model.backends.agents import Conversation, Open, a_launch
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def codex_program(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The real `codex`, on PATH or in `.tools`, found by Spinney from now on."""
+    tools = ROOT / ".tools" / "node_modules" / ".bin"
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), str(tools)])
+    program = shutil.which("codex", path=path)
+    if program is None:
+        pytest.skip("needs Codex (npm install -g @openai/codex)")
+    monkeypatch.setenv("PATH", path)
+    return Path(program)
+
+
+@pytest.fixture
+async def responses() -> AsyncIterator[ResponsesStub]:
+    """The scripted provider, running."""
+    stub = ResponsesStub()
+    async with stub.running():
+        yield stub
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that is no temporary one to Codex: its sandbox lets everybody write in those."""
+    with TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as place:
+        yield Path(place)
+
+
+@pytest.fixture
+def codex_environment(
+    codex_program: Path, responses: ResponsesStub, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, str]:
+    """Variables with which `codex` knows nobody's account and talks to the stub alone."""
+    for name in list(os.environ):
+        if name.startswith(("OPENAI", "CODEX")):
+            monkeypatch.delenv(name)
+    home = place / "home"
+    (home / ".codex").mkdir(parents=True)
+    (home / ".codex" / "config.toml").write_text(configuration(responses.base_url))
+    return {
+        "HOME": str(home),
+        "CODEX_HOME": str(home / ".codex"),
+        "OPENAI_API_KEY": "dummy",
+        "NO_PROXY": "127.0.0.1",
+    }
+
+
+@pytest.fixture
+def worktree(place: Path) -> Path:
+    """A linked worktree of a repository with one commit."""
+    repository = place / "repository"
+    git = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    for command in (
+        ["init", "-q", "-b", "main", str(repository)],
+        ["-C", str(repository), "commit", "-q", "--allow-empty", "-m", "Begin"],
+        ["-C", str(repository), "worktree", "add", "-q", "-b", "work", str(place / "worktree")],
+        ["-C", str(repository), "config", "user.name", "Ada"],
+        ["-C", str(repository), "config", "user.email", "ada@example.org"],
+    ):
+        subprocess.run([*git, *command], check=True, capture_output=True, timeout=30)
+    return place / "worktree"
+
+
+@pytest.fixture
+async def codex_backend(codex_program: Path) -> AsyncIterator[CodexBackend]:
+    """The backend; its programs end with the test."""
+    backend = CodexBackend()
+    yield backend
+    await backend.close()
+
+
+@pytest.fixture
+async def open_codex(
+    codex_backend: CodexBackend, codex_environment: dict[str, str], worktree: Path
+) -> AsyncIterator[Open]:
+    """Opens a conversation with the real Codex; its session is closed at the end."""
+    opened: list[base.Agent] = []
+
+    async def open_codex(**launch: Any) -> Conversation:
+        usual = {"model": "gpt-5.5", "thinking": "think", "environment": codex_environment}
+        agent = await codex_backend.open(a_launch(worktree, **{**usual, **launch}))
+        opened.append(agent)
+        return Conversation(agent)
+
+    yield open_codex
+    await asyncio.gather(*(agent.close() for agent in opened))

@@ -1,0 +1,60 @@
+"""Conversations with Codex that are recorded from the real program and played again without it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from model.backends import base
+from tests.model.backends.agents import Conversation
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is said in a session; whatever the agent asks is granted."""
+
+    messages: tuple[str, ...]
+    launch: dict[str, Any] = field(default_factory=dict)
+    stops: bool = False
+    """Whether each turn is stopped as soon as its first text comes."""
+
+
+SCENARIOS = {
+    "text": Scenario(("think: about looms",)),
+    "edit": Scenario(("write a.txt: hi", "edit a.txt: hi => ho")),
+    "permission": Scenario(("bash: echo woven",)),
+    "plan": Scenario(("plan: weave a scarf",), {"mode": "plan"}),
+    "question": Scenario(("ask: Tea or coffee? | Tea | Coffee",)),
+    "stop": Scenario(("slow", "say: still here"), stops=True),
+    "sub-agent": Scenario(("agent: sandboxed: touch woven",), {"model": "gpt-5.2"}),
+    "to-do-list": Scenario(("todo: spin | weave",)),
+    "error": Scenario(("error 503", "say: again")),
+    "compact": Scenario(("say: one", "/compact")),
+}
+
+
+async def play(conversation: Conversation, scenario: Scenario) -> list[base.AgentEvent]:
+    """Go through it; all that the agent told."""
+    for message in scenario.messages:
+        await conversation.agent.send(base.Prompt(message))
+        await until_the_end(conversation, scenario)
+    return conversation.told
+
+
+async def until_the_end(conversation: Conversation, scenario: Scenario) -> None:
+    """Grant what is asked until the turn is over."""
+    agent = conversation.agent
+    ends = (base.TurnFinished, base.TurnFailed)
+    asks = (base.PermissionAsked, base.QuestionAsked, base.PlanProposed)
+    waits = (base.TextDelta,) if scenario.stops else ()
+    while True:
+        match await conversation.until(*ends, *asks, *waits):
+            case base.PermissionAsked(request_id=key):
+                await agent.permit(key, "allow")
+            case base.QuestionAsked(request_id=key, questions=questions):
+                first = [(q.question, q.options[0].label if q.options else "") for q in questions]
+                await agent.answer(key, dict(first))
+            case base.PlanProposed(request_id=key):
+                await agent.approve(key, base.Settings("build", "gpt-5.5"), None)
+            case base.TextDelta():
+                await agent.stop()
+            case _:
+                return
