@@ -2,14 +2,19 @@
 
 import base64
 import mimetypes
+import re
 import uuid
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from model.backends.base import Prompt
 from model.backends.claude_lines import Line
 from model.errors import SpinneyError
+
+_PLAIN: Final = re.compile(r"[\w./-]*\w")
+"""Names that the program finds without quotes; for one with a `#` it finds none (2.1.329)."""
 
 
 def user_line(prompt: Prompt, worktree: Path) -> Line:
@@ -35,7 +40,8 @@ def is_command(text: str) -> bool:
 def _mention(file: Path, worktree: Path) -> str:
     with suppress(ValueError):
         file = file.relative_to(worktree)
-    return f'@"{file}"' if " " in str(file) else f"@{file}"
+    name = str(file)
+    return f"@{name}" if '"' in name or _PLAIN.fullmatch(name) else f'@"{name}"'
 
 
 def _image_blocks(images: Iterable[Path]) -> list[Line]:

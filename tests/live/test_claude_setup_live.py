@@ -98,15 +98,20 @@ async def test_without_sub_agents_there_are_no_such_tools(
 async def test_files_reach_the_provider_by_their_content(
     open_claude: Open, folder: Path, provider: ProviderStub
 ) -> None:
-    (folder / "with space.txt").write_text("the colour is blue")
-    (folder / "plain.txt").write_text("the yarn is wool")
+    texts = {
+        folder / "plain.txt": "the yarn is wool",
+        folder / "with space.txt": "the colour is blue",
+        folder / "copy (1)": "the loom is old",
+        folder.parent / "outside.txt": "the shop is closed",
+    }
+    for file, content in texts.items():
+        file.write_text(content)
     conversation = await open_claude()
-    files = (folder / "with space.txt", folder / "plain.txt")
+    files = tuple(texts)
     await conversation.agent.send(base.Prompt("say: seen", files))
     await conversation.rest()
     told = str(provider.requests[-1]["messages"])
-    assert "the colour is blue" in told
-    assert "the yarn is wool" in told
+    assert [content for content in texts.values() if content not in told] == []
 
 
 async def test_a_picture_reaches_the_provider(

@@ -47,6 +47,27 @@ async def test_stop_while_the_provider_is_silent(open_claude: Open, provider: Pr
     await stopped(conversation)
 
 
+async def test_stop_while_the_program_waits_to_ask_again(
+    open_claude: Open, claude_environment: dict[str, str]
+) -> None:
+    claude_environment["CLAUDE_CODE_MAX_RETRIES"] = "10"
+    conversation = await open_claude()
+    await conversation.agent.send(base.Prompt("error 529"))
+    await conversation.until(base.Notice)
+    await stopped(conversation)
+
+
+async def test_a_start_that_nobody_waits_for_any_more_leaves_nothing(
+    open_claude: Open, folder: Path
+) -> None:
+    opening = asyncio.ensure_future(open_claude())
+    await becomes(lambda: bool(at_work_in(folder)))
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert at_work_in(folder) == set()
+
+
 @pytest.mark.parametrize(("word", "kind"), [("slow", "text"), ("ponder", "thinking")])
 async def test_stop_in_mid_stream_keeps_what_was_said(
     open_claude: Open, word: str, kind: str

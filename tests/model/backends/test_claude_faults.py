@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import base, claude_program
 from model.backends.claude import ClaudeBackend
 from model.errors import SpinneyError
 from tests.model.backends import claude_lines as say
-from tests.model.backends.agents import Open, a_launch, only
+from tests.model.backends.agents import Open, a_launch, becomes, children, only
 from tests.model.backends.claude_lines import arguments, heard
 
 
@@ -101,6 +101,17 @@ async def test_a_program_that_is_not_installed_is_explained(
     with pytest.raises(SpinneyError, match="is not installed") as raised:
         await ClaudeBackend().open(a_launch(tmp_path))
     assert raised.value.error_type == "backend_unavailable"
+
+
+async def test_the_probe_does_not_wait_for_a_program_that_hangs(
+    program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claude_program, "_PROBE_PATIENCE", 0.2)
+    (program / "claude").write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    before = children()
+    probe = await ClaudeBackend().probe()
+    assert "does not run" in (probe.problem or "")
+    await becomes(lambda: children() <= before)
 
 
 @pytest.mark.parametrize(
