@@ -179,14 +179,18 @@ class ServerOnDemand:
 
 
 def _workspace(places: "Directories", *, demo: bool) -> Any:
+    import logging
+
+    from model.agents_file import load_catalog
     from model.backends.all import all_backends
-    from model.catalog import load_overrides
     from model.running import log_to
     from model.workspace import Workspace
 
     log_to(places.log, os.environ.get("SPINNEY_LOG", "info"))
-    catalog, problems = load_overrides(places.models)
-    agents = all_backends(places.data, demo=demo)
+    catalog, problems = load_catalog(places.models, places.agents)
+    for problem in problems:
+        logging.getLogger(__name__).warning(problem)
+    agents = all_backends(places.data, catalog, demo=demo)
     workspace = Workspace(places, agents, catalog, demo=demo)
     workspace.problems += problems
     return workspace
@@ -333,15 +337,17 @@ def _doctor(options: argparse.Namespace) -> int:
     import asyncio
     from dataclasses import asdict
 
+    from model.agents_file import load_catalog
     from model.backends.all import all_backends
-    from model.catalog import load_overrides
     from model.doctor import Finding, examine
     from model.paths import directories
 
     places = directories()
-    catalog, problems = load_overrides(places.models)
-    findings = asyncio.run(examine(places, all_backends(places.data), catalog))
-    findings += [Finding("models.toml", False, problem) for problem in problems]
+    catalog, problems = load_catalog(places.models, places.agents)
+    findings = asyncio.run(examine(places, all_backends(places.data, catalog), catalog))
+    for path in (places.models, places.agents):
+        told = [problem for problem in problems if problem.startswith(str(path))]
+        findings += [Finding(path.name, False, problem) for problem in told]
     findings.append(_terminal())
     if options.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))

@@ -38,6 +38,8 @@ CodexModel = Literal[
     "codex_model_1", "codex_model_2", "codex_model_3", "codex_model_4", "codex_model_5",
 ]  # fmt: skip
 DefaultBackend = Literal["backend_a", "backend_b", "backend_c"]
+OwnAgent = Annotated[str, StringConstraints(pattern=r"^acp:[A-Za-z0-9][A-Za-z0-9._-]*$")]
+"""An agent of `agents.toml`; one that is not there any more counts as none."""
 Terminal = Literal[
     "terminal", "warp", "ghostty", "iterm2", "windows-terminal", "powershell", "cmd",
 ]  # fmt: skip
@@ -59,6 +61,7 @@ MERGED_KEYS = (
     "magic_prompts", "magic_prompt_models", "magic_prompt_providers", "magic_prompt_backends",
 )  # fmt: skip
 """Objects with a fixed set of entries: a partial value changes only the entries that it has."""
+BACKEND = "one of backend_a, backend_b, backend_c, or acp: and the name of an agent of agents.toml"
 TEXTS_OR_NULLS = "an object of texts or nulls"
 
 
@@ -150,8 +153,9 @@ class Preferences(BaseModel):
         "ultrathink", "Models", "How much a new session thinks before it answers")
     default_effort_level: Literal["low", "medium", "high", "max"] = _setting(
         "high", "Models", "Effort, for models that take an effort instead of a thinking level")
-    default_backend: DefaultBackend = _setting(
-        "backend_a", "Models", "Agent of new sessions, where the project names none")
+    default_backend: DefaultBackend | OwnAgent = _setting(
+        "backend_a", "Models", "Agent of new sessions, where the project names none",
+        form=BACKEND)
     selected_codex_model: CodexModel = _setting(
         "codex_model_1", "Models", "Model of new Codex sessions")
     selected_opencode_model: ProviderModel = _setting(
@@ -224,10 +228,12 @@ class Preferences(BaseModel):
         None, "Plan approval", "Model that builds an approved plan; null is the session's")
     yolo_model: str | None = _setting(
         None, "Plan approval", "Model that carries a plan out in yolo; null is the session's")
-    build_backend: DefaultBackend | None = _setting(
-        None, "Plan approval", "Agent that builds an approved plan; null is the session's")
-    yolo_backend: DefaultBackend | None = _setting(
-        None, "Plan approval", "Agent that carries a plan out in yolo; null is the session's")
+    build_backend: DefaultBackend | OwnAgent | None = _setting(
+        None, "Plan approval", "Agent that builds an approved plan; null is the session's",
+        form=BACKEND)
+    yolo_backend: DefaultBackend | OwnAgent | None = _setting(
+        None, "Plan approval", "Agent that carries a plan out in yolo; null is the session's",
+        form=BACKEND)
     build_thinking_level: ThinkingLevel | None = _setting(
         None, "Plan approval", "Thinking while building; null is the session's")
     yolo_thinking_level: ThinkingLevel | None = _setting(

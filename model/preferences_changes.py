@@ -13,7 +13,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from model.errors import SpinneyError
-from model.preferences import MERGED_KEYS, CliProfile, DefaultBackend, Preferences
+from model.preferences import BACKEND, MERGED_KEYS, CliProfile, DefaultBackend, Preferences
 from model.preferences_fields import preference_fields
 from model.preferences_migrations import migrated
 from model.text import clean_json
@@ -155,8 +155,9 @@ def _about_profiles(wanted: Preferences) -> str | None:
 def _about_backends(wanted: Preferences) -> str | None:
     known = get_args(DefaultBackend)
     for entry, backend in wanted.magic_prompt_backends.items():
-        if backend is not None and backend not in known:
-            return f"'{entry}' must be one of {', '.join(known)} or null"
+        is_own = backend is not None and backend.startswith("acp:")
+        if backend is not None and backend not in known and not is_own:
+            return f"'{entry}' must be {BACKEND} or null"
     return None
 
 

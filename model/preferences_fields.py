@@ -79,11 +79,15 @@ def _described(key: str, info: FieldInfo) -> PreferenceField:
 
 
 def _without_null(annotation: Any) -> tuple[Any, bool]:
-    """The type inside `… | None`, and whether null was allowed."""
+    """The type inside `… | None`, and whether null was allowed.
+
+    A choice that leaves room for a person's own names counts as the choice.
+    """
     if get_origin(annotation) not in (Union, types.UnionType):
         return annotation, False
     kept = tuple(part for part in get_args(annotation) if part is not type(None))
-    return Union[kept], len(kept) < len(get_args(annotation))  # noqa: UP007
+    choice = next((part for part in kept if get_origin(part) is Literal), None)
+    return choice or Union[kept], len(kept) < len(get_args(annotation))  # noqa: UP007
 
 
 def _kind(annotation: Any) -> Kind:

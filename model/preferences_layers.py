@@ -2,7 +2,7 @@
 
 from typing import Final, TypeVar
 
-from model.catalog import BUILT_IN, DEMO
+from model.catalog import BUILT_IN, DEMO, Catalog
 from model.preferences import Preferences
 from model.resources import Effort, Project, ThinkingLevel
 
@@ -28,23 +28,28 @@ def backend_for(
     preferences: Preferences,
     session: str | None = None,
     *,
+    catalog: Catalog = BUILT_IN,
     demo: bool = False,
 ) -> str:
     """The backend of a new session in `project`, where `session` is what was asked for.
 
-    A project's backend that no catalogue knows counts as none. With `demo`, the demo agent takes
-    the place of the person's preference.
+    A backend of the project or person that `catalog` does not know counts as none. With `demo`,
+    the demo agent takes the place of the person's preference.
     """
     of_project = project.default_backend if project else None
-    if of_project is not None and BUILT_IN.backend(of_project) is None:
-        of_project = None
-    return layered(
-        session, of_project, DEMO.name if demo else preferences.default_backend, "backend_a"
-    )
+    of_person = DEMO.name if demo else preferences.default_backend
+    return layered(session, _known(of_project, catalog), _known(of_person, catalog), "backend_a")
+
+
+def _known(backend: str | None, catalog: Catalog) -> str | None:
+    return None if backend is None or catalog.backend(backend) is None else backend
 
 
 def model_for(backend: str, preferences: Preferences, session: str | None = None) -> str:
-    """The model of a new session with `backend`, where `session` is what was asked for."""
+    """The model of a new session with `backend`, where `session` is what was asked for.
+
+    Empty for an agent of the person's own, which chooses itself.
+    """
     match backend:
         case "backend_b":
             preferred: str = preferences.selected_codex_model
@@ -52,6 +57,8 @@ def model_for(backend: str, preferences: Preferences, session: str | None = None
             preferred = preferences.selected_opencode_model
         case "demo":
             preferred = DEMO.models[0].name
+        case _ if BUILT_IN.backend(backend) is None:
+            preferred = ""
         case _:
             preferred = preferences.selected_model
     return layered(session or None, None, preferred, "model_1")

@@ -106,6 +106,19 @@ def test_a_broken_list_of_models_is_said_with_its_line_and_mended_by_nobody(
     assert models.read_text() == '[backend_a]\nmodel_1 = "opus\n'
 
 
+def test_a_bad_agent_of_a_persons_own_is_said_and_a_good_one_is_looked_for(
+    spinney: Program,
+) -> None:
+    spinney.config.mkdir()
+    agents = spinney.config / "agents.toml"
+    agents.write_text('[bad]\n[good]\nlabel = "Good"\ncommand = "no-such-agent"\n')
+    found = json.loads(spinney.run("doctor", "--json").stdout)
+    problem = next(finding for finding in found if finding["name"] == "agents.toml")
+    assert problem["ok"] is False and "[bad] needs command" in problem["found"]
+    good = next(finding for finding in found if finding["name"] == "Good")
+    assert good["found"] == "not found" and "no-such-agent" in good["remedy"]
+
+
 @pytest.fixture
 def small_disk(spinney: Program) -> Iterator[Path]:
     """The data directory on a disk of one megabyte."""

@@ -8,14 +8,13 @@ import time
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from model import avatars
 from model.commands.registry import UNCHANGED, Unchanged, command
 from model.errors import SpinneyError, not_a_repository, project_exists
 from model.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated
 from model.git import hosts, repositories
-from model.preferences import DefaultBackend
 from model.projects import folder_in, in_order, place_after_all, shown
 from model.resources import Branch, HostingRemote, Project, Remote, Resource
 from model.scripts.config import scripts_of_branch
@@ -96,7 +95,7 @@ async def update_project_settings(
     enabled_mcp_servers: list[str] | Unchanged | None = UNCHANGED,
     default_provider: str | None = None,
     worktrees_dir: str | None = None,
-    default_backend: DefaultBackend | Literal["demo", ""] | None = None,
+    default_backend: str | None = None,
 ) -> Project:
     """Change what is given of a project's settings.
 
@@ -105,9 +104,10 @@ async def update_project_settings(
     path, or begins with `~`; `demo` is an agent only where Spinney runs with `--demo`.
     """
     project = project_in(workspace.store.state, project_id)
-    if default_backend == "demo" and not workspace.demo:
-        known = ", ".join(repr(name) for name in get_args(DefaultBackend))
-        raise SpinneyError(f"Invalid field 'defaultBackend': must be one of {known}")
+    known = [row.name for row in workspace.catalog.backend_rows(demo=workspace.demo)]
+    if default_backend and default_backend not in known:
+        names = ", ".join(repr(name) for name in known)
+        raise SpinneyError(f"Invalid field 'defaultBackend': must be one of {names}")
     if worktrees_dir:
         worktrees_dir = await asyncio.to_thread(_usable, worktrees_dir)
     texts = {

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model import preferences_migrations
+from model.catalog import BUILT_IN, BackendRow, Catalog
 from model.errors import SpinneyError
 from model.preferences import MERGED_KEYS, PROMPT_KEYS, Preferences
 from model.preferences_changes import REDACTED, changed, parse_preferences, redacted
@@ -346,6 +347,29 @@ def test_a_projects_backend_that_nobody_knows_counts_as_none() -> None:
     assert backend_for(project("backend_z"), Preferences()) == "backend_a"
 
 
+@pytest.mark.parametrize("key", ["default_backend", "build_backend", "yolo_backend"])
+def test_a_persons_own_agent_is_chosen_by_its_wire_name(key: str) -> None:
+    assert getattr(changed(Preferences(), {key: "acp:own"}), key) == "acp:own"
+    for wrong in ("own", "acp:", "acp:a b", "backend_z"):
+        with pytest.raises(SpinneyError, match="or acp: and the name of an agent"):
+            changed(Preferences(), {key: wrong})
+
+
+def test_a_persons_own_agent_writes_the_texts_of_a_prompt() -> None:
+    chosen = {"magic_prompt_backends": {"session_naming_backend": "acp:own"}}
+    preferences = changed(Preferences(), chosen)
+    assert preferences.magic_prompt_backends["session_naming_backend"] == "acp:own"
+
+
+def test_a_persons_own_agent_serves_while_it_is_in_the_catalogue() -> None:
+    row = BackendRow("acp:own", "Own", "own", ())
+    catalog = Catalog((*BUILT_IN.backends, row))
+    preferences = Preferences(default_backend="acp:own")
+    assert backend_for(None, preferences, catalog=catalog) == "acp:own"
+    assert backend_for(project("acp:own"), Preferences(), catalog=catalog) == "acp:own"
+    assert backend_for(project("acp:own"), preferences) == "backend_a"
+
+
 def test_with_the_demo_its_agent_serves_where_nothing_else_was_chosen() -> None:
     assert backend_for(project(None), Preferences(), demo=True) == "demo"
     assert backend_for(project("backend_b"), Preferences(), demo=True) == "backend_b"
@@ -357,3 +381,4 @@ def test_each_backend_has_a_preferred_model_of_its_own() -> None:
         model_for(name, preferences) for name in ("backend_a", "backend_b", "backend_c", "demo")
     ] == ["model_3", "codex_model_2", "backend_c/codex_model_1", "demo"]
     assert model_for("backend_a", preferences, "some-model") == "some-model"
+    assert model_for("acp:own", preferences) == ""
