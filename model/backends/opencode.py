@@ -4,9 +4,10 @@ conversations, driven by calls and its stream of events. Tried with 1.18.33.
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from model.backends import base, opencode_program
 from model.backends.base import Launch
@@ -15,6 +16,8 @@ from model.backends.opencode_server import NAME, OpenCodeServer
 from model.backends.opencode_servers import UNUSED_LIMIT, OpenCodeServers
 from model.backends.opencode_session import OpenCodeSession
 from model.errors import SpinneyError
+
+_NAME: Final = re.compile(r"ses_\w+")
 
 
 class OpenCodeBackend:
@@ -26,6 +29,7 @@ class OpenCodeBackend:
         self._worktrees = folder / "worktrees.json"
         """The variables of each worktree, for the commands that agents run there."""
         self._variables: dict[str, Mapping[str, str]] = {}
+        self._saving = asyncio.Lock()
         self._servers = OpenCodeServers(unused_limit)
 
     async def probe(self) -> base.Probe:
@@ -37,7 +41,8 @@ class OpenCodeBackend:
         environment = opencode_program.environment(launch, self._worktrees)
         program = await opencode_program.find(environment.get("PATH"))
         self._variables[str(launch.worktree)] = opencode_program.own_variables(launch)
-        await asyncio.to_thread(self._save_variables)
+        async with self._saving:
+            await asyncio.to_thread(self._save_variables)
         server = await self._servers.take(program, environment)
         try:
             return await self._begin(server, launch)
@@ -69,12 +74,13 @@ class OpenCodeBackend:
 
 async def _known(server: OpenCodeServer, launch: Launch) -> str | None:
     """The conversation that is to be resumed; `None` when the program does not have it."""
-    token = launch.resume_token
+    token = launch.resume_token or ""
+    if not _NAME.fullmatch(token):
+        return None  # the program fails at what is no name of a conversation at all
     try:
         told = await server.call("GET", f"/session/{token}", launch.worktree)
     except SpinneyError as error:
-        # What is no name of a conversation at all is refused with another status.
-        if error.error_type in ("not_found", "invalid_request"):
+        if error.error_type == "not_found":
             return None
         raise
     return token if _id(told) == token else None

@@ -24,7 +24,7 @@ NAME: Final = "OpenCode"
 START_PATIENCE: Final = 60.0
 """Seconds until it listens; two are usual, and many programs may start at once."""
 
-CALL_PATIENCE: Final = 30.0
+CALL_PATIENCE: Final = 60.0
 """Seconds for an answer; the first call for a directory takes some of them."""
 
 _HEALTH_PATIENCE: Final = 2.0

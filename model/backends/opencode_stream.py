@@ -211,13 +211,13 @@ class OpenCodeStream:
             if sum(map(len, self._waiting.values())) < _PARTS_LIMIT:
                 self._waiting.setdefault(message, []).append(part)
             return
-        kind = part.get("type")
+        kind = str(part.get("type"))
         if kind == "compaction" and part.get("sessionID") == self.session_id:
             yield base.Notice("Shortening the conversation…")
         elif role == "assistant" and kind == "tool":
             yield from self._tool(message, key, part)
         elif role == "assistant" and kind in _KINDS and self._shows_text(message, part):
-            yield from self._text(key, _KINDS[str(kind)], part)
+            yield from self._text(key, _KINDS[kind], part)
 
     def _shows_text(self, message: str, part: Json) -> bool:
         if part.get("sessionID") != self.session_id or part.get("synthetic"):

@@ -42,7 +42,7 @@ class PlanText:
 
 def _beginning_of_mark(text: str) -> int:
     """How many characters at the end may be the beginning of the mark, with space before it."""
-    for length in range(min(len(PLAN_START) - 1, len(text)), 0, -1):
-        if PLAN_START.startswith(text[-length:]):
-            return length + len(text[:-length]) - len(text[:-length].rstrip())
-    return 0
+    longest = min(len(PLAN_START) - 1, len(text))
+    lengths = (length for length in range(longest, 0, -1) if PLAN_START.startswith(text[-length:]))
+    before = text[: len(text) - next(lengths, 0)]
+    return len(text) - len(before.rstrip())
