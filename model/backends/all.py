@@ -9,6 +9,7 @@ from model.backends.claude import ClaudeBackend
 from model.backends.codex import CodexBackend
 from model.backends.demo import DemoBackend
 from model.backends.opencode import OpenCodeBackend
+from model.backends.opencode import OpenCodeBackend
 from model.catalog import Catalog
 
 
