@@ -7,10 +7,14 @@ from typing import Any, Protocol
 
 from model.backends import base
 from model.chat.room import Place, Room
+from model.errors import SpinneyError
 from model.resources import Session
 
 IDLE_LIMIT = 15 * 60.0
 """Seconds without a turn after which the program is ended; the next message resumes it."""
+
+END_PATIENCE = 7.0
+"""Seconds that a program has to end, or to be there to be ended."""
 
 _log = logging.getLogger(__name__)
 
@@ -81,9 +85,12 @@ class Program:
         return self.agent
 
     async def end(self) -> None:
-        """End the program and all that it started."""
+        """End the program and all that it started; one that still starts is not waited for long."""
         self.let_go()
-        await asyncio.gather(*self._endings, return_exceptions=True)
+        if self._endings:
+            _, late = await asyncio.wait(self._endings, timeout=END_PATIENCE)
+            for ending in late:
+                ending.cancel()
 
     def keep(self) -> None:
         """A turn begins: the program is not idle."""
@@ -135,8 +142,10 @@ class Program:
     async def _close_when_open(self, opening: "asyncio.Task[base.Agent]", place: Place) -> None:
         try:
             agent = await opening
-        except Exception:
+        except BaseException as error:
             self._room.leave(place)
+            if not isinstance(error, SpinneyError):
+                raise
         else:
             await self._close(agent, place, None)
 

@@ -502,6 +502,28 @@ async def test_stopping_a_program_that_still_starts_leaves_none_behind(
     await (await stage.backend.newest()).hears("close")
 
 
+async def test_a_program_that_never_starts_holds_neither_the_stop_nor_the_end(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.chat.program.END_PATIENCE", 0.05)
+    opening, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def never(launch: base.Launch) -> base.Agent:
+        opening.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+        raise AssertionError
+
+    monkeypatch.setattr(stage.backend, "open", never)
+    await stage.chats.send("s", "go")
+    await opening.wait()
+    assert (await stage.chats.stop("s")).status == "idle"
+    await stage.chats.end("s")
+    await cancelled.wait()
+
+
 async def test_an_idle_program_is_ended_and_resumed_by_the_next_message(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
