@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.database import Database
-from tests.bench import broadcast, store, stream
+from tests.bench import broadcast, crowd, soak, store, stream
 from tests.bench.clients import Follower
 from tests.bench.long_session import write_sessions
 from tests.bench.programs import Program, program
@@ -39,6 +39,13 @@ def _broadcast(serving: Program, clients: Program, place: Path, per_turn: int) -
 def test_the_store_holds_all_that_was_inserted() -> None:
     table = store.measure(runs=1, inserts=32, messages=300)
     assert [row.name for row in table.rows][:2] == ["bare sqlite3", "one after the other"]
+
+
+def test_many_sessions_work_at_once_and_are_deleted() -> None:
+    together = crowd.measure(runs=1, sessions=3, events=100)
+    assert [row.name for row in together.rows] == ["bare count", "spinney"]
+    (row,) = soak.measure(runs=1, sessions=2, turns=2, events=100).rows
+    assert set(row.figures) == {"start_MiB", "warm_MiB", "end_MiB", "deleted_MiB"}
 
 
 def test_a_generated_session_is_as_long_as_asked(tmp_path: Path) -> None:

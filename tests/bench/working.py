@@ -1,0 +1,153 @@
+"""A program: Spinney's model with many sessions of scripted agents that work at once.
+
+It says what that costs in memory and in time on its loop.
+"""
+
+import asyncio
+import gc
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+import model.commands.all  # noqa: F401 - registers the commands
+from model.backends import base
+from model.catalog import Catalog
+from model.commands.sessions import create_session, delete_session, send_chat_message
+from model.events import ProjectAdded, WorktreeCreated
+from model.paths import Directories
+from model.resources import Project, Worktree
+from model.workspace import Workspace
+from tests.bench.scripted import ScriptedAgent, ScriptedBackend
+from tests.bench.serving import LoopWatch, answer_lines
+
+
+async def open_workspace(place: Path) -> Workspace:
+    """A started workspace with a worktree `w` that is a plain folder."""
+    directories = Directories(config=place / "config", data=place / "data", home=place / "home")
+    directories.create()
+    workspace = Workspace(directories, {"backend_a": ScriptedBackend()}, Catalog())
+    await workspace.start()
+    for name in ("repository", "worktree"):
+        (place / name).mkdir()
+    project = Project(id="p", name="bench", path=str(place / "repository"), added_at=1.0)
+    path = str(place / "worktree")
+    worktree = Worktree(
+        id="w", project_id="p", name="bench", path=path, branch="bench", created_at=1.0
+    )
+    await workspace.store.accept(ProjectAdded(project=project), WorktreeCreated(worktree=worktree))
+    return workspace
+
+
+async def begin(workspace: Workspace, count: int) -> list[str]:
+    """So many sessions, each with an agent that has had a short turn."""
+    made = [await create_session.function(workspace, "w", name="Bench") for _ in range(count)]
+    keys = [session.id for session in made]
+    await work(workspace, keys, 10)
+    return keys
+
+
+async def work(workspace: Workspace, keys: list[str], events: int) -> None:
+    """Let every session have a turn of so many events, all at once."""
+    for key in keys:
+        await send_chat_message.function(workspace, key, str(events))
+    await _until(workspace, lambda: all(_is_idle(workspace, key) for key in keys))
+
+
+def _is_idle(workspace: Workspace, key: str) -> bool:
+    session = workspace.store.state.sessions[key]
+    if session.status == "failed":
+        raise RuntimeError(session.last_run)
+    return session.status == "idle"
+
+
+async def _until(workspace: Workspace, condition: Callable[[], bool]) -> None:
+    news = asyncio.Event()
+    end_listening = workspace.bus.listen(news.set)
+    try:
+        while not condition():
+            await news.wait()
+            news.clear()
+    finally:
+        end_listening()
+
+
+async def bare(agents: int, events: int) -> dict[str, float]:
+    """The same agents with somebody who only counts what they tell."""
+
+    async def count() -> int:
+        agent, heard = ScriptedAgent(), 0
+        await agent.send(base.Prompt(str(events)))
+        async for event in agent.events():
+            heard += 1
+            if isinstance(event, base.TurnFinished):
+                break
+        await agent.close()
+        return heard
+
+    cpu = time.process_time()
+    await asyncio.gather(*(count() for _ in range(agents)))
+    return {"cpu": time.process_time() - cpu}
+
+
+def memory() -> int:
+    """Bytes of this process."""
+    gc.collect()
+    used: int = psutil.Process().memory_info().rss
+    return used
+
+
+async def _crowd(workspace: Workspace, sessions: int, events: int) -> dict[str, Any]:
+    await begin(workspace, 1)  # what the first one imports is nobody's share
+    before = memory()
+    keys = await begin(workspace, sessions)
+    idle = (memory() - before) / sessions
+    resting = LoopWatch()
+    await asyncio.sleep(2)
+    rested = resting.stop()
+    watch, began = LoopWatch(), time.perf_counter()
+    await work(workspace, keys, events)
+    seconds = time.perf_counter() - began
+    return {"idle": idle, "seconds": seconds, "rested": rested["cpu"], **watch.stop()}
+
+
+async def _soak(workspace: Workspace, sessions: int, turns: int, events: int) -> dict[str, Any]:
+    start = memory()
+    keys = await begin(workspace, sessions)
+    found: dict[str, Any] = {"start": start}
+    for number in range(turns):
+        if number == max(1, turns // 10):
+            found["warm"] = memory()
+        await work(workspace, keys, events)
+    found["end"] = memory()
+    for key in keys:
+        await delete_session.function(workspace, key)
+    return {**found, "closed": memory()}
+
+
+async def main(place: Path) -> None:
+    """Do what is asked."""
+    workspace = await open_workspace(place)
+
+    async def answer(asked: dict[str, Any]) -> dict[str, Any]:
+        match asked:
+            case {"do": "bare", **given}:
+                return await bare(**given)
+            case {"do": "crowd", **given}:
+                return await _crowd(workspace, **given)
+            case {"do": "soak", **given}:
+                return await _soak(workspace, **given)
+            case other:
+                raise ValueError(other)
+
+    try:
+        await answer_lines(answer)
+    finally:
+        await workspace.stop()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1])))
