@@ -20,11 +20,11 @@ from model.backends.claude_policy import (
     DENIAL,
     EDIT_TOOLS,
     PERMISSION_MODE,
-    PLAN_DENIAL,
     PLAN_TOOL,
     QUESTION_TOOL,
     THINKING_TOKENS,
     WEB_HOOK,
+    denial,
     judge,
     judge_web,
 )
@@ -265,6 +265,7 @@ class ClaudeSession:
                         await self._link.tell(corrected)
                 case base.TurnFinished() | base.TurnFailed():
                     await self._withdraw(*self._asked)
+                    self._edits.forget()
                     if self._failure is not None and not self._link.stopping:
                         event = self._failure
             await self._link.tell(event)
@@ -300,12 +301,12 @@ class ClaudeSession:
     async def _asks_for_tool(self, request_id: str, request: Line) -> None:
         tool, told = str(request.get("tool_name")), as_object(request.get("input"))
         suggestions = as_objects(request.get("permission_suggestions"))
-        verdict = judge(self._stream.mode, tool)
+        verdict = judge(self._stream.mode, tool, self._settings.web_in_plan)
         if verdict == "allow" or _key(tool, told) in self._allowed:
             await self._allow(request_id, told)
             return
         if verdict == "deny":
-            await self._deny(request_id, PLAN_DENIAL)
+            await self._deny(request_id, denial(tool))
             return
         self._asked[request_id] = _Asked(tool, told, suggestions)
         match tool:

@@ -56,6 +56,10 @@ class Edits:
             return None
         return replace(edit, input={**edit.input, "old_content": before})
 
+    def forget(self) -> None:
+        """The turn is over; no result comes any more."""
+        self._written.clear()
+
     def is_plan(self, told: Mapping[str, Any]) -> bool:
         """Whether a call edits the plan that the program keeps as a file outside the worktree."""
         path = told.get("file_path")

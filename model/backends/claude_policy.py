@@ -16,11 +16,20 @@ PERMISSION_MODE: Final[dict[ExecutionMode, str]] = {
     "yolo": "acceptEdits",
 }
 
-PLAN_DENIAL: Final = (
+_PLAN_DENIAL: Final = (
     "Plan mode changes nothing. Put this step into the plan and propose it with ExitPlanMode."
 )
 
 DENIAL: Final = "The user does not allow this. Find another way, or ask."
+
+_WEB_TOOLS: Final = ("WebFetch", "WebSearch")
+
+WEB_HOOK: Final = {"PreToolUse": [{"matcher": "|".join(_WEB_TOOLS), "hookCallbackIds": ["web"]}]}
+"""The program asks us before it uses the web, also where it would not ask for permission."""
+
+_WEB_DENIAL: Final = (
+    "In plan mode the web may not be used. Plan with what the repository tells, or ask the user."
+)
 
 PLAN_TOOL: Final = "ExitPlanMode"
 QUESTION_TOOL: Final = "AskUserQuestion"
@@ -32,7 +41,7 @@ EDIT_TOOLS: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 
 _HARMLESS: Final = frozenset(
     {
-        "Read", "Glob", "Grep", "LS", "NotebookRead", "WebFetch", "WebSearch", "TodoWrite",
+        "Read", "Glob", "Grep", "LS", "NotebookRead", "TodoWrite",
         "Task", "Agent", "TaskCreate", "TaskGet", "TaskList", "TaskOutput", "TaskUpdate", "Skill",
     }
 )  # fmt: skip
@@ -47,26 +56,24 @@ THINKING_TOKENS: Final[dict[ThinkingLevel, int]] = {
 }
 """For models that do not take an effort instead."""
 
-_WEB_TOOLS: Final = ("WebFetch", "WebSearch")
 
-WEB_HOOK: Final = {"PreToolUse": [{"matcher": "|".join(_WEB_TOOLS), "hookCallbackIds": ["web"]}]}
-"""The program asks us before it uses the web, also where it would not ask for permission."""
-
-_WEB_DENIAL: Final = (
-    "In plan mode the web may not be used. Plan with what the repository tells, or ask the user."
-)
-
-
-def judge(mode: ExecutionMode, tool: str) -> Verdict:
+def judge(mode: ExecutionMode, tool: str, web_in_plan: bool) -> Verdict:
     """Whether a tool that the program asks about may run; plans and questions always ask."""
     if tool in (PLAN_TOOL, QUESTION_TOOL):
         return "ask"
     if mode == "yolo":
         return "allow"
     if mode == "plan":
+        if tool in _WEB_TOOLS:
+            return "allow" if web_in_plan else "deny"
         # An "allow" would really run there, also for an edit.
         return "allow" if tool in _HARMLESS else "deny" if tool in EDIT_TOOLS else "ask"
     return "ask"
+
+
+def denial(tool: str) -> str:
+    """What the model reads where `judge` denies a tool."""
+    return _WEB_DENIAL if tool in _WEB_TOOLS else _PLAN_DENIAL
 
 
 def judge_web(mode: ExecutionMode, web_in_plan: bool) -> dict[str, Any]:

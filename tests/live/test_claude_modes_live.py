@@ -49,9 +49,12 @@ async def test_a_mode_that_the_agent_changes_itself_is_told(
     assert list(folder.iterdir()) == []
 
 
-async def test_plan_mode_uses_the_web_only_where_it_may(open_claude: Open) -> None:
+@pytest.mark.parametrize("profile", [{}, {"disableAllHooks": True}])
+async def test_plan_mode_uses_the_web_only_where_it_may(
+    open_claude: Open, profile: dict[str, bool]
+) -> None:
     fetch = 'call: WebFetch {"url": "http://127.0.0.1:9/", "prompt": "Read it"}'
-    conversation = await open_claude(mode="plan", web_in_plan=False)
+    conversation = await open_claude(mode="plan", web_in_plan=False, profile=profile)
     refused = only(await conversation.turn(fetch), base.ToolResult)
     assert "the web may not be used" in refused.content
     allowed = base.Settings("plan", "sonnet", "think", web_in_plan=True)

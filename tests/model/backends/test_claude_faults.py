@@ -34,6 +34,14 @@ async def test_what_is_no_json_is_left_out_and_said_so(open_claude: Open) -> Non
     assert only(told, base.TurnFinished).stop_reason == "end_turn"
 
 
+async def test_a_line_of_ten_megabytes_is_told_whole(open_claude: Open) -> None:
+    words = "word " * 2_000_000
+    turn = [say.init(), say.assistant("m", say.text(words)), say.tool_result("t", words)]
+    told = await (await open_claude([*turn, say.result()])).turn("Hello")
+    assert only(told, base.TextFinal).text == words
+    assert only(told, base.ToolResult).content == words
+
+
 async def test_an_answer_in_another_conversation_is_refused_and_the_program_ended(
     open_claude: Open,
 ) -> None:

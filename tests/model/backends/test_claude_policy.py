@@ -7,24 +7,24 @@ import pytest
 
 from model.backends.base import ToolUse
 from model.backends.claude_edits import Edits
-from model.backends.claude_policy import EDIT_TOOLS, judge, judge_web
+from model.backends.claude_policy import EDIT_TOOLS, denial, judge, judge_web
 from model.resources import ExecutionMode
 
 
 @pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
 @pytest.mark.parametrize("tool", ["ExitPlanMode", "AskUserQuestion"])
 def test_plans_and_questions_are_for_people_in_every_mode(mode: ExecutionMode, tool: str) -> None:
-    assert judge(mode, tool) == "ask"
+    assert judge(mode, tool, True) == "ask"
 
 
 @pytest.mark.parametrize("tool", sorted(EDIT_TOOLS))
 def test_plan_mode_denies_edits_because_allowing_would_run_them(tool: str) -> None:
-    assert judge("plan", tool) == "deny"
+    assert judge("plan", tool, True) == "deny"
 
 
 def test_plan_mode_reads_freely_and_asks_for_the_rest() -> None:
-    assert [judge("plan", tool) for tool in ("Read", "Grep", "WebFetch")] == ["allow"] * 3
-    assert [judge("plan", tool) for tool in ("Bash", "mcp__x__y", "NewTool")] == ["ask"] * 3
+    assert [judge("plan", tool, True) for tool in ("Read", "Grep", "WebFetch")] == ["allow"] * 3
+    assert [judge("plan", tool, True) for tool in ("Bash", "mcp__x__y", "NewTool")] == ["ask"] * 3
 
 
 def test_the_web_is_for_plan_mode_only_where_it_may_be() -> None:
@@ -36,6 +36,10 @@ def test_the_web_is_for_plan_mode_only_where_it_may_be() -> None:
     assert decision("plan", False) == "deny"
     assert decision("build", False) is None
     assert decision("yolo", False) is None
+    # Where the person's settings switch hooks off, the program asks as for any tool.
+    assert judge("plan", "WebFetch", True) == "allow"
+    assert judge("plan", "WebSearch", False) == "deny"
+    assert "web" in denial("WebSearch")
 
 
 def test_a_plan_is_a_file_in_the_programs_own_folder(tmp_path: Path) -> None:
@@ -47,11 +51,11 @@ def test_a_plan_is_a_file_in_the_programs_own_folder(tmp_path: Path) -> None:
 
 
 def test_build_mode_asks_for_what_the_program_does_not_allow_by_itself() -> None:
-    assert judge("build", "Bash") == "ask"
+    assert judge("build", "Bash", True) == "ask"
 
 
 def test_yolo_mode_allows_everything() -> None:
-    assert [judge("yolo", tool) for tool in ("Bash", "Write", "mcp__x__y")] == ["allow"] * 3
+    assert [judge("yolo", tool, False) for tool in ("Bash", "Write", "mcp__x__y")] == ["allow"] * 3
 
 
 def test_an_edit_shows_the_replaced_text_and_a_path_inside_the_worktree(tmp_path: Path) -> None:
