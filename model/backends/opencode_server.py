@@ -135,6 +135,11 @@ class OpenCodeServer:
         """Whether it can take conversations."""
         return self.process.returncode is None and not self._tasks[0].done()
 
+    @property
+    def address(self) -> str:
+        """Where it listens, such as `http://127.0.0.1:4096`."""
+        return self._address.result()
+
     def attach(self, conversation: str, listener: Listener) -> None:
         """Hand the events of a conversation, and of its sub-agents' ones, to `listener`."""
         self._listeners[conversation] = listener
@@ -160,7 +165,7 @@ class OpenCodeServer:
         try:
             async with self._http.request(
                 method,
-                self._address.result() + path,
+                self.address + path,
                 params={"directory": str(directory)},
                 json=body,
                 timeout=aiohttp.ClientTimeout(total=patience),
@@ -219,7 +224,7 @@ class OpenCodeServer:
     async def _read_events(self) -> None:
         feed = EventFeed()
         silence = aiohttp.ClientTimeout(total=None, sock_read=_SILENCE)
-        url = self._address.result() + "/global/event"
+        url = self.address + "/global/event"
         async with self._http.get(url, timeout=silence, raise_for_status=True) as response:
             again = self._connected.is_set()
             async for chunk in response.content.iter_any():

@@ -9,7 +9,8 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest_asyncio
 
 from model.backends import base, process_table
 from model.backends.opencode import OpenCodeBackend
+from model.errors import SpinneyError
 from model.resources import Usage
 from tests.live.completions_stub import MODEL, PROVIDER, WINDOW, CompletionsStub, configuration
 from tests.live.conftest import ROOT
@@ -289,6 +291,58 @@ async def test_a_question_is_answered(open_opencode: Open) -> None:
     assert "Water" in text(await conversation.rest())
 
 
+async def test_several_questions_with_several_answers(open_opencode: Open) -> None:
+    conversation = await open_opencode()
+    await conversation.agent.send(base.Prompt("ask twice: Wool? | Silk?"))
+    asked = await conversation.until(base.QuestionAsked)
+    assert [(q.question, q.multi_select) for q in asked.questions] == [
+        ("Wool?", True),
+        ("Silk?", True),
+    ]
+    await conversation.agent.answer(asked.request_id, {"Wool?": "Yes, Perhaps", "Silk?": "If red"})
+    heard = text(await conversation.rest())
+    for part in ("Yes", "Perhaps", "If red"):
+        assert part in heard
+
+
+async def test_what_a_sub_agent_does_is_asked_and_told_under_its_use(open_opencode: Open) -> None:
+    conversation = await open_opencode()
+    await conversation.agent.send(base.Prompt("agent: bash: echo $((6 * 7))"))
+    asked = await conversation.until(base.PermissionAsked)
+    assert asked.input["command"] == "echo $((6 * 7))"
+    await conversation.agent.permit(asked.request_id, "allow")
+    told = await conversation.rest()
+    uses = {e.id: e for e in conversation.told if isinstance(e, base.ToolUse)}
+    task, command = uses.values()
+    assert command.parent_tool_use_id == task.id
+    assert asked.tool_use_id == command.id
+    results = {e.tool_use_id: e.content for e in told if isinstance(e, base.ToolResult)}
+    assert results[command.id].strip() == "42"
+    assert "done" in results[task.id]
+
+
+async def test_plan_mode_and_yolo_hold_for_sub_agents(open_opencode: Open, worktree: Path) -> None:
+    await (await open_opencode(mode="plan")).turn("agent: write a.txt: hi")
+    assert files(worktree) == []
+    told = await (await open_opencode(mode="yolo")).turn("agent: bash: touch b.txt")
+    assert files(worktree) == ["b.txt"]
+    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+
+
+async def test_without_sub_agents_their_tool_is_refused(open_opencode: Open) -> None:
+    conversation = await open_opencode(sub_agents=0)
+    result = only(await conversation.turn("agent: say: hello"), base.ToolResult)
+    assert result.is_error
+    assert "no sub-agents" in result.content
+
+
+async def test_a_list_of_things_to_do_is_told(open_opencode: Open) -> None:
+    told = await (await open_opencode()).turn("todo: spin | weave")
+    use = [event for event in told if isinstance(event, base.ToolUse)][-1]
+    assert use.name == "TodoWrite"
+    assert [todo["content"] for todo in use.input["todos"]] == ["spin", "weave"]
+
+
 @pytest.mark.parametrize("stage", ["start", "text", "tool", "permission", "question", "plan"])
 async def test_stop_at_every_stage_keeps_the_conversation_usable(
     open_opencode: Open, worktree: Path, stage: str
@@ -440,6 +494,51 @@ async def test_an_unknown_model_fails_the_turn_and_the_next_one_works(open_openc
     assert text(await conversation.turn("say: again")) == "again"
 
 
+async def test_a_conversation_that_is_too_long_says_so(
+    open_opencode: Open, provider: CompletionsStub
+) -> None:
+    conversation = await open_opencode()
+    provider.error = "prompt is too long: maximum context length exceeded"
+    try:
+        failed = only(await conversation.turn("error 400"), base.TurnFailed)
+    finally:
+        provider.error = ""
+    assert failed.error_type == "invalid_request"
+    assert "too long" in failed.error
+
+
+@pytest.mark.parametrize("stage", ["overloaded", "no network"])
+async def test_a_provider_out_of_reach_fails_the_turn_soon(
+    open_opencode: Open, environment: dict[str, str], tmp_path: Path, stage: str
+) -> None:
+    profile: dict[str, Any] = {}
+    if stage == "no network":
+        options = {"baseURL": "http://127.0.0.1:9/v1", "apiKey": "dummy"}
+        profile = {"provider": {PROVIDER: {"options": options}}}
+    conversation = await open_opencode(profile=profile)
+    told = await conversation.turn("error 529")
+    failed = only(told, base.TurnFailed)
+    assert failed.error_type == "backend_error"
+    assert "Try again" in failed.error
+    assert "Retrying" in next(e.text for e in told if isinstance(e, base.Notice))
+
+
+async def test_mcp_servers_are_told_also_those_that_are_off(
+    open_opencode: Open, provider: CompletionsStub
+) -> None:
+    command = [sys.executable, "-c", "import sys; sys.exit(1)"]
+    profile = {
+        "mcp": {
+            "one": {"type": "local", "command": command},
+            "two": {"type": "local", "command": command},
+        }
+    }
+    conversation = await open_opencode(profile=profile, mcp_off=frozenset({"two", "gone"}))
+    await conversation.agent.send(base.Prompt("say: hello"))
+    seen = await conversation.until(base.McpServersSeen)
+    assert {"one", "two"} <= set(seen.names)
+
+
 async def test_changed_settings_reach_the_provider(
     open_opencode: Open, provider: CompletionsStub
 ) -> None:
@@ -568,6 +667,53 @@ async def test_a_server_that_nobody_uses_ends(
     await agent.close()
     await becomes(lambda: servers_of(tmp_path / "data") == [], 30)
     await backend.close()
+
+
+@pytest.fixture
+def pretended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Puts a shell script on PATH in the place of the program."""
+
+    def pretended(script: str) -> Path:
+        folder = tmp_path / "bin"
+        folder.mkdir()
+        program = folder / "opencode"
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}{os.pathsep}/usr/bin{os.pathsep}/bin")
+        return program
+
+    return pretended
+
+
+async def test_a_program_that_does_not_start_is_told_with_its_last_words(
+    pretended: Callable[[str], Path], worktree: Path, tmp_path: Path
+) -> None:
+    pretended("echo 'the loom is broken' >&2; exit 3")
+    backend = OpenCodeBackend(tmp_path / "data")
+    with pytest.raises(SpinneyError, match="the loom is broken") as error:
+        await backend.open(a_launch(worktree))
+    assert error.value.error_type == "backend_unavailable"
+    await backend.close()
+
+
+async def test_a_program_that_is_not_there_is_told_with_its_installation(
+    worktree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    backend = OpenCodeBackend(tmp_path / "data")
+    assert "npm install" in ((await backend.probe()).problem or "")
+    with pytest.raises(SpinneyError, match="npm install") as error:
+        await backend.open(a_launch(worktree))
+    assert error.value.error_type == "backend_unavailable"
+
+
+async def test_the_probe_tells_of_a_version_that_is_too_old(
+    pretended: Callable[[str], Path], backend: OpenCodeBackend
+) -> None:
+    pretended("echo 1.2.3")
+    probe = await backend.probe()
+    assert probe.version == "1.2.3"
+    assert "opencode upgrade" in (probe.problem or "")
 
 
 async def test_the_probe_finds_the_program_and_its_version(
