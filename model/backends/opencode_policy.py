@@ -71,10 +71,12 @@ _AGENTS: Final[dict[str, Any]] = {
 _WEB: Final = frozenset({"webfetch", "websearch"})
 
 _READING_COMMANDS: Final = frozenset(
-    {"cat", "date", "file", "grep", "head", "ls", "pwd", "stat", "tail", "tree", "uname", "wc"}
+    {"cat", "grep", "head", "ls", "pwd", "stat", "tail", "tree", "uname", "wc"}
 )
 _READING_GIT: Final = frozenset({"blame", "diff", "log", "ls-files", "rev-parse", "show", "status"})
-_WRITING_OPTION: Final = re.compile(r"-[a-z]*o\b|--output|--ext-diff|--textconv|-O|--open-files")
+# Git takes the beginning of a long option for the whole.
+_WRITING_OPTION: Final = re.compile(r"-[a-zA-Z]*[oO]|--[oet]")
+"""Options that may write a file, or run another program."""
 
 
 def configuration(launch: Launch) -> dict[str, Any]:

@@ -149,7 +149,7 @@ class Requests:
         elif opencode_policy.covers(self._allowed, name, patterns):
             verdict = "allow"
         else:
-            verdict = opencode_policy.judge(self.settings, name, patterns)
+            verdict = opencode_policy.judge(self.settings, name, (*patterns, *_command(told)))
         if verdict == "allow":
             await self._allow(key)
         elif verdict == "deny":
@@ -224,6 +224,13 @@ def _chosen(question: Question, answer: str) -> list[str]:
         if labels.issuperset(parts):
             return parts
     return [answer] if answer else []
+
+
+def _command(told: Mapping[str, Any]) -> tuple[str, ...]:
+    """The whole of a command; the patterns are its parts, and say nothing of where they write."""
+    metadata = told.get("metadata")
+    command = metadata.get("command") if isinstance(metadata, Mapping) else None
+    return (command,) if isinstance(command, str) else ()
 
 
 def _texts(told: object) -> tuple[str, ...]:

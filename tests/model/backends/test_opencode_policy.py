@@ -1,0 +1,187 @@
+"""What the modes allow with OpenCode, how a plan is told from text, what its errors mean."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.backends.base import Settings, ToolResult, ToolUse
+from model.backends.opencode_edits import Edits
+from model.backends.opencode_errors import failure, gave_up
+from model.backends.opencode_models import Models
+from model.backends.opencode_policy import configuration, covers, judge
+from model.backends.opencode_program import own_variables
+from model.backends.opencode_text import PlanText
+from model.errors import ErrorType
+from model.resources import Effort, ExecutionMode, ThinkingLevel
+from tests.model.backends.agents import a_launch
+
+
+@pytest.mark.parametrize(
+    ("mode", "permission", "pattern", "verdict"),
+    [
+        ("yolo", "bash", "rm -rf /", "allow"),
+        ("yolo", "external_directory", "/etc/*", "allow"),
+        ("build", "edit", "a.txt", "allow"),
+        ("build", "bash", "git status", "allow"),
+        ("build", "bash", "ls -la src", "allow"),
+        ("build", "bash", "git commit -m x", "ask"),
+        ("build", "bash", "ls; rm x", "ask"),
+        ("build", "bash", "cat $(touch x)", "ask"),
+        ("build", "bash", "git diff --output=x", "ask"),
+        ("build", "bash", "git diff --ext-d", "ask"),
+        ("build", "bash", "git diff --outp=x", "ask"),
+        ("build", "bash", "tree -o x", "ask"),
+        ("build", "bash", "date -s 2020-01-01", "ask"),
+        ("build", "bash", "file -C -m magic", "ask"),
+        ("build", "bash", "'unclosed", "ask"),
+        ("build", "external_directory", "/etc/*", "ask"),
+        ("build", "webfetch", "https://example.org", "ask"),
+        ("build", "loom_weave", "*", "ask"),
+        ("plan", "edit", "a.txt", "deny"),
+        ("plan", "bash", "git log", "allow"),
+        ("plan", "bash", "make", "ask"),
+        ("plan", "webfetch", "https://example.org", "allow"),
+    ],
+)
+def test_who_decides(mode: ExecutionMode, permission: str, pattern: str, verdict: str) -> None:
+    assert judge(Settings(mode), permission, [pattern]) == verdict
+
+
+def test_the_web_can_be_closed_to_plan_mode() -> None:
+    closed = Settings("plan", web_in_plan=False)
+    assert judge(closed, "websearch", ["looms"]) == "deny"
+
+
+def test_of_several_commands_each_must_only_read() -> None:
+    assert judge(Settings("build"), "bash", ["git status", "git push"]) == "ask"
+
+
+def test_what_is_allowed_for_the_session_holds_for_what_is_alike() -> None:
+    allowed = [("bash", "git push *"), ("edit", "*")]
+    assert covers(allowed, "bash", ["git push origin"])
+    assert covers(allowed, "bash", ["git push"])
+    assert not covers(allowed, "bash", ["git push origin", "rm x"])
+    assert not covers(allowed, "webfetch", ["git push origin"])
+    assert not covers(allowed, "bash", [])
+
+
+def test_a_profile_is_kept_but_for_what_modes_need() -> None:
+    profile: dict[str, Any] = {
+        "provider": {"stub": {}},
+        "agent": {"build": {"model": "stub/x", "permission": {"*": "allow"}}},
+        "share": "auto",
+    }
+    settings = configuration(a_launch(Path("/w"), profile=profile, mcp_off=frozenset({"two"})))
+    assert settings["provider"] == {"stub": {}}
+    assert settings["agent"]["build"]["model"] == "stub/x"
+    assert settings["agent"]["build"]["permission"]["*"] == "ask"
+    assert settings["share"] == "disabled"
+    assert settings["mcp"] == {"two": {"enabled": False}}
+
+
+def test_what_worktrees_have_of_their_own_is_not_the_servers() -> None:
+    environment = {"SPINNEY_OWNER": "x", "SPINNEY_BRANCH": "b", "COLOUR": "blue"}
+    assert own_variables(a_launch(Path("/w"), environment=environment)) == {"SPINNEY_BRANCH": "b"}
+
+
+@pytest.mark.parametrize("text", ["Here it is.\n\n<proposed_plan>\n1. Spin\n</proposed_plan>"])
+def test_a_plan_is_never_shown_as_text_however_it_comes(text: str) -> None:
+    for seed in range(50):
+        chance, shown, rest = random.Random(seed), "", text
+        streamed = PlanText("text", looks_for_plan=True)
+        while rest:
+            size = chance.randint(1, 9)
+            shown += streamed.add(rest[:size])
+            rest = rest[size:]
+        assert shown == "Here it is."
+    assert PlanText.parted(text) == ("Here it is.", "1. Spin")
+
+
+def test_what_only_looks_like_a_plan_is_shown() -> None:
+    streamed = PlanText("text", looks_for_plan=True)
+    assert "".join(map(streamed.add, ["a <pro", "s> and <", "b>"])) == "a <pros> and <b>"
+    assert PlanText.parted("no plan") == ("no plan", "")
+
+
+@pytest.mark.parametrize(
+    ("offered", "thinking", "effort", "variant"),
+    [
+        (("low", "medium", "high"), "think", "medium", "medium"),
+        (("low", "medium", "high"), "ultrathink", "max", "high"),
+        (("high", "max"), "think", "medium", None),
+        (("high", "max"), "megathink", "high", "high"),
+        (("none", "low"), "off", "low", "none"),
+        (("low", "high"), "off", "max", "low"),
+        ((), "ultrathink", "max", None),
+    ],
+)
+def test_a_model_thinks_as_hard_as_it_can_be_told(
+    offered: tuple[str, ...], thinking: ThinkingLevel, effort: Effort, variant: str | None
+) -> None:
+    model = {"limit": {"context": 100}, "variants": {name: {} for name in offered}}
+    models = Models({"providers": [{"id": "stub", "models": {"one": model}}]})
+    settings = Settings("build", thinking=thinking, effort=effort)
+    assert models.variant("stub/one", settings) == variant
+    assert models.window("stub/one") == 100
+
+
+@pytest.mark.parametrize("told", [None, [], {}, {"providers": [None, {"models": {"x": 1}}]}])
+def test_of_unknown_models_nothing_is_told(told: object) -> None:
+    models = Models(told)
+    assert models.window("stub/one") is None
+    assert models.variant("stub/one", Settings("build")) is None
+
+
+def test_a_patch_of_several_files_is_as_many_edits(tmp_path: Path) -> None:
+    edits = Edits(tmp_path)
+    patch = (
+        "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n"
+        "*** Add File: b.txt\n+new\n*** Delete File: c.txt\n*** End Patch"
+    )
+    uses = edits.normalised(ToolUse("t", "apply_patch", {"patchText": patch}))
+    assert [(use.id, dict(use.input)) for use in uses] == [
+        ("t", {"file_path": "a.txt", "old_content": "one\ntwo", "new_content": "one\n2"}),
+        ("t:1", {"file_path": "b.txt", "old_content": "", "new_content": "new"}),
+        ("t:2", {"file_path": "c.txt", "old_content": "", "new_content": ""}),
+    ]
+    results = edits.results(ToolResult("t", "Done"))
+    assert [result.tool_use_id for result in results] == ["t", "t:1", "t:2"]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "advice"),
+    [
+        ({"name": "ProviderAuthError", "data": {"message": "x"}}, "authentication_error", "login"),
+        ({"name": "APIError", "data": {"statusCode": 403}}, "authentication_error", "login"),
+        ({"name": "APIError", "data": {"statusCode": 402}}, "backend_error", "credit"),
+        ({"name": "APIError", "data": {"statusCode": 413}}, "too_large", "Send less"),
+        ({"name": "APIError", "data": {"statusCode": 503}}, "backend_error", "Try again"),
+        ({"name": "ContextOverflowError", "data": {}}, "invalid_request", "new session"),
+        ({"name": "MessageOutputLengthError"}, "backend_error", "smaller pieces"),
+        ({"name": "UnknownError", "data": {"message": "Model not found: a/b."}},
+         "invalid_request", "opencode models"),
+        ({"name": "UnknownError", "data": {"message": "Unable to connect"}},
+         "backend_error", "Try again"),
+        ({"data": 7}, "backend_error", "Try again"),
+        ({}, "backend_error", "Try again"),
+    ],
+)  # fmt: skip
+def test_an_error_says_what_to_do(error: dict[str, Any], kind: ErrorType, advice: str) -> None:
+    failed = failure(error)
+    assert failed.error_type == kind
+    assert advice in failed.error
+
+
+def test_a_limit_tells_its_end_in_seconds() -> None:
+    headers = {"retry-after": "30"}
+    told = {"name": "APIError", "data": {"statusCode": 429, "responseHeaders": headers}}
+    assert failure(told).retry_after == 30
+
+
+def test_a_turn_is_given_up_when_its_provider_fails_again_and_again() -> None:
+    assert gave_up({"attempt": 1, "message": "overloaded", "next": 0}) is None
+    failed = gave_up({"attempt": 3, "message": "overloaded", "next": 0})
+    assert failed is not None
+    assert failed.error_type == "backend_error"
