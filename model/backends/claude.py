@@ -271,6 +271,9 @@ class ClaudeSession:
             await self._link.tell(event)
         if line.get("subtype") == "api_retry" and line.get("error") == "authentication_failed":
             await self._give_up_signing_in()
+        if self._link.turn_open and self._link.stopping and self._stream.begins_work(line):
+            # The program had not yet begun with our message when it heard of the stop.
+            await self._control.interrupt()
 
     async def _is_ours(self, conversation: str) -> bool:
         """Whether the program goes on in this session's conversation; else its answer is none."""

@@ -88,6 +88,12 @@ class ClaudeStream:
             return as_object(line.get("event")).get("type") == "message_start"
         return kind == "assistant" and str(line.get("uuid")) not in self._seen
 
+    def begins_work(self, line: Line) -> bool:
+        """Whether the program now begins with a message, or asks its provider."""
+        if line.get("type") != "system":
+            return False
+        return line.get("subtype") == "init" or line.get("status") == "requesting"
+
     def _is_new(self, line: Line) -> bool:
         """After compacting, old messages are printed again."""
         mark = line.get("uuid")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import base, channel
 from model.errors import SpinneyError
 from tests.live.provider_stub import ProviderStub
 from tests.model.backends.agents import (
@@ -21,23 +21,29 @@ from tests.model.backends.agents import (
 )
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is, it is the program that stops and not we who kill it."""
+    monkeypatch.setattr(channel, "STOP_PATIENCE", 20.0)
+
+
 def token(conversation: Conversation) -> str:
     return only(conversation.told, base.ConversationIdentified).resume_token
 
 
 async def stopped(conversation: Conversation) -> None:
-    """Stop the turn; the program obeys, tells so, and does the next turn at once."""
+    """Stop the turn: the program obeys, tells so, and does the next turn at once."""
     async with asyncio.timeout(30):  # every one of the turns takes a minute or more
         _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
     assert only(told, base.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
 
 
-@pytest.mark.parametrize("word", ["slow", "hang"])
-async def test_stop_at_once_stops(open_claude: Open, word: str) -> None:
+async def test_stop_at_once_stops_whether_the_program_has_begun_or_not(open_claude: Open) -> None:
     conversation = await open_claude()
-    await conversation.agent.send(base.Prompt(word))
-    await stopped(conversation)
+    for word in ("slow", "hang", "hang", "slow"):
+        await conversation.agent.send(base.Prompt(word))
+        await stopped(conversation)
 
 
 async def test_stop_while_the_provider_is_silent(open_claude: Open, provider: ProviderStub) -> None:
@@ -65,7 +71,7 @@ async def test_a_start_that_nobody_waits_for_any_more_leaves_nothing(
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
         await opening
-    assert at_work_in(folder) == set()
+    await becomes(lambda: not at_work_in(folder))
 
 
 @pytest.mark.parametrize(("word", "kind"), [("slow", "text"), ("ponder", "thinking")])
@@ -120,8 +126,9 @@ async def test_stop_ends_the_commands_of_a_sub_agent(open_claude: Open, folder: 
 
 
 async def test_a_program_that_hangs_is_killed_and_its_conversation_goes_on(
-    open_claude: Open, folder: Path
+    open_claude: Open, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(channel, "STOP_PATIENCE", 0.2)
     hanging = await open_claude()
     await hanging.turn("say: the colour is blue")
     (program,) = at_work_in(folder)
@@ -148,7 +155,7 @@ async def test_a_killed_program_is_a_failed_turn_and_its_conversation_goes_on(
     assert failed.error_type == "backend_error"
     assert failed.error.startswith("Claude Code was killed (SIGKILL). Send a message to start")
     await killed.agent.close()
-    assert at_work_in(folder) == set()
+    await becomes(lambda: not at_work_in(folder))
     resumed = await open_claude(resume_token=token(killed))
     assert "the colour is blue" in text(await resumed.turn("remember?"))
     assert token(resumed) == token(killed)

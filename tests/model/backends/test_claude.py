@@ -1,5 +1,6 @@
 """The adapter of Claude Code and its program: what is said to it, and what comes of it."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -304,3 +305,15 @@ async def test_a_request_that_we_do_not_know_is_refused(open_claude: Open, progr
     await conversation.turn("Hello")
     (line,) = heard(program, "control_response")
     assert (line["response"]["subtype"], line["response"]["request_id"]) == ("error", "r-1")
+
+
+async def test_a_stop_that_came_before_the_turn_is_said_again_when_it_begins(
+    open_claude: Open, program: Path
+) -> None:
+    ended = say.result(is_error=True, terminal_reason="aborted_streaming")
+    conversation = await open_claude(["hear", say.init(), "hear", ended])
+    await conversation.agent.send(base.Prompt("Hello"))
+    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    said = [line["request"]["subtype"] for line in heard(program, "control_request")]
+    assert said[-2:] == ["interrupt", "interrupt"]
