@@ -88,15 +88,14 @@ class ClaudeBackend:
             await session.initialize(claude_program.profile(launch))
         except SpinneyError as error:
             await process.settled()
+            code = process.returncode
             await session.close()
             if _UNKNOWN_CONVERSATION in process.stderr_tail:
                 return None
-            if _UNKNOWN_OPTION in process.stderr_tail:
-                raise SpinneyError(claude_program.TOO_OLD, "backend_unavailable") from error
-            if process.stderr_tail:
-                text = f"{NAME} did not start: {process.stderr_tail}"
-                raise SpinneyError(text, "backend_unavailable") from error
-            raise
+            if error.error_type != "timeout" and code is None:
+                raise  # it refused what we said
+            text = _not_started(code, process.stderr_tail)
+            raise SpinneyError(text, "backend_unavailable") from error
         except BaseException:  # nobody wants it any more
             await process.kill()
             await session.close()
@@ -361,6 +360,16 @@ class ClaudeSession:
             max_thinking_tokens=THINKING_TOKENS[level],
             thinking_display="summarized",
         )
+
+
+def _not_started(code: int | None, last_words: str) -> str:
+    """Why there is no session; `code` is how the program ended, `None` where it had to be ended."""
+    if _UNKNOWN_OPTION in last_words:
+        return claude_program.TOO_OLD
+    if last_words:
+        return f"{NAME} did not start: {last_words}"
+    how = "did not answer" if code is None else f"ended at once (exit code {code})"
+    return f"{NAME} {how} when it was started. To see why, run in a terminal: claude"
 
 
 def _key(tool: str, told: Mapping[str, Any]) -> tuple[str, str]:

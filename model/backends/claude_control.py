@@ -23,7 +23,7 @@ class Control:
     async def ask(self, subtype: str, patience: float = REQUEST_PATIENCE, **fields: Any) -> None:
         """Ask the program for something, and wait until it says that it is done.
 
-        Raises `backend_error` when it refuses, does not answer or ends.
+        Raises `backend_error` when it refuses, `timeout` when no answer comes or can come.
         """
         request_id = str(uuid.uuid4())
         answer: asyncio.Future[Line] = asyncio.get_running_loop().create_future()
@@ -38,7 +38,7 @@ class Control:
             del self._waiting[request_id]
         if not answer.done():
             text = f"{self._name} does not answer. Stop it and try again."
-            raise SpinneyError(text, "backend_error")
+            raise SpinneyError(text, "timeout")
         if answer.result().get("subtype") == "error":
             reason = clean_line(str(answer.result().get("error")))[:1000]
             raise SpinneyError(f"{self._name} refused a setting: {reason}", "backend_error")

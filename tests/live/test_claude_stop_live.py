@@ -37,6 +37,7 @@ async def stopped(conversation: Conversation) -> None:
         _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
     assert only(told, base.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
+    assert not any(isinstance(e, base.TurnStarted) for e in conversation.told)
 
 
 async def test_stop_at_once_stops_whether_the_program_has_begun_or_not(open_claude: Open) -> None:

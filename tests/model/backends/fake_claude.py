@@ -8,6 +8,7 @@ it heard.
 
 import json
 import sys
+import time
 from pathlib import Path
 
 HERE = Path(sys.argv[0]).parent
@@ -48,6 +49,10 @@ def main() -> None:
     if "--resume" in sys.argv and SCRIPT.get("lost"):
         sys.stderr.write("No conversation found with session ID: x\n")
         sys.exit(1)
+    if SCRIPT.get("hangs"):
+        time.sleep(60)
+    if SCRIPT.get("quits"):
+        sys.exit(7)
     if SCRIPT.get("broken"):
         sys.stderr.write(SCRIPT["broken"] + "\n")
         sys.exit(1)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base, claude_program
+from model.backends import base, claude, claude_program
 from model.backends.claude import ClaudeBackend
 from model.errors import SpinneyError
 from tests.model.backends import claude_lines as say
@@ -75,6 +75,27 @@ async def test_a_profile_is_told_to_the_program_and_is_on_no_command_line(
     off = [{"serverName": "threads"}, {"serverName": "looms"}]
     ours = {"deniedMcpServers": off, "useAutoModeDuringPlan": False}
     assert settings == [{"env": {"KEY": "secret"}, **ours}]
+
+
+@pytest.mark.parametrize(
+    ("fault", "patience", "told"),
+    [("quits", 60.0, r"ended at once \(exit code 7\)"), ("hangs", 0.2, "did not answer")],
+)
+async def test_a_program_that_says_nothing_at_its_start_is_ended(
+    open_claude: Open, monkeypatch: pytest.MonkeyPatch, fault: str, patience: float, told: str
+) -> None:
+    monkeypatch.setattr(claude, "START_PATIENCE", patience)
+    before = children()
+    with pytest.raises(SpinneyError, match=f"{told} when it was started") as raised:
+        await open_claude(script={fault: True})
+    assert raised.value.error_type == "backend_unavailable"
+    await becomes(lambda: children() <= before)
+
+
+async def test_a_profile_that_the_program_refuses_is_quoted(open_claude: Open) -> None:
+    refusing = {"refuses": "apply_flag_settings"}
+    with pytest.raises(SpinneyError, match="refused a setting: not today"):
+        await open_claude(script=refusing, profile={"model": 7})
 
 
 async def test_a_version_that_lacks_our_options_is_too_old(open_claude: Open) -> None:
