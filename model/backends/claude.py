@@ -82,7 +82,7 @@ class ClaudeBackend:
         """The running session; `None` when the program does not know the conversation."""
         command = claude_program.command_line(program, launch, conversation)
         process = await AgentProcess.start(command, launch.worktree, environment)
-        plans = claude_program.plans_folder(environment)
+        plans = claude_program.plans_folder(environment, launch.worktree)
         session = ClaudeSession(process, launch, conversation[1], Edits(launch.worktree, plans))
         try:
             await session.initialize(claude_program.profile(launch))

@@ -17,7 +17,7 @@ class Edits:
 
     def __init__(self, worktree: Path, plans: Path) -> None:
         self._worktree = worktree
-        self._plans = plans
+        self._plans = {plans, plans.resolve()}
         self._written: dict[str, ToolUse] = {}
 
     def normalised(self, use: ToolUse) -> ToolUse:
@@ -63,7 +63,7 @@ class Edits:
     def is_plan(self, told: Mapping[str, Any]) -> bool:
         """Whether a call edits the plan that the program keeps as a file outside the worktree."""
         path = told.get("file_path")
-        return isinstance(path, str) and Path(path).parent == self._plans
+        return isinstance(path, str) and Path(path).parent in self._plans
 
     def _shown(self, path: str) -> str:
         """Inside the worktree without its path, as people speak of files."""

@@ -97,10 +97,10 @@ async def find(path: str | None) -> str:
     return program
 
 
-def plans_folder(environment: Mapping[str, str]) -> Path:
-    """Where the program writes the plan that it works on."""
+def plans_folder(environment: Mapping[str, str], worktree: Path) -> Path:
+    """Where the program writes the plan that it works on, started in `worktree`."""
     home = Path(environment.get("HOME") or Path.home())
-    return Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "plans"
+    return worktree / (environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "plans"
 
 
 def command_line(program: str, launch: Launch, conversation: tuple[str, str]) -> list[str]:

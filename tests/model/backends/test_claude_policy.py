@@ -8,6 +8,7 @@ import pytest
 from model.backends.base import ToolUse
 from model.backends.claude_edits import Edits
 from model.backends.claude_policy import EDIT_TOOLS, denial, judge, judge_web
+from model.backends.claude_program import plans_folder
 from model.resources import ExecutionMode
 
 
@@ -43,11 +44,17 @@ def test_the_web_is_for_plan_mode_only_where_it_may_be() -> None:
 
 
 def test_a_plan_is_a_file_in_the_programs_own_folder(tmp_path: Path) -> None:
-    edits = Edits(tmp_path, Path("/home/otter/.claude/plans"))
-    assert edits.is_plan({"file_path": "/home/otter/.claude/plans/calm.md"})
+    (tmp_path / "real").mkdir()
+    (tmp_path / "home").symlink_to(tmp_path / "real")
+    home = {"HOME": str(tmp_path / "home")}
+    edits = Edits(tmp_path, plans_folder(home, tmp_path))
+    assert edits.is_plan({"file_path": str(tmp_path / "home" / ".claude" / "plans" / "calm.md")})
+    assert edits.is_plan({"file_path": str(tmp_path / "real" / ".claude" / "plans" / "calm.md")})
     assert not edits.is_plan({"file_path": str(tmp_path / "plans" / "calm.md")})
     assert not edits.is_plan({"file_path": None})
     assert not edits.is_plan({})
+    nearby = Edits(tmp_path, plans_folder({"CLAUDE_CONFIG_DIR": "config"}, tmp_path))
+    assert nearby.is_plan({"file_path": str(tmp_path / "config" / "plans" / "calm.md")})
 
 
 def test_build_mode_asks_for_what_the_program_does_not_allow_by_itself() -> None:
