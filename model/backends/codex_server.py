@@ -136,11 +136,14 @@ class CodexServer:
         ]
         return max([*(end for end in ends if end > 0)], default=None)
 
-    async def steer(self, thread_id: str, turn_id: str, words: list[Json]) -> None:
-        """Say something in a turn that runs; one that has ended takes no more."""
+    async def steer(self, thread_id: str, turn_id: str, words: list[Json]) -> bool:
+        """Say something in a turn that runs; whether it did, or has ended by now."""
         told = {"threadId": thread_id, "expectedTurnId": turn_id, "input": words}
-        with suppress(RpcError):
+        try:
             await self.rpc.request("turn/steer", told)
+        except RpcError:
+            return False
+        return True
 
     async def interrupt(self, turns: Mapping[str, str]) -> None:
         """End turns, by their threads, and the commands that these run."""

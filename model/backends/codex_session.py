@@ -58,7 +58,6 @@ class CodexSession:
         self._is_identified = False
         self._is_resumed = thread.is_kept
         self._closing = False
-        self._is_released = False
         self._remains = Remains(launch.worktree, thread.mark)
         self._between_turns(TOTALS, server.own(thread.id, self))
 
@@ -104,14 +103,16 @@ class CodexSession:
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """Answer the questions, by their text."""
-        asked = self._take(request_id)
-        if asked.rpc_id is not None:
+        asked = self._asked.get(request_id)
+        if asked is None or asked.rpc_id is not None:
+            asked = self._take(request_id)
             await self._server.rpc.answer(asked.rpc_id, asked.answers(answers))
             return
         words = codex_prompt.answers(answers)
-        if self._turn:
-            await self._server.steer(self._thread.id, self._turn, words)
-        else:
+        # Open until it is heard: should the program's turn end meanwhile, ours does not.
+        steered = self._turn and await self._server.steer(self._thread.id, self._turn, words)
+        self._take(request_id)
+        if not steered:
             await self._go_on(words)
 
     async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
@@ -140,9 +141,8 @@ class CodexSession:
         self._server.disown(self._thread.id)
         await self._remains.sweep()
         self._channel.end()
-        if not self._is_released:
-            self._is_released = True
-            self._release()
+        release, self._release = self._release, lambda: None
+        release()
 
     # What it says ------------------------------------------------------------------------------
 
@@ -244,9 +244,8 @@ class CodexSession:
         await self._withdraw(*(key for key, each in self._asked.items() if each.rpc_id is not None))
         await self.tell(*self._stream.cut_off(is_stopped=self._channel.stopping))
         ending = self._ending_of(params)
-        plan = self._plan() if isinstance(ending, base.TurnFinished) else ""
-        if not self._channel.stopping and _has_ended_well(ending):
-            if plan:
+        if isinstance(ending, base.TurnFinished) and ending.stop_reason == "end_turn":
+            if plan := self._plan():
                 asked = Asked(id=f"{_of_turn(params, 'id')}-plan", plan=plan)
                 self._asked[asked.id] = asked
                 await self.tell(base.PlanProposed(asked.id, plan))
@@ -398,7 +397,3 @@ class CodexSession:
 def _of_turn(params: Json, key: str) -> str:
     turn = params.get("turn")
     return str(turn.get(key)) if isinstance(turn, dict) else ""
-
-
-def _has_ended_well(ending: base.TurnFinished | base.TurnFailed) -> bool:
-    return isinstance(ending, base.TurnFinished) and ending.stop_reason == "end_turn"

@@ -1,6 +1,7 @@
 """The adapter of Codex and its program: recordings of the real one, and one that misbehaves."""
 
 import asyncio
+import json
 import logging
 import random
 from collections.abc import AsyncIterator
@@ -165,6 +166,30 @@ async def test_every_turn_carries_the_policies_of_its_mode(
     assert (told["sandboxPolicy"]["type"], told["approvalPolicy"]) == (sandbox, approval)
     assert told["collaborationMode"]["mode"] == ("plan" if mode == "plan" else "default")
     assert told["collaborationMode"]["settings"]["reasoning_effort"] == "high"
+
+
+async def test_an_answer_to_a_question_in_passing_goes_on_when_the_turn_has_just_ended(
+    open_codex: Open, player: Player, tmp_path: Path
+) -> None:
+    lines = recording("text", tmp_path)
+    begin = next(n for n, x in enumerate(lines) if x["msg"].get("method") == "turn/start")
+    end = len(until(lines, "turn/completed"))
+    done = len(until(lines, "item/completed", 3)) - 1  # after message and thinking, the answer
+    asking = json.loads(json.dumps(lines[done]))
+    questions = [{"title": "Which tone?", "options": ["Plain", "Playful"]}]
+    asking["msg"]["params"]["item"] |= {"id": "a", "delivery": "async", "questions": questions}
+    # The answer comes while the turn is just ending.
+    steer: Json = {"dir": "in", "msg": {"id": 55, "method": "turn/steer"}}
+    late = {"id": 55, "error": {"code": -32600, "message": "no active turn to steer"}}
+    once = [*lines[begin : done + 1], asking, steer, *lines[done + 1 : end]]
+    player.prepare([*lines[:begin], *once, {"dir": "out", "msg": late}, *lines[begin:]])
+    conversation = await open_codex()
+    await conversation.agent.send(base.Prompt("think: about looms"))
+    asked = await conversation.until(base.QuestionAsked)
+    assert [option.label for option in asked.questions[0].options] == ["Plain", "Playful"]
+    await conversation.agent.answer(asked.request_id, {"Which tone?": "Plain"})
+    only(await conversation.rest(), base.TurnFinished)
+    assert player.heard("turn/start")[1]["input"][0]["text"] == "Which tone?\nPlain"
 
 
 # Programs that misbehave -----------------------------------------------------------------------

@@ -1,0 +1,214 @@
+"""What modes, preferences and worktrees mean for Codex, and what its errors say to people."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.backends import codex_policy
+from model.backends.base import Settings
+from model.backends.codex_asking import answer_to, asked_of, is_a_matter_of_policy
+from model.backends.codex_edits import edits
+from model.backends.codex_errors import described, retry_notice
+from model.backends.codex_stream import CodexStream, command_of
+from model.preferences import Preferences
+from model.preferences_layers import effort_for
+from model.resources import Effort, ThinkingLevel
+from tests.model.backends.agents import a_launch
+
+
+@pytest.mark.parametrize(
+    ("preferred", "thinking", "told"),
+    [
+        ("xhigh", "ultrathink", "xhigh"),
+        ("medium", "ultrathink", "medium"),
+        ("high", "off", "low"),
+    ],
+)
+def test_the_preferred_reasoning_effort_goes_with_each_turn(
+    tmp_path: Path, preferred: Effort, thinking: ThinkingLevel, told: str
+) -> None:
+    preferences = Preferences(default_codex_reasoning_effort=preferred)
+    settings = Settings("build", "m", thinking, effort_for("backend_b", thinking, preferences))
+    effort = codex_policy.effort(settings.effort, ["low", "medium", "high", "xhigh"])
+    turn = codex_policy.turn(a_launch(tmp_path), settings, "m", effort, [])
+    assert turn["collaborationMode"]["settings"]["reasoning_effort"] == told
+    assert turn["summary"] == ("none" if thinking == "off" else "auto")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "supported", "made"),
+    [
+        ("max", ["low", "medium", "high", "xhigh", "max", "ultra"], "max"),
+        ("max", ["low", "medium", "high"], "high"),
+        ("low", ["medium", "high"], "medium"),
+        ("max", [], "xhigh"),
+        ("high", [], "high"),
+    ],
+)
+def test_no_model_is_told_an_effort_that_it_does_not_know(
+    wanted: Effort, supported: list[str], made: str
+) -> None:
+    assert codex_policy.effort(wanted, supported) == made
+
+
+def test_a_commit_may_write_where_it_must_and_no_hooks(tmp_path: Path) -> None:
+    repository, linked = tmp_path / "repository", tmp_path / "linked"
+    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    for command in (
+        ["init", "-q", str(repository)],
+        ["-C", str(repository), *who, "commit", "-q", "--allow-empty", "-m", "Begin"],
+        ["-C", str(repository), "worktree", "add", "-q", str(linked)],
+    ):
+        subprocess.run(["git", *command], check=True, capture_output=True, timeout=30)
+    common = repository.resolve() / ".git"
+    assert codex_policy.git_places(linked) == [
+        common / "worktrees" / "linked",
+        *(common / name for name in ("objects", "refs", "logs")),
+    ]
+    assert codex_policy.git_places(repository) == [common]
+    assert codex_policy.git_places(tmp_path) == []
+
+
+def test_a_shared_program_knows_no_worktree_and_the_mark_of_its_owner() -> None:
+    assert codex_policy.is_of_worktree("SPINNEY_BRANCH")
+    assert not codex_policy.is_of_worktree("SPINNEY_OWNER")
+
+
+def test_a_patch_is_an_edit_for_each_file() -> None:
+    changes = [
+        {"path": "/w/new.txt", "kind": {"type": "add"}, "diff": "one\n"},
+        {"path": "/w/old.txt", "kind": {"type": "delete"}, "diff": "two\n"},
+        {
+            "path": "/w/a.txt",
+            "kind": {"type": "update", "move_path": "/w/b.txt"},
+            "diff": "@@ -1 +1 @@\n kept\n-out\n+in\n@@ -9 +9 @@\n-far\n+near\n",
+        },
+        {"path": "/etc/motd", "kind": {"type": "update", "move_path": None}, "diff": ""},
+    ]
+    told = list(edits({"id": "p", "changes": changes}, Path("/w"), "parent"))
+    assert [use.id for use in told] == ["p", "p#2", "p#3", "p#4"]
+    assert {(use.name, use.parent_tool_use_id) for use in told} == {("edit", "parent")}
+    new, old, moved, outside = (use.input for use in told)
+    assert new == {"file_path": "new.txt", "old_content": "", "new_content": "one\n"}
+    assert old == {"file_path": "old.txt", "old_content": "two\n", "new_content": ""}
+    assert (moved["file_path"], moved["moved_to"]) == ("a.txt", "b.txt")
+    assert moved["old_content"] == "kept\nout\n…\nfar\n"
+    assert moved["new_content"] == "kept\nin\n…\nnear\n"
+    assert outside["file_path"] == "/etc/motd"
+
+
+@pytest.mark.parametrize(
+    ("told", "command"),
+    [
+        ("/bin/bash -lc 'echo \"a b\" | wc'", 'echo "a b" | wc'),
+        ("/usr/bin/zsh -c ls", "ls"),
+        ("python3 -c 'print(1)'", "python3 -c 'print(1)'"),
+        ("/bin/bash -lc 'it is not closed", "/bin/bash -lc 'it is not closed"),
+        (None, ""),
+    ],
+)
+def test_a_command_is_shown_without_the_shell_around_it(told: object, command: str) -> None:
+    assert command_of(told) == command
+
+
+def test_a_sub_agent_of_the_newer_kind_is_a_tool_with_tools() -> None:
+    stream = CodexStream(Path("/w"), "main")
+
+    def told(thread: str, word: str, **item: Any) -> list[Any]:
+        return list(stream.events(f"item/{word}", {"threadId": thread, "item": item}))
+
+    activity = {"type": "subAgentActivity", "agentThreadId": "sub"}
+    path = {"agentPath": "/root/weaver"}
+    (use,) = told("main", "started", id="call", kind="started", **activity, **path)
+    assert (use.id, use.name, use.input) == ("call", "agent", {"description": "weaver"})
+    assert told("main", "completed", id="call", kind="started", **activity, **path) == []
+    command = {"type": "commandExecution", "command": "ls", "aggregatedOutput": "a\n"}
+    (inner,) = told("sub", "started", id="run", **command)
+    assert inner.parent_tool_use_id == "call"
+    (result,) = told("sub", "completed", id="run", exitCode=0, status="completed", **command)
+    assert (result.tool_use_id, result.content, result.is_error) == ("run", "a", False)
+    assert told("sub", "completed", id="m", type="agentMessage", text="Woven.") == []
+    (result,) = told("main", "completed", id="end", kind="completed", **activity)
+    assert (result.tool_use_id, result.content) == ("call", "Woven.")
+
+
+def test_several_questions_are_answered_by_their_own_names() -> None:
+    questions = [
+        {"id": "q1", "header": "Drink", "question": "Tea?", "options": [{"label": "Yes"}]},
+        {"id": "q2", "header": "Size", "question": "Large?", "options": None},
+        {"id": "q3", "header": "Why", "question": "Why?", "options": []},
+    ]
+    params = {"turnId": "t", "questions": questions}
+    asked = asked_of(0, "item/tool/requestUserInput", params, CodexStream(Path("/w"), "main"))
+    assert asked is not None
+    assert [question.question for question in asked.questions] == ["Tea?", "Large?", "Why?"]
+    assert asked.questions[0].options[0].label == "Yes"
+    assert asked.answers({"Large?": "No", "Tea?": "Yes", "Milk?": "?"}) == {
+        "answers": {"q1": {"answers": ["Yes"]}, "q2": {"answers": ["No"]}}
+    }
+
+
+def test_a_server_that_asks_for_a_yes_is_asked_about_and_one_with_a_form_refused() -> None:
+    stream = CodexStream(Path("/w"), "main")
+    method = "mcpServer/elicitation/request"
+    plain = {"serverName": "loom", "mode": "form", "message": "Weave?", "requestedSchema": {}}
+    asked = asked_of(1, method, plain, stream)
+    assert asked is not None
+    assert asked.permission is not None
+    assert (asked.permission.tool_name, asked.permission.description) == ("mcp__loom", "Weave?")
+    assert is_a_matter_of_policy(asked, "build") is None
+    assert answer_to(asked, "allow") == {"action": "accept", "content": {}}
+    form = {**plain, "requestedSchema": {"properties": {"name": {"type": "string"}}}}
+    asked = asked_of(1, method, form, stream)
+    assert asked is not None
+    assert is_a_matter_of_policy(asked, "build") == "deny"
+    assert answer_to(asked, "deny") == {"action": "decline"}
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        ({"codexErrorInfo": {"httpConnectionFailed": {"httpStatusCode": 401}}},
+         "authentication_error", "codex login"),
+        ({"codexErrorInfo": "usageLimitExceeded"}, "rate_limit_error", "usage limit"),
+        ({"codexErrorInfo": "contextWindowExceeded"}, "invalid_request", "too long"),
+        ({"codexErrorInfo": "serverOverloaded"}, "backend_error", "overloaded"),
+        ({"codexErrorInfo": {"httpConnectionFailed": {"httpStatusCode": None}}},
+         "backend_error", "Check the network"),
+        ({"codexErrorInfo": "other", "message": '{"error": {"message": "bad picture"}}'},
+         "invalid_request", "bad picture"),
+        ({"codexErrorInfo": "other", "message": "stream disconnected before completion: x"},
+         "backend_error", "Check the network"),
+        ({"codexErrorInfo": "other", "message": "Missing environment variable: `K`."},
+         "authentication_error", "Set the variable"),
+        ({"codexErrorInfo": "newWord", "message": "The loom is on fire."},
+         "backend_error", "The loom is on fire."),
+        ({}, "backend_error", "without saying why"),
+    ],
+)  # fmt: skip
+def test_an_error_says_what_to_do(error: dict[str, Any], kind: str, words: str) -> None:
+    sentence, told, _ = described(error)
+    assert told == kind
+    assert words in sentence
+
+
+@pytest.mark.parametrize(
+    ("message", "seconds"),
+    [
+        ("Rate limit reached. Please try again in 11.5s.", 11.5),
+        ("Please try again in 800ms.", 0.8),
+        ("Please try again in 2m 5s.", 125.0),
+        ("Too many requests.", None),
+    ],
+)
+def test_a_limit_tells_when_it_ends(message: str, seconds: float | None) -> None:
+    error = {"codexErrorInfo": "rateLimitExceeded", "message": message}
+    assert described(error)[1:] == ("rate_limit_error", seconds)
+
+
+def test_a_retry_is_told_with_its_number_and_reason() -> None:
+    info = {"responseStreamDisconnected": {"httpStatusCode": 503}}
+    error = {"message": "Reconnecting... 2/5", "codexErrorInfo": info}
+    assert retry_notice(error) == "Retrying (2 of 5): the provider failed"
