@@ -20,7 +20,6 @@ def measure(runs: int, sessions: int = 20, events: int = 2000) -> Table:
             us_cpu_per_event=ran["cpu"] / told * 1e6,
             events_per_s=told / ran["seconds"],
             idle_KiB_per_session=ran["idle"] / 1024,
-            idle_core_percent=ran["rested"] / 2 * 100,
             late_ms_p99=ran["late_p99"] * 1e3,
             late_ms_max=ran["late_max"] * 1e3,
             busy_ms_p99=ran["busy_p99"] * 1e3,

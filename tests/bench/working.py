@@ -105,13 +105,10 @@ async def _crowd(workspace: Workspace, sessions: int, events: int) -> dict[str, 
     before = memory()
     keys = await begin(workspace, sessions)
     idle = (memory() - before) / sessions
-    resting = LoopWatch()
-    await asyncio.sleep(2)
-    rested = resting.stop()
     watch, began = LoopWatch(), time.perf_counter()
     await work(workspace, keys, events)
     seconds = time.perf_counter() - began
-    return {"idle": idle, "seconds": seconds, "rested": rested["cpu"], **watch.stop()}
+    return {"idle": idle, "seconds": seconds, **watch.stop()}
 
 
 async def _soak(workspace: Workspace, sessions: int, turns: int, events: int) -> dict[str, Any]:
