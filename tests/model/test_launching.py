@@ -5,11 +5,19 @@ from typing import Any
 
 import pytest
 
+from model.backends import base
+from model.commands.preferences import update_preferences
+from model.commands.sessions import send_chat_message
 from model.errors import SpinneyError
+from model.events import ProjectUpdated
 from model.launching import PARALLEL_EXECUTION, mcp_off, profile, system_prompt
 from model.preferences import Preferences
 from model.preferences_layers import effort_for
-from model.resources import Project
+from model.resources import Project, Session
+from model.text import clean_line
+from model.workspace import Workspace
+from tests.conftest import Eventually
+from tests.fakes import DONE, FakeBackend
 
 PROFILE = {"name": "work", "settings_json": json.dumps({"env": {"ANTHROPIC_BASE_URL": "http://x"}})}
 
@@ -96,3 +104,57 @@ def test_a_profile_that_is_gone_or_broken_is_told(profiles: Any, said: str) -> N
     )
     with pytest.raises(SpinneyError, match=said):
         profile(preferences, None)
+
+
+# The MCP servers that agents report ------------------------------------------------------------
+
+
+async def seen(
+    workspace: Workspace, session: Session, backend: FakeBackend, *names: str
+) -> Preferences:
+    """The preferences after a turn in which the agent told that it has these servers."""
+    backend.script = lambda prompt: [base.McpServersSeen(names), DONE]
+    await send_chat_message.function(workspace, session.id, "go")
+    await Eventually(workspace.bus)(
+        lambda: (
+            set(map(clean_line, names)) - {""} <= set(known_by(workspace).known_mcp_servers)
+            and workspace.store.state.sessions[session.id].status == "idle"
+        )
+    )
+    return known_by(workspace)
+
+
+def known_by(workspace: Workspace) -> Preferences:
+    return workspace.store.state.preferences
+
+
+async def test_servers_that_an_agent_reports_are_known_and_on_until_somebody_chooses(
+    workspace: Workspace, session: Session, backend: FakeBackend
+) -> None:
+    preferences = await seen(workspace, session, backend, "files", "web\x1b[31m", "")
+    assert preferences.known_mcp_servers == ["files", "web"]
+    assert preferences.default_enabled_mcp_servers == ["files", "web"]
+    assert workspace.store.state.projects["project"].known_mcp_servers == ["files", "web"]
+    assert mcp_off(preferences, workspace.store.state.projects["project"]) == frozenset()
+
+
+async def test_a_server_that_was_switched_off_stays_off_when_it_is_seen_again(
+    workspace: Workspace, session: Session, backend: FakeBackend
+) -> None:
+    await seen(workspace, session, backend, "files", "web")
+    await update_preferences.function(workspace, {"default_enabled_mcp_servers": ["files"]})
+    preferences = await seen(workspace, session, backend, "web", "tickets")
+    assert preferences.known_mcp_servers == ["files", "web", "tickets"]
+    assert preferences.default_enabled_mcp_servers == ["files", "tickets"]
+    assert mcp_off(preferences, workspace.store.state.projects["project"]) == {"web"}
+
+
+async def test_a_new_server_is_on_in_a_project_with_a_list_of_its_own_too(
+    workspace: Workspace, project: Project, session: Session, backend: FakeBackend
+) -> None:
+    own = project.model_copy(update={"enabled_mcp_servers": ["files"]})
+    await workspace.store.accept(ProjectUpdated(project=own))
+    preferences = await seen(workspace, session, backend, "tickets")
+    now = workspace.store.state.projects[project.id]
+    assert now.enabled_mcp_servers == ["files", "tickets"]
+    assert "tickets" not in mcp_off(preferences, now)
