@@ -14,6 +14,7 @@ from model.paths import Directories
 from model.resources import Worktree
 from model.workspace import Workspace
 from model.writing import writer as writing
+from tests.conftest import worktree as worktree  # a project's, and not the agents' bare folder
 from tests.live.provider_stub import ProviderStub
 from tests.model.backends.agents import becomes, children
 
