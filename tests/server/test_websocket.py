@@ -9,8 +9,9 @@ from typing import Any
 import aiohttp
 import pytest
 
+from model.backends import base
 from model.commands.registry import COMMANDS, command
-from model.resources import Session
+from model.resources import Question, Session
 from model.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
@@ -185,6 +186,28 @@ async def test_a_command_goes_on_when_its_client_leaves(
     )
     await socket.socket.close()
     await eventually(lambda: bool(workspace.store.state.streaming))
+
+
+async def test_a_question_outlives_the_client_that_was_there_and_another_answers_it(
+    socket: Socket,
+    server: Server,
+    http: aiohttp.ClientSession,
+    session: Session,
+    backend: FakeBackend,
+) -> None:
+    backend.script = lambda _: [base.QuestionAsked("q", (Question(question="Which colour?"),))]
+    await socket.call("send_chat_message", sessionId=session.id, message="x")
+    await socket.event("session-waiting")
+    await socket.socket.close()
+    other = await connect(server, http)
+    found = await other.call("get_session", sessionId=session.id)
+    assert (found["status"], found["request"]["questions"][0]["question"]) == (
+        "waiting",
+        "Which colour?",
+    )
+    await other.call("answer_question", sessionId=session.id, answer="blue")
+    await other.event("message-completed")
+    assert ("answer", "q", {"Which colour?": "blue"}) in backend.agents[session.id].calls
 
 
 async def test_a_frame_that_is_too_large_closes_with_1009(
