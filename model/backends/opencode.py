@@ -45,7 +45,8 @@ class OpenCodeBackend:
             await asyncio.to_thread(self._save_variables)
         server = await self._servers.take(program, environment)
         try:
-            return await self._begin(server, launch)
+            async with server.beginnings:
+                return await self._begin(server, launch)
         except BaseException:
             self._servers.give_back(server)
             raise

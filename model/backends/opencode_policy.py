@@ -84,6 +84,8 @@ def configuration(launch: Launch) -> dict[str, Any]:
     ours: dict[str, Any] = {
         "autoupdate": False,
         "share": "disabled",
+        # Its own copy of every state of the files takes seconds, and nobody here goes back to one.
+        "snapshot": False,
         "agent": _AGENTS,
         # The agent reads why something is denied, and finds another way.
         "experimental": {"continue_loop_on_deny": True},

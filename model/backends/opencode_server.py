@@ -27,6 +27,9 @@ START_PATIENCE: Final = 60.0
 CALL_PATIENCE: Final = 60.0
 """Seconds for an answer; the first call for a directory takes some of them."""
 
+_BEGINNINGS: Final = 2
+"""Conversations that begin at a time: a new directory takes it seconds, and calls must not wait."""
+
 _HEALTH_PATIENCE: Final = 2.0
 
 _SILENCE: Final = 35.0
@@ -89,6 +92,8 @@ class OpenCodeServer:
 
     def __init__(self, process: AgentProcess, http: aiohttp.ClientSession) -> None:
         self.process = process
+        self.beginnings = asyncio.Semaphore(_BEGINNINGS)
+        """To be held while a conversation begins."""
         self._http = http
         self._address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._connected = asyncio.Event()

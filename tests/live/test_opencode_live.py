@@ -494,17 +494,21 @@ async def test_an_unknown_model_fails_the_turn_and_the_next_one_works(open_openc
     assert text(await conversation.turn("say: again")) == "again"
 
 
-async def test_a_conversation_that_is_too_long_says_so(
+async def test_a_conversation_that_is_too_long_is_shortened(
     open_opencode: Open, provider: CompletionsStub
 ) -> None:
     conversation = await open_opencode()
     provider.error = "prompt is too long: maximum context length exceeded"
     try:
-        failed = only(await conversation.turn("error 400"), base.TurnFailed)
+        told = await conversation.turn("error 400")
     finally:
         provider.error = ""
-    assert failed.error_type == "invalid_request"
-    assert "too long" in failed.error
+    notices = [event.text for event in told if isinstance(event, base.Notice)]
+    assert notices == [
+        "Shortening the conversation…",
+        "The conversation so far was shortened to a summary.",
+    ]
+    assert only(told, base.TurnFinished).stop_reason == "end_turn"
 
 
 @pytest.mark.parametrize("stage", ["overloaded", "no network"])
