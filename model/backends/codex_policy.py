@@ -92,7 +92,7 @@ def web_is_off(launch: Launch, settings: Settings) -> bool:
 
 
 def thread_config(launch: Launch, settings: Settings, mark: str, servers: Sequence[str]) -> Json:
-    """The configuration of a session's thread; `servers` are the MCP servers that are set up."""
+    """The configuration of a session's thread; `servers` are the MCP servers that there are."""
     own = {name: value for name, value in launch.environment.items() if is_of_worktree(name)}
     off = servers if launch.text_only else [name for name in servers if name in launch.mcp_off]
     config: Json = {
@@ -102,8 +102,10 @@ def thread_config(launch: Launch, settings: Settings, mark: str, servers: Sequen
         "shell_environment_policy.ignore_default_excludes": False,
         "shell_environment_policy.set": {**own, MARK: mark},
     }
-    if off:
-        config["mcp_servers"] = {name: {"enabled": False} for name in off}
+    added = servers_of(launch.profile)
+    if off or added:
+        disabled = {name: {**added.get(name, {}), "enabled": False} for name in off}
+        config["mcp_servers"] = {**added, **disabled}
     if launch.sub_agents == 0 or launch.text_only:
         config["agents.enabled"] = False
     elif launch.sub_agents is not None:
@@ -113,6 +115,13 @@ def thread_config(launch: Launch, settings: Settings, mark: str, servers: Sequen
     if launch.text_only:
         config["features.shell_tool"] = False
     return {**_profile(launch.profile), **config}
+
+
+def servers_of(profile: Mapping[str, Any]) -> dict[str, Json]:
+    """The MCP servers that a profile adds."""
+    told = profile.get("mcp_servers")
+    listed = told.items() if isinstance(told, dict) else ()
+    return {str(name): server for name, server in listed if isinstance(server, dict)}
 
 
 def _profile(profile: Mapping[str, Any]) -> Json:

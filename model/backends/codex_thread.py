@@ -62,7 +62,7 @@ async def open_thread(
     """
     mark = mark or uuid.uuid4().hex
     read = await server.rpc.request("config/read", {"cwd": str(launch.worktree)})
-    servers = _servers(read)
+    servers = sorted({*_servers(read), *codex_policy.servers_of(launch.profile)})
     told: Json = {
         "cwd": str(launch.worktree),
         "config": codex_policy.thread_config(launch, settings, mark, servers),
@@ -82,7 +82,7 @@ async def open_thread(
         model=str(answer.get("model") or ""),
         mark=mark,
         git=await asyncio.to_thread(codex_policy.git_places, launch.worktree),
-        servers=tuple(sorted(servers)),
+        servers=tuple(servers),
         web_is_off=codex_policy.web_is_off(launch, settings),
         is_kept=is_kept,
         is_lost=bool(token) and not is_kept,

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import random
+import time
 from collections.abc import AsyncIterator
 from itertools import groupby
 from pathlib import Path
@@ -291,6 +292,20 @@ async def test_another_conversation_is_never_taken_for_the_sessions(
     told = await conversation.turn("think: about looms")
     assert "begins afresh" in only(told, base.Notice).text
     assert only(told, base.ConversationIdentified).resume_token not in ("mine", "somebody-else")
+
+
+async def test_a_used_up_account_tells_when_it_can_be_used_again(
+    open_codex: Open, player: Player, tmp_path: Path
+) -> None:
+    lines = until(recording("error", tmp_path), "turn/completed")
+    window = {"usedPercent": 100, "resetsAt": int(time.time()) + 600}
+    limits = {"rateLimits": {"primary": window, "secondary": None}}
+    told = {"dir": "out", "msg": {"method": "account/rateLimits/updated", "params": limits}}
+    lines[-1]["msg"]["params"]["turn"]["error"] = {"codexErrorInfo": "usageLimitExceeded"}
+    player.prepare([*lines[:-1], told, lines[-1]])
+    failed = only(await (await open_codex()).turn("error 429"), base.TurnFailed)
+    assert failed.error_type == "rate_limit_error"
+    assert 500 < (failed.retry_after or 0) <= 600
 
 
 # Errors, the program on this machine -----------------------------------------------------------

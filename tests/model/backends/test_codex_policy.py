@@ -71,6 +71,19 @@ def test_a_commit_may_write_where_it_must_and_no_hooks(tmp_path: Path) -> None:
     assert codex_policy.git_places(tmp_path) == []
 
 
+def test_servers_that_are_off_stay_off_also_those_of_a_profile(tmp_path: Path) -> None:
+    wheel = {"command": "wheel", "enabled": True}
+    profile = {"mcp_servers": {"wheel": wheel, "loom": {"command": "loom"}}}
+    launch = a_launch(tmp_path, profile=profile, mcp_off=frozenset({"wheel", "spindle"}))
+    servers = ["loom", "spindle", "wheel"]
+    config = codex_policy.thread_config(launch, launch.settings, "mark", servers)
+    assert config["mcp_servers"] == {
+        "loom": {"command": "loom"},
+        "spindle": {"enabled": False},
+        "wheel": {"command": "wheel", "enabled": False},
+    }
+
+
 def test_a_shared_program_knows_no_worktree_and_the_mark_of_its_owner() -> None:
     assert codex_policy.is_of_worktree("SPINNEY_BRANCH")
     assert not codex_policy.is_of_worktree("SPINNEY_OWNER")
