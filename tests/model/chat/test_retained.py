@@ -38,7 +38,8 @@ def kept() -> Counter[str]:
     return Counter(
         f"{type(thing).__module__}.{type(thing).__qualname__}"
         for thing in gc.get_objects()
-        if type(thing).__module__.startswith("model.") or isinstance(thing, asyncio.Task)
+        # Some classes of compiled modules have something else there than a text.
+        if str(type(thing).__module__).startswith("model.") or isinstance(thing, asyncio.Task)
     )
 
 
