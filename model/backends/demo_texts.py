@@ -96,7 +96,7 @@ def tour_file(before: str, mode: str) -> str:
 def written(prompt: str) -> str:
     """A text in the form that ends the prompt: each part is the first line of the material."""
     material, _, form = prompt.rpartition("Answer in exactly this form")
-    first = re.search(r"^<(?:commits|message)>\n(.*)", material, re.MULTILINE)
+    first = re.search(r"^<(?:commits|message|conversation)>\n(.*)", material, re.MULTILINE)
     text = first[1] if first else "A text of the demo agent"
     wanted = re.findall(r"^<(\w+)>$", form, re.MULTILINE)
     return "\n".join(f"<{tag}>{text}</{tag}>" for tag in wanted)
