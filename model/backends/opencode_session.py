@@ -46,9 +46,10 @@ class _Missed:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """The turn is over because somebody ended it."""
+    """The turn with this number is over because somebody ended it."""
 
-    failure: base.TurnFailed | None
+    turn: int
+    failure: base.TurnFailed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ class OpenCodeSession:
         self._requests = Requests(self._call, self._stream, self._edits, launch)
         self._channel = Channel(NAME)
         self._plan: base.PlanProposed | None = None
+        self._turn = 0
         self._introduced = False
         self._closed = False
         self._inbox: asyncio.Queue[_Heard] = asyncio.Queue()
@@ -104,6 +106,7 @@ class OpenCodeSession:
         """Start a turn."""
         parts = await asyncio.to_thread(opencode_prompt.parts, prompt, self._launch.worktree)
         await self._stopper.settled()
+        self._turn += 1
         self._stream.begin_turn(plans=self._plans)
         self._requests.begin_turn()
         self._channel.begin_turn()
@@ -150,9 +153,8 @@ class OpenCodeSession:
         """End the conversation's turn and all that it started; the server goes on for others."""
         if self._closed:
             return
-        self._closed = True
+        self._closed = self._channel.stopping = True
         if self._channel.turn_open and not self._following.done():
-            self._channel.stopping = True
             await self._channel.obeys(self._abort, CLOSE_PATIENCE)
         for task in self._background:
             task.cancel()
@@ -163,7 +165,6 @@ class OpenCodeSession:
             with suppress(SpinneyError):  # a server that is gone keeps it
                 await self._call("DELETE", f"/session/{self._id}", None)
         self._server.detach(self)
-        self._channel.stopping = True
         self._inbox.put_nowait(_Lost(""))
         self._channel.let_go()
         await self._following
@@ -190,11 +191,9 @@ class OpenCodeSession:
     async def _follow(self) -> None:
         while True:
             heard: _Heard | None = None
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(_ORDER_PATIENCE if self._early else None):
                     heard = await self._inbox.get()
-            except TimeoutError:
-                pass
             if isinstance(heard, _Lost):
                 await self._end(heard.how)
                 return
@@ -214,7 +213,7 @@ class OpenCodeSession:
                     await self.notice(f"{NAME} wrote something that is left out ({heard.reason}).")
             case _Missed():
                 await self._catch_up()
-            case _Cut():
+            case _Cut() if heard.turn == self._turn:
                 await self._cut(heard.failure)
         early, self._early = self._early, []
         for event in early:
@@ -366,9 +365,10 @@ class OpenCodeSession:
 
     async def _abort(self) -> None:
         """End the turn for the person, though the program may take longer."""
+        turn = self._turn
         if self._plan is None:
             await self._stopper.stop(ABORT_PATIENCE)
-        self._inbox.put_nowait(_Cut(None))
+        self._inbox.put_nowait(_Cut(turn))
 
     async def _ask_abort(self) -> None:
         await self._call("POST", f"/session/{self._id}/abort", None)
@@ -380,8 +380,9 @@ class OpenCodeSession:
             self._in_background(self._fail(failure))
 
     async def _fail(self, failure: base.TurnFailed) -> None:
+        turn = self._turn
         await self._stopper.stop()
-        self._inbox.put_nowait(_Cut(failure))
+        self._inbox.put_nowait(_Cut(turn, failure))
 
     async def _tell_mcp_servers(self) -> None:
         try:

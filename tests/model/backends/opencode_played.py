@@ -45,6 +45,19 @@ def conversation_of(lines: Iterable[Line]) -> str:
     return str(call.split("/")[2])
 
 
+def history_of(lines: Iterable[Line]) -> list[Line]:
+    """The messages that the program keeps of a recording."""
+    infos: dict[str, Line] = {}
+    parts: dict[str, dict[str, Line]] = {}
+    for line in lines:
+        if line.get("event") == "message.updated":
+            infos[line["told"]["info"]["id"]] = line["told"]["info"]
+        elif line.get("event") == "message.part.updated":
+            part = line["told"]["part"]
+            parts.setdefault(part["messageID"], {})[part["id"]] = part
+    return [{"info": info, "parts": [*parts.get(key, {}).values()]} for key, info in infos.items()]
+
+
 def as_bytes(line: Line) -> bytes:
     """An event as the server writes it; `raw` is written as it is."""
     if "raw" in line:
@@ -61,7 +74,8 @@ class PlayedServer:
         self._chunk = chunk
         self._place = 0
         self._listener: Listener | None = None
-        self.calls: list[tuple[str, Mapping[str, Any] | None]] = []
+        self.answers: dict[str, Any] = {}
+        """What is answered to questions, by their paths."""
 
     def attach(self, conversation: str, listener: Listener) -> None:
         self._listener = listener
@@ -77,10 +91,9 @@ class PlayedServer:
         body: Mapping[str, Any] | None = None,
         patience: float = CALL_PATIENCE,
     ) -> Any:
-        self.calls.append((f"{method} {path}", body))
         if method == "POST":
             asyncio.get_running_loop().call_soon(self._play)
-        return {}
+        return self.answers.get(path.partition("?")[0], {})
 
     async def end_if_silent(self) -> None:
         self.end()
@@ -89,6 +102,11 @@ class PlayedServer:
         """The program dies."""
         if self._listener is not None:
             self._listener.lost("OpenCode was killed (SIGKILL).")
+
+    def cut_off(self) -> None:
+        """The stream of events was cut, and is there again."""
+        if self._listener is not None:
+            self._listener.missed()
 
     def _play(self) -> None:
         """Tell what comes up to the next call that was made."""

@@ -14,6 +14,7 @@ from tests.model.backends.opencode_played import (
     Line,
     answering,
     conversation_of,
+    history_of,
     open_played,
     recorded,
 )
@@ -193,6 +194,33 @@ async def test_garbage_and_a_huge_event_are_left_out() -> None:
     told = (await played("text", mixed)).told
     assert text(told) == "I thought about it."
     assert "left out" in only(told, base.Notice).text
+
+
+async def test_what_was_told_while_the_stream_was_cut_is_made_up_for() -> None:
+    lines = recorded("command")
+    calls = [place for place, line in enumerate(lines) if "call" in line]
+    asked = next(line["told"] for line in lines if line.get("event") == "permission.asked")
+    conversation, server = open_played(
+        [line for line in lines[: calls[1] + 1] if line.get("event") != "permission.asked"],
+        conversation_of(lines),
+        "build",
+    )
+    server.answers = {"/permission": [asked], "/session/status": {conversation_of(lines): {}}}
+    await conversation.agent.send(base.Prompt("bash: echo $((6 * 7))"))
+    await conversation.until(base.ToolUse)
+    server.cut_off()
+    request = await conversation.until(base.PermissionAsked)
+    await conversation.agent.permit(request.request_id, "allow")
+    old = {"info": {"id": "msg_old", "role": "assistant", "sessionID": asked["sessionID"]}}
+    history = [old, *history_of(lines)]
+    server.answers = {f"/session/{conversation_of(lines)}/message": history}
+    server.cut_off()
+    await conversation.rest()
+    told = conversation.told
+    await conversation.agent.close()
+    assert only(told, base.ToolResult).content.strip() == "42"
+    assert [event.text for event in told if isinstance(event, base.TextFinal)] == ["done"]
+    assert only(told, base.TurnFinished).stop_reason == "end_turn"
 
 
 async def test_a_program_that_dies_fails_the_turn() -> None:
