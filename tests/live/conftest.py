@@ -59,6 +59,7 @@ def claude_environment(
     return {
         "HOME": str(home),
         "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+        "CLAUDE_CODE_TMPDIR": str(home),
         "ANTHROPIC_API_KEY": "dummy",
         "ANTHROPIC_BASE_URL": provider.base_url,
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",

@@ -53,6 +53,7 @@ async def record(scenario: Scenario, environment: Mapping[str, str], home: Path)
     worktree = home / "worktree"
     worktree.mkdir(parents=True)
     own = {"HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude")}
+    own["CLAUDE_CODE_TMPDIR"] = str(home)
     Recorder.recorded = []
     launch = a_launch(
         worktree,
