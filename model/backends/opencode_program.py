@@ -79,6 +79,12 @@ async def probe() -> Probe:
         _output(program, "auth", "list"),
         _output(program, "debug", "config"),
     )
+    if code is None:
+        return Probe(
+            program,
+            problem=f"OpenCode did not say its version within {_PROBE_PATIENCE:g} seconds."
+            " Look whether this ends: opencode --version",
+        )
     version = re.search(r"\d+\.\d+\.\d+", told)
     if code != 0 or version is None:
         return Probe(program, problem=f"{program} does not run. Install it again: {INSTALL}")
@@ -124,7 +130,10 @@ def _object(text: str | None) -> Mapping[str, Any]:
 
 
 async def _output(*argv: str) -> tuple[int | None, str]:
-    """Exit code and stdout of a short command; code `None` when it did not end in time."""
+    """Exit code and stdout of a short command; code `None` when it did not end in time.
+
+    One that cannot be started fails like one that refuses.
+    """
     try:
         process = await asyncio.create_subprocess_exec(
             *argv,
@@ -136,7 +145,7 @@ async def _output(*argv: str) -> tuple[int | None, str]:
             start_new_session=True,
         )
     except OSError:
-        return None, ""
+        return 1, ""
     try:
         async with asyncio.timeout(_PROBE_PATIENCE):
             output, _ = await process.communicate()
@@ -144,4 +153,5 @@ async def _output(*argv: str) -> tuple[int | None, str]:
     except TimeoutError:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
         return None, ""

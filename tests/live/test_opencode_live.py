@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from model.backends import base, process_table
+from model.backends import base, opencode_program, process_table
 from model.backends.opencode import OpenCodeBackend
 from model.errors import SpinneyError
 from model.resources import Usage
@@ -718,6 +718,14 @@ async def test_the_probe_tells_of_a_version_that_is_too_old(
     probe = await backend.probe()
     assert probe.version == "1.2.3"
     assert "opencode upgrade" in (probe.problem or "")
+
+
+async def test_the_probe_of_a_program_that_hangs_ends(
+    pretended: Callable[[str], Path], backend: OpenCodeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opencode_program, "_PROBE_PATIENCE", 0.2)
+    pretended("exec sleep 60")
+    assert "opencode --version" in ((await backend.probe()).problem or "")
 
 
 async def test_the_probe_finds_the_program_and_its_version(
