@@ -9,8 +9,8 @@ from typing import Final
 from model.backends import codex_policy, process_table
 from model.backends.process_table import Member
 
-_STRAYS: Final = (".agents", ".aws", ".codex")
-"""Empty directories that the sandbox leaves in the worktree when it is ended (0.169)."""
+_STRAYS: Final = (".agents", ".aws", ".codex", ".git")
+"""Empty directories that the sandbox leaves where it stood when it is ended (0.169)."""
 
 
 class Remains:

@@ -171,7 +171,7 @@ class CodexSession:
             resolved = params.get("requestId")
             await self._withdraw(*(k for k, each in self._asked.items() if each.rpc_id == resolved))
         if is_late or not self._channel.turn_open:
-            self._between_turns(method, params)
+            await self.tell(*self._between_turns(method, params))
             return
         await self.tell(*self._stream.events(method, params))
         if method == "turn/completed" and is_child:
@@ -208,18 +208,18 @@ class CodexSession:
         self._turn = ""
         # Before its last words: the engine may read no more, and nobody shall wait for it.
         self._channel.end()
-        if self._channel.stopping:
-            await self._channel.tell(base.TurnFinished("stopped", self._stream.usage))
-        else:
-            failed = base.TurnFailed(reason, "backend_error", self._stream.usage)
-            await self._channel.tell(failed)
+        usage, was_wanted = self._stream.usage, self._channel.stopping
+        failed = base.TurnFailed(reason, "backend_error", usage)
+        await self._channel.tell(base.TurnFinished("stopped", usage) if was_wanted else failed)
 
-    def _between_turns(self, method: str, params: Json) -> None:
-        """What is told while no turn is open belongs to none; totals are kept."""
-        for _ in self._stream.events(method, params):
-            pass
+    def _between_turns(self, method: str, params: Json) -> list[base.AgentEvent]:
+        """Of what belongs to no turn, the results that one waits for; totals are kept."""
+        awaited = self._stream.open_tools
+        told = list(self._stream.events(method, params))
         if not self._channel.turn_open:
             self._stream.rebase()
+            return []
+        return [e for e in told if isinstance(e, base.ToolResult) and e.tool_use_id in awaited]
 
     def _is_late(self, thread: str, params: Json) -> bool:
         """Whether it is about a turn that is over; what ran on in its background ends later."""

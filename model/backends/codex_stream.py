@@ -20,6 +20,9 @@ STOPPED: Final = "Stopped."
 STILL_RUNNING: Final = "Still running when the turn ended."
 NOT_ALLOWED: Final = "Not allowed."
 
+_KILLED: Final = -1
+"""The exit code of a command that the program ended."""
+
 _SHELLS: Final = ("-c", "-lc", "-lic")
 
 _PLAN: Final = re.compile(r"<proposed_plan>(.*?)(?:</proposed_plan>|\Z)", re.DOTALL)
@@ -63,6 +66,11 @@ class CodexStream:
         self._texts.clear()
 
     @property
+    def open_tools(self) -> frozenset[str]:
+        """The tools without a result."""
+        return frozenset(self._tools)
+
+    @property
     def usage(self) -> Usage:
         """What the turn has used so far, with its sub-agents."""
         used = Usage()
@@ -86,7 +94,11 @@ class CodexStream:
             case "item/completed":
                 yield from self._completed(_object(params.get("item")), thread, parent)
             case "turn/completed" if parent:
-                yield from self._result(parent, self._last_text.pop(thread, ""), False)
+                turn = _object(params.get("turn"))
+                said = self._last_text.pop(thread, "")
+                error = str(_object(turn.get("error")).get("message") or STOPPED)
+                is_done = turn.get("status") == "completed"
+                yield from self._result(parent, said or ("" if is_done else error), not is_done)
             case "thread/tokenUsage/updated":
                 self._count(thread, _object(params.get("tokenUsage")))
             case _ if parent is not None:
@@ -285,7 +297,7 @@ def _outcome(item: Json) -> tuple[str, bool]:
             output = str(item.get("aggregatedOutput") or "").rstrip("\n")
             code = item.get("exitCode")
             if code and not output:
-                output = f"(exit code {code})"
+                output = STOPPED if code == _KILLED else f"(exit code {code})"
             return output, is_error or bool(code)
         case "mcpToolCall":
             error = _object(item.get("error")).get("message")

@@ -544,8 +544,12 @@ async def test_a_stop_ends_sub_agents_too(open_codex: Open, worktree: Path) -> N
     conversation = await open_codex(model="gpt-5.2", mode="yolo")
     await conversation.agent.send(base.Prompt("agent: bash: touch ready; sleep 60"))
     await becomes((worktree / "ready").exists)
-    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    told = conversation.told
     assert only(told, base.TurnFinished).stop_reason == "stopped"
+    used = {event.id for event in told if isinstance(event, base.ToolUse)}
+    failed = {e.tool_use_id for e in told if isinstance(e, base.ToolResult) and e.is_error}
+    assert used == failed  # the sub-agent, and its command where that was told before the stop
     await becomes(lambda: not at_work_in(worktree), 2.0)
     assert text(await conversation.turn("say: still here")) == "still here"
 
