@@ -55,8 +55,9 @@ _AGENTS: Final[dict[str, Any]] = {
     "yolo": {
         "mode": "primary",
         "description": "Works without asking",
-        # The question comes before the file changes, so that what stood there can be read.
-        "permission": {"*": "allow", "edit": "ask"},
+        # The question comes before the file changes, so that what stood there can be read; and
+        # how many sub-agents may work is not the mode's to say.
+        "permission": {"*": "allow", "edit": "ask", "task": "ask"},
     },
     _TEXT_AGENT: {
         "mode": "primary",

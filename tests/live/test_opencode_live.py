@@ -329,8 +329,9 @@ async def test_plan_mode_and_yolo_hold_for_sub_agents(open_opencode: Open, workt
     assert not any(isinstance(event, base.PermissionAsked) for event in told)
 
 
-async def test_without_sub_agents_their_tool_is_refused(open_opencode: Open) -> None:
-    conversation = await open_opencode(sub_agents=0)
+@pytest.mark.parametrize("mode", ["build", "yolo"])
+async def test_without_sub_agents_their_tool_is_refused(open_opencode: Open, mode: str) -> None:
+    conversation = await open_opencode(mode=mode, sub_agents=0)
     result = only(await conversation.turn("agent: say: hello"), base.ToolResult)
     assert result.is_error
     assert "no sub-agents" in result.content
