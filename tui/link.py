@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any
 
 from model import events as e
-from model.catalog import BUILT_IN
+from model.catalog import BackendRow, Catalog, ModelRow
 from model.client.base import Client
 from model.commands import sessions as commands
-from model.commands.doctor import get_problems, list_backends
+from model.commands.doctor import AgentKind, get_problems, list_agents, list_backends
 from model.commands.server import get_http_server_status
 from model.commands.worktrees import mark_worktree_opened
 from model.errors import SpinneyError
@@ -39,6 +39,8 @@ class Link:
         self.mirror = Mirror(client, screen.terminal.frame, screen.follow)
         self._screen = screen
         self._histories = Histories(client)
+        self.catalog = Catalog()
+        """The agents and models that can be chosen, once they were asked for."""
         self.unmade = (WantedWorktree(), "")
         """What was filled in for a worktree that could not be made, and the problem."""
         self._reading: set[str] = set()
@@ -155,7 +157,8 @@ class Link:
         if self._screen.chat.session_id == session.id:
             worktree = self.mirror.state.worktrees.get(session.worktree_id)
             root = worktree.path if worktree is not None else ""
-            self._screen.chat.show(history, self.palette, session, root)
+            look = self.palette, self.catalog
+            self._screen.chat.show(history, *look, session, root)
 
     async def older(self) -> None:
         """Read the page before what is shown."""
@@ -188,8 +191,8 @@ class Link:
 
     def labels(self, session: "Session") -> tuple[str, str]:
         """What people call the session's agent and model."""
-        model = BUILT_IN.label(session.backend, session.model) if session.model else ""
-        return BUILT_IN.label(session.backend), model
+        model = self.catalog.label(session.backend, session.model) if session.model else ""
+        return self.catalog.label(session.backend), model
 
     # What happened ------------------------------------------------------------------------------
 
@@ -215,10 +218,27 @@ class Link:
             self._screen.app.bell()
 
     async def first_look(self) -> None:
-        """What is asked once, at start: problems, the server, and (at first use) the agents."""
+        """What is asked once, at start: agents, problems, the server, what is installed."""
+        self.catalog = _catalog(await self.client.call(list_agents))
+        if self._screen.session is not None:
+            await self.show(self._screen.session)  # it was shown under the built-in names
         for problem in await self.client.call(get_problems):
             self._screen.say(problem, bad=True)
         self._screen.show_server(await self.client.call(get_http_server_status))
         state = await self.mirror.until(lambda state: True)
         if not state.sessions and not self._screen.demo:
             self._screen.agents_found(await self.client.call(list_backends))
+
+
+def _catalog(agents: list[AgentKind]) -> Catalog:
+    return Catalog(
+        tuple(
+            BackendRow(
+                agent.name,
+                agent.label,
+                agent.program,
+                tuple(ModelRow(model.name, model.passed, model.label) for model in agent.models),
+            )
+            for agent in agents
+        )
+    )

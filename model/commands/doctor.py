@@ -29,6 +29,43 @@ class BackendReport(Resource):
     """What is wrong, with the command that mends it; null where it can be used."""
 
 
+class AgentModel(Resource):
+    """A model that an agent offers by name; it may know others."""
+
+    name: str
+    """What sessions and preferences call it."""
+    passed: str
+    """What the agent's program is told."""
+    label: str
+
+
+class AgentKind(Resource):
+    """An agent that can be chosen for sessions."""
+
+    name: str
+    label: str
+    program: str
+    """The command that is looked for; empty where it comes with Spinney."""
+    models: list[AgentModel]
+
+
+@command
+async def list_agents(workspace: "Workspace") -> list[AgentKind]:
+    """Every agent that can be chosen, with its models; looks at no program."""
+    return [
+        AgentKind(
+            name=row.name,
+            label=row.label,
+            program=row.program,
+            models=[
+                AgentModel(name=model.name, passed=model.passed, label=model.label)
+                for model in row.models
+            ],
+        )
+        for row in workspace.catalog.backend_rows(demo=workspace.demo)
+    ]
+
+
 @command
 async def list_backends(workspace: "Workspace") -> list[BackendReport]:
     """Every agent that can be chosen, with what was found of its program; asks no provider."""

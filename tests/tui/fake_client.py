@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import asdict
 from typing import Any
 
+from model.catalog import BUILT_IN
 from model.client.base import Happened, Loaded, Lost, Update
-from model.commands.doctor import BackendReport
+from model.commands.doctor import AgentKind, AgentModel, BackendReport
 from model.commands.registry import Command
 from model.errors import SpinneyError
 from model.events import Event
@@ -35,6 +37,15 @@ class FakeClient:
             "send_chat_message": lambda given: SentMessage(message_id="m", status="processing"),
             "get_problems": lambda given: [],
             "get_http_server_status": lambda given: {"running": False},
+            "list_agents": lambda given: [
+                AgentKind(
+                    name=row.name,
+                    label=row.label,
+                    program=row.program,
+                    models=[AgentModel.model_validate(asdict(model)) for model in row.models],
+                )
+                for row in BUILT_IN.backends
+            ],
             "list_backends": lambda given: [
                 BackendReport(
                     name="backend_a",

@@ -7,9 +7,11 @@ from textual import events
 from textual.widgets import Input
 
 from model import events as e
+from model.commands.doctor import AgentKind
 from model.errors import SpinneyError
 from tests.tui.conftest import Start, until
 from tui.places import Place
+from tui.screens.choose import Choose
 from tui.screens.dialog import AskText, Confirm
 from tui.screens.new_worktree import NewWorktree
 
@@ -381,3 +383,17 @@ async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(
             {"backend"},
             {"thinking_level"},
         ]
+
+
+async def test_an_agent_of_a_persons_own_is_offered_and_shown_by_its_name(start: Start) -> None:
+    client = two_sessions()
+    own = AgentKind(name="acp:loom", label="The Loom", program="loom", models=[])
+    client.answers["list_agents"] = lambda given: [own]
+    client.feed(e.SessionUpdated(session_id="s1", updates={"backend": "acp:loom"}))
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        await until(pilot, lambda: "The Loom" in app.main.chat.status.text)
+        app.main.action_do("choose_agent")
+        await until(pilot, lambda: app.screen is not app.main)
+        assert isinstance(app.screen, Choose)
+        assert [choice.label for choice in app.screen.choices] == ["The Loom"]

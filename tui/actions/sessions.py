@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, get_args
 
-from model.catalog import BUILT_IN
 from model.commands import sessions as commands
 from model.resources import ExecutionMode, ThinkingLevel
 from tui.actions.local import step_back
@@ -10,6 +9,7 @@ from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText, Confirm
 
 if TYPE_CHECKING:
+    from model.catalog import Catalog
     from model.resources import Session
     from tui.screens.main import MainScreen
 
@@ -126,7 +126,7 @@ async def choose_model(screen: "MainScreen") -> None:
     session = _opened(screen)
     if session is None:
         return
-    row = BUILT_IN.backend(session.backend)
+    row = _catalog(screen).backend(session.backend)
     choices = [Choice(m.name, m.label, m.passed) for m in row.models] if row else []
     if session.model and session.model not in {choice.value for choice in choices}:
         choices.append(Choice(session.model, session.model))
@@ -140,7 +140,7 @@ async def choose_agent(screen: "MainScreen") -> None:
     session = _opened(screen)
     if session is None:
         return
-    rows = BUILT_IN.backend_rows(demo=screen.demo or session.backend == "demo")
+    rows = _catalog(screen).backends
     choices = [Choice(row.name, row.label, row.program) for row in rows]
     backend = await screen.app.push_screen_wait(Choose("Agent", choices, session.backend))
     if backend:
@@ -182,3 +182,8 @@ def _opened(screen: "MainScreen") -> "Session | None":
     if screen.session is None:
         screen.say("Open a session first.")
     return screen.session
+
+
+def _catalog(screen: "MainScreen") -> "Catalog":
+    assert screen.link is not None
+    return screen.link.catalog

@@ -19,6 +19,7 @@ from tui.widgets.status_line import StatusLine
 from tui.widgets.welcome import Step, Welcome
 
 if TYPE_CHECKING:
+    from model.catalog import Catalog
     from model.resources import Session
     from model.state import State
     from tui.colours import Palette
@@ -126,14 +127,21 @@ class Chat(Vertical):
         earlier = self._earlier.setdefault(project_id, [])
         self.composer.begin(self._drafts.pop(key, Draft()), earlier)
 
-    def show(self, history: "History", palette: "Palette", session: "Session", root: str) -> None:
+    def show(
+        self,
+        history: "History",
+        palette: "Palette",
+        catalog: "Catalog",
+        session: "Session",
+        root: str,
+    ) -> None:
         """Show a conversation's messages."""
         if self.transcript is None:
             from tui.transcript import Transcript
 
             self.transcript = Transcript(id="transcript")
             self.mount(self.transcript, after=self.welcome)
-        self.transcript.show(history, palette, session, root=root)
+        self.transcript.show(history, palette, session, root=root, catalog=catalog)
 
     # Following ----------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from model.backends import probing
 from model.backends.base import Probe
 from model.backends.probing import probe_all
 from model.catalog import Catalog
-from model.commands.doctor import list_backends
+from model.commands.doctor import list_agents, list_backends
 from model.errors import SpinneyError
 from model.workspace import Workspace
 from tests.fakes import FakeBackend
@@ -56,3 +56,11 @@ async def test_list_backends_has_every_row_of_the_catalogue_with_its_label(
     assert ready.problem is None
     assert (missing.program, missing.supported) == (None, None)
     assert missing.problem == "Spinney cannot drive Codex here."
+
+
+async def test_list_agents_names_agents_and_models_and_looks_at_no_program(
+    workspace: Workspace,
+) -> None:
+    claude, codex, _ = await list_agents.function(workspace)
+    assert (claude.name, claude.label, claude.program) == ("backend_a", "Claude Code", "claude")
+    assert ("backend_b", codex.models[0].name) == (codex.name, Catalog().backends[1].models[0].name)
