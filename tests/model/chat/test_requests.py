@@ -1,0 +1,177 @@
+"""What an agent asks for: plans, questions and permissions, and everything that answers them."""
+
+import asyncio
+
+import pytest
+
+from model.backends import base
+from model.errors import SpinneyError
+from model.resources import (
+    PlanBlock,
+    Question,
+    QuestionBlock,
+    QuestionOption,
+    Session,
+)
+from tests.model.chat.stage import DONE, Stage
+
+
+async def test_a_plan_waits_and_is_carried_out_when_approved(stage: Stage) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.say(base.PlanProposed("r", "1. read\n2. write"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    assert stage.session.status == "waiting"
+    assert stage.session.request is not None
+    assert stage.session.request.plan == "1. read\n2. write"
+    session = await stage.chats.approve("s", "build", None)
+    assert (session.status, session.waiting_for, session.execution_mode) == (
+        "running",
+        None,
+        "build",
+    )
+    assert await puppet.hears("approve") == ("approve", "r", "build", None)
+    puppet.say(base.TextDelta("a", "did it"), DONE)
+    answer = await stage.settled()
+    assert answer.content[0] == PlanBlock(text="1. read\n2. write", approved="build")
+
+
+async def test_words_instead_of_an_approval_go_on_planning(stage: Stage) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.say(base.PlanProposed("r", "old plan"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    await stage.chats.send("s", "smaller, please")
+    assert await puppet.hears("discuss") == ("discuss", "r", "smaller, please")
+    puppet.say(base.PlanProposed("r2", "new plan"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    roles = [m.role for m in await stage.messages()]
+    assert roles == ["user", "assistant", "user", "assistant"]
+    assert stage.session.execution_mode == "plan"
+    await stage.chats.approve("s", "yolo", "edited plan")
+    assert await puppet.hears("approve") == ("approve", "r2", "yolo", "edited plan")
+
+
+async def test_a_plan_in_plain_words_can_be_approved_too(stage: Stage) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.say(base.TextDelta("a", "My plan:\n1. read\n2. write"), DONE)
+    await stage.until(lambda: stage.session.status == "waiting")
+    await stage.chats.approve("s", "build", None)
+    await puppet.hears("send")
+    call = await puppet.hears("send")
+    assert "1. read" in str(call[1])
+    assert "approved" in str(call[1])
+
+
+@pytest.mark.parametrize("held", [True, False], ids=["by the agent", "in words"])
+async def test_of_several_approvals_at_once_one_counts(stage: Stage, held: bool) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    await puppet.hears("send")
+    if held:
+        puppet.say(base.PlanProposed("r", "1. read"))
+    else:
+        puppet.say(base.TextDelta("a", "My plan:\n1. read\n2. write"), DONE)
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    results = await asyncio.gather(
+        *(stage.chats.approve("s", mode, None) for mode in ("build", "yolo", "yolo")),
+        return_exceptions=True,
+    )
+    assert isinstance(results[0], Session)
+    assert [r.error_type for r in results[1:] if isinstance(r, SpinneyError)] == ["conflict"] * 2
+    assert stage.session.execution_mode == "build"
+    await puppet.hears("approve" if held else "send")
+    assert stage.store.state.queued == {}
+
+
+async def test_a_plan_that_was_replaced_cannot_be_approved_by_its_id(stage: Stage) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.say(base.PlanProposed("old", "old plan"), base.PlanProposed("new", "new plan"))
+    await stage.until(
+        lambda: stage.session.request is not None and stage.session.request.id == "new"
+    )
+    with pytest.raises(SpinneyError, match="replaced by a newer one"):
+        await stage.chats.approve("s", "build", None, "old")
+    await stage.chats.approve("s", "build", None, "new")
+    assert await puppet.hears("approve") == ("approve", "new", "build", None)
+
+
+async def test_approving_what_nobody_proposed_is_refused(stage: Stage) -> None:
+    with pytest.raises(SpinneyError, match="No plan is waiting"):
+        await stage.chats.approve("s", "build", None)
+
+
+async def test_a_question_is_answered_by_text_or_by_question(stage: Stage) -> None:
+    asked = Question(question="Which?", options=[QuestionOption(label="A")])
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.say(base.QuestionAsked("q", (asked,)))
+    await stage.until(lambda: stage.session.waiting_for == "question")
+    for nothing in (" ", {"Which?": ""}, {}):
+        with pytest.raises(SpinneyError, match="it is empty"):
+            await stage.chats.answer("s", nothing)
+    await stage.chats.answer("s", "A")
+    assert await puppet.hears("answer") == ("answer", "q", {"Which?": "A"})
+    puppet.say(base.QuestionAsked("q2", (asked,)))
+    await stage.until(lambda: stage.session.waiting_for == "question")
+    await stage.chats.answer("s", {"Which?": "B"})
+    assert await puppet.hears("answer") == ("answer", "q2", {"Which?": "B"})
+    puppet.say(DONE)
+    answer = await stage.settled()
+    assert answer.content[0] == QuestionBlock(id="q", questions=[asked], answer={"Which?": "A"})
+    with pytest.raises(SpinneyError, match="No question is waiting"):
+        await stage.chats.answer("s", "late")
+
+
+async def test_permissions_of_several_tools_are_asked_one_after_the_other(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.say(
+        base.PermissionAsked("one", "run", {"command": "rm x"}),
+        base.PermissionAsked("two", "run", {"command": "rm y"}),
+    )
+    await stage.until(lambda: stage.session.waiting_for == "permission")
+    assert stage.session.request is not None
+    assert stage.session.request.tool_input == {"command": "rm x"}
+    await stage.chats.permit("s", "one", "allow")
+    assert await puppet.hears("permit") == ("permit", "one", "allow", "")
+    assert stage.session.request is not None
+    assert stage.session.request.id == "two"
+    with pytest.raises(SpinneyError, match="any more"):
+        await stage.chats.permit("s", "one", "deny")
+    await stage.chats.permit("s", "two", "deny")
+    assert stage.session.status == "running"
+
+
+async def test_a_denial_may_have_a_reason_that_the_agent_reads(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.say(*(base.PermissionAsked(key, "run", {}) for key in ("one", "two", "three")))
+    await stage.until(lambda: stage.session.waiting_for == "permission")
+    with pytest.raises(SpinneyError, match="longer than 4,000 characters"):
+        await stage.chats.permit("s", "one", "deny", "x" * 4001)
+    await stage.chats.permit("s", "one", "deny", " Use uv.\x1b[31m ")
+    assert await puppet.hears("permit") == ("permit", "one", "deny", "Use uv.")
+    await stage.chats.permit("s", "two", "allow", "This is not why.")
+    assert await puppet.hears("permit") == ("permit", "two", "allow", "")
+
+
+async def test_a_withdrawn_request_needs_nobody(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.say(base.PermissionAsked("one", "run", {}), base.RequestWithdrawn("one"))
+    puppet.say(base.TextDelta("a", "went on"))
+    await stage.until(lambda: bool(stage.store.state.streaming_in("s")))
+    await stage.until(lambda: "went on" in getattr(stage.store.state.streaming_in("s"), "text", ""))
+    assert stage.session.waiting_for is None
+
+
+async def test_stop_while_a_question_is_open_leaves_nothing_waiting(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.say(base.QuestionAsked("q", (Question(question="Which?"),)))
+    await stage.until(lambda: stage.session.waiting_for == "question")
+    session = await stage.chats.stop("s")
+    assert (session.status, session.waiting_for, session.request) == ("idle", None, None)
