@@ -7,6 +7,7 @@ carry it out. Ours stays open until no answer of a person and no sub-agent is wa
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 from model.backends import base, codex_errors, codex_policy, codex_prompt
@@ -99,6 +100,7 @@ class CodexSession:
     async def discuss(self, request_id: str, comment: str) -> None:
         """Go on in plan mode with a comment."""
         self._take(request_id)
+        self._settings = replace(self._settings, mode="plan")
         await self._go_on(codex_prompt.words(comment))
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
@@ -175,7 +177,8 @@ class CodexSession:
             return
         await self.tell(*self._stream.events(method, params))
         if method == "turn/completed" and is_child:
-            await self._child_turn_completed()
+            if self._ending is not None and not self._child_turns and not self._turn:
+                await self._finish(self._ending)
         elif method == "turn/completed":
             await self._turn_completed(params)
         elif method == "item/completed" and not is_child:
@@ -255,10 +258,6 @@ class CodexSession:
             self._ending = ending
             return
         await self._finish(ending)
-
-    async def _child_turn_completed(self) -> None:
-        if self._ending is not None and not self._child_turns and not self._turn:
-            await self._finish(self._ending)
 
     async def _finish(self, ending: base.TurnFinished | base.TurnFailed) -> None:
         self._ending = self._failure = None

@@ -234,6 +234,7 @@ async def test_a_discussed_plan_is_revised(open_codex: Open, worktree: Path) -> 
     conversation = await open_codex(mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
     first = await conversation.until(base.PlanProposed)
+    await conversation.agent.configure(base.Settings("build", "gpt-5.5"))
     await conversation.agent.discuss(first.request_id, "In blue, please")
     second = await conversation.until(base.PlanProposed)
     assert second.text == "weave a scarf, revised"
