@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from model.backends import base, opencode
+from model.backends import base, opencode_servers
+from model.backends.opencode import OpenCodeBackend
 from model.backends.opencode_feed import Event
 from model.backends.opencode_server import CALL_PATIENCE, OpenCodeServer
 from model.backends.process import Unreadable
@@ -62,7 +63,7 @@ async def record(name: str, folder: Path, stub: CompletionsStub) -> None:
     mode, prompt = SCENARIOS[name]
     launch = a_launch(worktree, mode=mode, model=f"{PROVIDER}/{MODEL}", environment=environment)
     RecordingServer.lines = []
-    backend = opencode.OpenCodeBackend(folder / "data")
+    backend = OpenCodeBackend(folder / "data")
     agent = await backend.open(launch)
     RecordingServer.lines = []
     conversation = Conversation(agent)
@@ -76,10 +77,7 @@ async def record(name: str, folder: Path, stub: CompletionsStub) -> None:
 
 
 async def main() -> None:
-    opencode.OpenCodeServer = RecordingServer  # type: ignore[misc]
-    import model.backends.opencode_servers as servers
-
-    servers.OpenCodeServer = RecordingServer  # type: ignore[misc]
+    opencode_servers.OpenCodeServer = RecordingServer  # type: ignore[misc]
     RECORDINGS.mkdir(parents=True, exist_ok=True)
     stub = CompletionsStub()
     async with stub.running():
