@@ -17,7 +17,13 @@ def repository_at(path: Path | None) -> Path | None:
     if path is None:
         return None
     path = path.resolve()
-    return next((folder for folder in (path, *path.parents) if (folder / ".git").exists()), None)
+    return next((folder for folder in (path, *path.parents) if _holds_git(folder)), None)
+
+
+def _holds_git(folder: Path) -> bool:
+    # A linked worktree has a file there. Sandboxes of agents leave empty folders of this name.
+    git = folder / ".git"
+    return git.is_file() or (git / "HEAD").exists()
 
 
 def is_project(state: "State", path: Path | None) -> str | None:

@@ -27,6 +27,12 @@ def two_sessions() -> FakeClient:
     )
 
 
+def git_in(folder: Path) -> None:
+    """Make the folder look like a repository."""
+    (folder / ".git").mkdir()
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+
+
 async def test_the_tree_shows_projects_worktrees_and_sessions_with_their_state(
     start: Start,
 ) -> None:
@@ -158,7 +164,7 @@ async def test_ctrl_space_goes_through_those_who_need_somebody(start: Start) -> 
 
 
 async def test_the_offered_repository_is_added_by_enter(start: Start, tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
+    git_in(tmp_path)
     (tmp_path / "deep").mkdir()
     client = FakeClient()
 
@@ -179,7 +185,7 @@ async def test_the_offered_repository_is_added_by_enter(start: Start, tmp_path: 
 async def test_another_repository_is_offered_although_there_are_projects(
     start: Start, tmp_path: Path
 ) -> None:
-    (tmp_path / ".git").mkdir()
+    git_in(tmp_path)
     client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
     async with start(client, offer_path=tmp_path) as (app, _):
         assert str(tmp_path) in app.main.chat.welcome.step.offer
@@ -189,7 +195,7 @@ async def test_another_repository_is_offered_although_there_are_projects(
 async def test_in_a_known_repository_its_own_session_is_opened(
     start: Start, tmp_path: Path
 ) -> None:
-    (tmp_path / ".git").mkdir()
+    git_in(tmp_path)
     client = FakeClient(
         a_state(
             a_project(),
@@ -207,6 +213,7 @@ async def test_in_a_known_repository_its_own_session_is_opened(
 async def test_a_folder_that_is_no_repository_is_said_to_be_none(
     start: Start, tmp_path: Path
 ) -> None:
+    (tmp_path / ".git").mkdir()  # as sandboxes of agents leave it
     async with start(FakeClient(), offer_path=tmp_path) as (app, pilot):
         assert "is no git repository" in app.main.chat.welcome.step.sentence
         await pilot.press("enter")
