@@ -82,8 +82,8 @@ def worktree(place: Path) -> Path:
 
 
 @pytest.fixture
-async def codex_backend(codex_program: Path) -> AsyncIterator[CodexBackend]:
-    """The backend; its programs end with the test."""
+async def codex_backend(codex_program: Path, place: Path) -> AsyncIterator[CodexBackend]:
+    """The backend; its programs end before the place where they write is removed."""
     backend = CodexBackend()
     yield backend
     await backend.close()
