@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from model.backends import base, opencode_program, process_table
+from model.backends import base, process_table
+from model.backends import program as backend_program
 from model.backends.opencode import OpenCodeBackend
 from model.errors import SpinneyError
 from model.resources import Usage
@@ -724,7 +725,7 @@ async def test_the_probe_tells_of_a_version_that_is_too_old(
 async def test_the_probe_of_a_program_that_hangs_ends(
     pretended: Callable[[str], Path], backend: OpenCodeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opencode_program, "_PROBE_PATIENCE", 0.2)
+    monkeypatch.setattr(backend_program, "PATIENCE", 0.2)
     pretended("exec sleep 60")
     assert "opencode --version" in ((await backend.probe()).problem or "")
 

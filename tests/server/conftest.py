@@ -20,14 +20,15 @@ StartServer = Callable[..., Awaitable[Server]]
 class Socket:
     """A WebSocket client that keeps events aside while it waits for answers."""
 
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse, patience: float = 10) -> None:
         self.socket = socket
+        self._patience = patience
         self.frames: list[dict[str, Any]] = []
         """Everything that came, in order."""
         self._number = 0
 
     async def receive(self) -> dict[str, Any]:
-        message = await self.socket.receive(timeout=10)
+        message = await self.socket.receive(timeout=self._patience)
         assert message.type is aiohttp.WSMsgType.TEXT, message
         frame = json.loads(message.data)
         self.frames.append(frame)

@@ -1,0 +1,162 @@
+"""Every kind of agent as a served Spinney meets it: the real program, cut off from the world, and
+its provider, a stand-in on loopback that follows the words of `scripted`.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.conftest import program_in
+from tests.live import completions_stub, responses_stub
+from tests.program import PATIENCE, ROOT, Program, next_line
+
+TOOLS = ROOT / ".tools" / "node_modules" / ".bin"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of agent."""
+
+    backend: str
+    needs: str = ""
+    """Its program; empty for one that comes with Spinney."""
+    provider: str = ""
+    """The module that stands in for its provider."""
+    prepared: Callable[[Program, str], None] = lambda program, base_url: None
+    """Gives Spinney's environment and home what the program needs to find the provider there."""
+    model: str | None = None
+    """One that the provider's stand-in has, where it does not take any."""
+    words: Callable[[str], str] = str
+    """A message of the tests in words that this agent follows."""
+    asks: bool = True
+    """Whether the agent can ask questions; not every protocol has them."""
+
+    @contextmanager
+    def program(self, place: Path) -> Iterator[Program]:
+        """A Spinney with this agent, not started; the provider answers until the end."""
+        made = program_in(place)
+        made.environ["PATH"] += f"{os.pathsep}{TOOLS}"
+        if self.needs and shutil.which(self.needs, path=made.environ["PATH"]) is None:
+            pytest.skip(f"needs {self.needs}")
+        if not self.provider:
+            self.prepared(made, "")
+            yield made
+            return
+        with answering(self.provider) as base_url:
+            self.prepared(made, base_url)
+            yield made
+
+
+@contextmanager
+def answering(provider: str) -> Iterator[str]:
+    """A provider's stand-in in a process of its own; where it answers."""
+    command = [sys.executable, "-m", provider, "--port", "0"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            base_url = next_line(process, PATIENCE).strip()
+            assert base_url, f"{provider} did not start"
+            yield base_url
+        finally:
+            process.terminate()
+
+
+def _claude(program: Program, base_url: str) -> None:
+    program.environ |= {
+        "ANTHROPIC_API_KEY": "dummy",
+        "ANTHROPIC_BASE_URL": base_url,
+        "CLAUDE_CONFIG_DIR": str(program.home / ".claude"),
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+    }
+
+
+def _codex(program: Program, base_url: str) -> None:
+    home = program.home / ".codex"
+    home.mkdir()
+    (home / "config.toml").write_text(responses_stub.configuration(base_url))
+    program.environ |= {
+        "CODEX_HOME": str(home),
+        "OPENAI_API_KEY": "dummy",
+        "NO_PROXY": "127.0.0.1",
+    }
+
+
+def _opencode(program: Program, base_url: str) -> None:
+    home = program.home
+    program.environ |= {
+        **{f"XDG_{kind}_HOME": str(home / kind) for kind in ("CONFIG", "DATA", "CACHE", "STATE")},
+        "OPENCODE_CONFIG_CONTENT": json.dumps(completions_stub.configuration(base_url)),
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+    }
+
+
+def _acp(program: Program, _base_url: str) -> None:
+    command = {
+        "command": sys.executable,
+        "args": ["-m", "tests.live.acp_scripted"],
+        "env": {"PYTHONPATH": str(ROOT), "HOME": str(program.home)},
+    }
+    lines = [f"{key} = {_toml(value)}" for key, value in command.items()]
+    program.config.mkdir(exist_ok=True)
+    (program.config / "agents.toml").write_text("\n".join(["[scripted]", *lines]))
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + "}"
+    return json.dumps(value)
+
+
+def _demo_words(text: str) -> str:
+    word, _, rest = text.partition(" ")
+    match word.rstrip(":"):
+        case "say":
+            lines = [f"say {rest}"]
+        case "think":
+            lines = [f"think {rest}", "say I thought about it."]
+        case "write":
+            lines = ["say I write.", f"write {rest}", "say done"]
+        case "bash":
+            lines = [f"permission {rest}", "say done"]
+        case "plan":
+            lines = ["say Here is a plan.", f"plan write planned.txt: {rest}; say done"]
+        case "ask":
+            lines = [f"ask {rest}"]
+        case "remember?":
+            lines = ["recall"]
+        case "slow":
+            lines = ["stream 600 10"]
+        case "error":
+            lines = ["fail auth"]
+        case _:
+            raise ValueError(f"the demo agent has no words for: {text}")
+    return "\n".join(f"/demo {line}" for line in lines)
+
+
+KINDS = {
+    "demo": Kind("demo", words=_demo_words),
+    "claude": Kind("backend_a", "claude", "tests.live.provider_stub", _claude),
+    "codex": Kind("backend_b", "codex", "tests.live.responses_stub", _codex),
+    "opencode": Kind(
+        "backend_c",
+        "opencode",
+        "tests.live.completions_stub",
+        _opencode,
+        f"{completions_stub.PROVIDER}/{completions_stub.MODEL}",
+    ),
+    "acp": Kind("acp:scripted", prepared=_acp, asks=False),
+}
+"""All of them by what people call them."""

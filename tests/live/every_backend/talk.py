@@ -1,0 +1,142 @@
+"""A conversation with an agent, over a client's socket: what was said, and the shape of what came.
+
+The shape leaves out what may differ from program to program: ids, times, the cutting of the text,
+the names of tools other than edits.
+"""
+
+import asyncio
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from tests.contract.conftest import Call
+from tests.live.every_backend.kinds import Kind
+from tests.server.conftest import Socket
+
+Json = dict[str, Any]
+
+TURN_LIMIT = 90.0
+"""Seconds that no turn should ever take; the heaviest program needs many to start on a busy day."""
+
+
+@dataclass
+class Talk:
+    """One session. `socket` hears numbered frames."""
+
+    kind: Kind
+    socket: Socket
+    call: Call
+    session: Json
+    worktree: Json
+    _read: int = 0
+
+    @property
+    def _named(self) -> Json:
+        return {"sessionId": self.session["id"]}
+
+    async def send(self, text: str) -> Json:
+        """Send the agent this message, in its words."""
+        return await self.call("send_chat_message", **self._named, message=self.kind.words(text))
+
+    async def say(self, text: str, until: str = "idle") -> Json:
+        """Send, and wait until the session has this status; the session then."""
+        await self.send(text)
+        return await self.until(until)
+
+    async def until(self, status: str, patience: float = TURN_LIMIT) -> Json:
+        """Wait until the session has this status; the session then."""
+        async with asyncio.timeout(patience):
+            while (seen := await self.do("get_session"))["status"] != status:
+                assert seen["status"] != "failed", seen["last_run"]
+                await self.socket.receive()
+        return seen
+
+    async def hears(self, event: str) -> Json:
+        """Wait for the session's next event of this name."""
+        while True:
+            while self._read < len(self.socket.frames):
+                frame = self.socket.frames[self._read]
+                self._read += 1
+                if frame.get("event") == event and self._is_ours(frame):
+                    return _body(frame)
+            await self.socket.receive()
+
+    async def do(self, command: str, /, **args: Any) -> Any:
+        """A command about the session."""
+        return await self.call(command, **self._named, **args)
+
+    async def stored(self) -> list[str]:
+        """The shape of the messages that are kept, a line for a block."""
+        found = await self.do("get_messages")
+        lines = []
+        for message in found["messages"]:
+            lines += [f"{message['role']} {_block(block)}" for block in message["content"]]
+        return lines
+
+    async def last_text(self) -> str:
+        """What the newest message says."""
+        found = await self.do("get_messages", limit=1)
+        blocks = found["messages"][0]["content"]
+        return "".join(block["text"] for block in blocks if block["type"] == "text").strip()
+
+    def shape(self) -> list[str]:
+        """What the session's clients have heard so far, without repetition."""
+        lines: list[str] = []
+        tools: dict[str, int] = {}
+        for frame in filter(self._is_ours, self.socket.frames):
+            body = _body(frame)
+            line = _happened(frame["event"], body)
+            tool = body.get("tool_use_id")
+            if tool in tools:  # it is told again with the rest of its input
+                lines[tools[tool]] = line
+            elif line and (tool or not lines or lines[-1] != line):
+                if tool:
+                    tools[tool] = len(lines)
+                lines.append(line)
+        return lines
+
+    def _is_ours(self, frame: Json) -> bool:
+        return "event" in frame and _body(frame).get("session_id") == self.session["id"]
+
+
+def _body(frame: Json) -> Json:
+    body: Json = frame.get("data") or frame.get("payload") or {}
+    return body
+
+
+def _happened(event: str, body: Json) -> str:
+    match event:
+        case "message-queued":
+            return f"message {body['status']}"
+        case "message-started":
+            return "answer begins"
+        case "content-delta":
+            return body.get("kind") or "text"
+        case "tool-use":
+            return _tool(body["tool_name"], body["tool_input"])
+        case "message-block" if body["block"]["type"] not in ("text", "thinking", "tool_use"):
+            return _block(body["block"])
+        case "session-waiting":
+            return f"waits for {body['waiting_for'] or 'nobody'}"
+        case "message-completed":
+            return f"answer ends: {body['stop_reason']}"
+        case "message-error":
+            return f"answer fails: {body['error_type']}"
+    return ""
+
+
+def _tool(name: str, given: Json) -> str:
+    return f"edit {given['file_path']}" if name == "edit" else "tool"
+
+
+def _block(block: Json) -> str:
+    match block["type"]:
+        case "tool_use":
+            return _tool(block["name"], block["input"])
+        case "tool_result":
+            return "refusal" if block["is_error"] else "result"
+        case "plan":
+            return f"plan, {block['approved']}" if block["approved"] else "plan"
+        case "question":
+            return "question, answered" if block.get("answer") else "question"
+    return re.sub(r"_", " ", block["type"])

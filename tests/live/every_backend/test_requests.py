@@ -1,0 +1,101 @@
+"""Plans and questions on every backend that has them: what waits, and what becomes of it."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.contract.conftest import RefusedError
+from tests.live.every_backend.conftest import Begin
+from tests.live.every_backend.kinds import KINDS
+
+ASKING = {name: kind for name, kind in KINDS.items() if kind.asks}
+
+pytestmark = pytest.mark.timeout(300)
+
+every = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys(), scope="module")
+asking = pytest.mark.parametrize("kind", ASKING.values(), ids=ASKING.keys(), scope="module")
+
+
+PROPOSED = [
+    "message processing",
+    "answer begins",
+    "text",
+    "plan",
+    "waits for plan",
+]
+
+
+@every
+async def test_a_plan_waits_and_is_carried_out_when_approved(begin: Begin) -> None:
+    talk = await begin("plan")
+    waiting = await talk.say("plan: woven", until="waiting")
+    assert talk.shape() == PROPOSED
+    assert "woven" in waiting["request"]["plan"]
+    assert not (Path(talk.worktree["path"]) / "planned.txt").exists()
+    await talk.do("approve_plan", mode="build", requestId=waiting["request"]["id"])
+    session = await talk.until("idle")
+    assert session["execution_mode"] == "build"
+    assert "woven" in (Path(talk.worktree["path"]) / "planned.txt").read_text()
+    assert talk.shape()[len(PROPOSED) :] == [
+        "waits for nobody",
+        "plan, build",
+        "edit planned.txt",
+        "result",
+        "text",
+        "answer ends: end_turn",
+    ]
+    assert await talk.stored() == [
+        "user text",
+        "assistant text",
+        "assistant plan, build",
+        "assistant edit planned.txt",
+        "assistant result",
+        "assistant text",
+    ]
+
+
+@every
+async def test_a_plan_that_was_talked_about_is_replaced(begin: Begin) -> None:
+    talk = await begin("plan")
+    first = (await talk.say("plan: woven", until="waiting"))["request"]
+    await talk.call("send_chat_message", sessionId=talk.session["id"], message="softer")
+    while (second := await talk.until("waiting"))["request"]["id"] == first["id"]:
+        await talk.socket.receive()
+    assert second["request"]["plan"] != first["plan"]
+    with pytest.raises(RefusedError, match="replaced"):
+        await talk.do("approve_plan", mode="build", requestId=first["id"])
+    await talk.do("approve_plan", mode="yolo", requestId=second["request"]["id"])
+    assert (await talk.until("idle"))["execution_mode"] == "yolo"
+    assert (Path(talk.worktree["path"]) / "planned.txt").exists()
+
+
+@asking
+async def test_a_question_waits_for_its_answer(begin: Begin) -> None:
+    talk = await begin()
+    request = (await talk.say("ask: Wool or silk? | wool | silk", until="waiting"))["request"]
+    (question,) = request["questions"]
+    assert question["question"] == "Wool or silk?"
+    assert [option["label"] for option in question["options"]] == ["wool", "silk"]
+    await talk.do("answer_question", answer="silk", requestId=request["id"])
+    await talk.until("idle")
+    assert "silk" in await talk.last_text()
+    assert talk.shape() == [
+        "message processing",
+        "answer begins",
+        "question",
+        "waits for question",
+        "waits for nobody",
+        "question, answered",
+        "text",
+        "answer ends: end_turn",
+    ]
+
+
+@asking
+async def test_a_question_is_dismissed_by_a_stop(begin: Begin) -> None:
+    talk = await begin()
+    await talk.say("ask: Wool or silk? | wool | silk", until="waiting")
+    await talk.do("stop_generation")
+    assert (await talk.until("idle"))["request"] is None
+    await talk.say("say: on we go")
+    assert await talk.last_text() == "on we go"
