@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.database import Database
-from tests.bench import broadcast, crowd, soak, store, stream
+from tests.bench import agents, broadcast, crowd, soak, store, stream
 from tests.bench.clients import Follower
 from tests.bench.long_session import write_sessions
 from tests.bench.programs import Program, program
@@ -46,6 +46,13 @@ def test_many_sessions_work_at_once_and_are_deleted() -> None:
     assert [row.name for row in together.rows] == ["bare count", "spinney"]
     (row,) = soak.measure(runs=1, sessions=2, turns=2, events=100).rows
     assert set(row.figures) == {"start_MiB", "warm_MiB", "end_MiB", "deleted_MiB"}
+
+
+def test_agents_answer_at_once_and_none_is_left() -> None:
+    table = agents.measure(runs=1, sessions=2, kinds=["demo"])
+    (row,) = table.rows
+    assert (row.figures["processes_idle"], row.figures["processes_left"]) == (2, 0)
+    assert table.notes == []  # each session said what it was told to say
 
 
 def test_a_generated_session_is_as_long_as_asked(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from tests.bench import broadcast, crowd, session, soak, start, store, stream
+from tests.bench import agents, broadcast, crowd, session, soak, start, store, stream
 from tests.bench.tables import Table, as_json
 
 BENCHES: dict[str, Callable[[int], Table]] = {
@@ -17,9 +17,19 @@ BENCHES: dict[str, Callable[[int], Table]] = {
     "store": store.measure,
     "crowd": crowd.measure,
     "soak": soak.measure,
+    "agents": agents.measure,
 }
 
-RUNS = {"start": 10, "stream": 2, "broadcast": 3, "session": 3, "store": 3, "crowd": 2, "soak": 1}
+RUNS = {
+    "start": 10,
+    "stream": 2,
+    "broadcast": 3,
+    "session": 3,
+    "store": 3,
+    "crowd": 2,
+    "soak": 1,
+    "agents": 1,
+}
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import os
 import struct
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,11 @@ class Program:
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
         """Ask and wait for the answer."""
@@ -44,11 +49,17 @@ class Program:
 
 
 @contextmanager
-def program(name: str, *arguments: str) -> Iterator[Program]:
-    """Start a program of this package; it ends when its stdin closes."""
+def program(
+    name: str, *arguments: str, environment: Mapping[str, str] | None = None
+) -> Iterator[Program]:
+    """Start a program of this package, in this process's environment or the one given.
+
+    It ends when its stdin closes.
+    """
     process = subprocess.Popen(
         [sys.executable, "-m", f"tests.bench.{name}", *arguments],
         cwd=ROOT,
+        env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,0 +1,125 @@
+"""A program: Spinney as `spinney serve` runs it, with sessions that real agents answer at once.
+
+`python answering.py REPOSITORY`; its environment says where Spinney and the agents' programs live.
+"""
+
+import asyncio
+import gc
+import sys
+import time
+from typing import Any
+
+import model.commands.all  # noqa: F401 - registers the commands
+from model.agents_file import load_catalog
+from model.backends.all import all_backends
+from model.commands.preferences import update_preferences
+from model.commands.projects import add_project
+from model.commands.sessions import (
+    create_session,
+    delete_session,
+    get_messages,
+    send_chat_message,
+)
+from model.commands.worktrees import open_base_worktree
+from model.paths import directories
+from model.workspace import Workspace
+from server.app import Server
+from tests.bench.serving import LoopWatch, answer_lines
+
+
+async def begin(
+    workspace: Workspace, worktree_id: str, count: int, backend: str, model: str | None
+) -> list[str]:
+    """So many sessions. They have names, so that no agent is asked for one beside them."""
+    made = [
+        await create_session.function(
+            workspace, worktree_id, name=f"Thread {number}", backend=backend, model=model
+        )
+        for number in range(count)
+    ]
+    return [session.id for session in made]
+
+
+async def answers(
+    workspace: Workspace, messages: dict[str, str], patience: float
+) -> dict[str, Any]:
+    """Send all messages at once; what the sessions answered (`None`: nothing in this time)."""
+    news = asyncio.Event()
+    end_listening = workspace.bus.listen(news.set)
+    watch, began = LoopWatch(), time.perf_counter()
+    waiting = set(messages)
+    try:
+        for key, text in messages.items():
+            await send_chat_message.function(workspace, key, text)
+        async with asyncio.timeout(patience):
+            while waiting := {key for key in waiting if _works(workspace, key)}:
+                await news.wait()
+                news.clear()
+    except TimeoutError:
+        pass
+    finally:
+        end_listening()
+    cost = {"seconds": time.perf_counter() - began, **watch.stop()}
+    said = {key: None if key in waiting else await _said(workspace, key) for key in messages}
+    return {**cost, "said": said}
+
+
+def _works(workspace: Workspace, key: str) -> bool:
+    return workspace.store.state.sessions[key].status not in ("idle", "failed")
+
+
+async def _said(workspace: Workspace, key: str) -> str:
+    """The newest answer, or why there is none."""
+    session = workspace.store.state.sessions[key]
+    if session.status == "failed":
+        return f"failed: {session.last_run and session.last_run.error}"
+    (newest,) = (await get_messages.function(workspace, key, limit=1)).messages
+    return newest.text.strip()
+
+
+async def delete(workspace: Workspace, keys: list[str]) -> dict[str, Any]:
+    """Delete the sessions; how long that took and what it did to the loop."""
+    watch, began = LoopWatch(), time.perf_counter()
+    for key in keys:
+        await delete_session.function(workspace, key)
+    cost = {"seconds": time.perf_counter() - began, **watch.stop()}
+    gc.collect()
+    return cost
+
+
+async def main(repository: str) -> None:
+    """Serve, and do what is asked."""
+    places = directories()
+    places.create()
+    catalog, _ = load_catalog(places.models, places.agents)
+    workspace = Workspace(places, all_backends(places.data, catalog, demo=True), catalog, demo=True)
+    await workspace.start()
+    server = workspace.http_server = Server(workspace)
+    await server.start(0, localhost_only=True, token_required=True)
+    project = await add_project.function(workspace, repository)
+    worktree = await open_base_worktree.function(workspace, project.id)
+    gc.freeze()
+
+    async def answer(asked: dict[str, Any]) -> dict[str, Any]:
+        match asked:
+            case {"do": "begin", **given}:
+                return {"sessions": await begin(workspace, worktree.id, **given)}
+            case {"do": "limit", "agents": limit}:
+                await update_preferences.function(workspace, {"agent_limit": limit})
+                return {}
+            case {"do": "answers", **given}:
+                return await answers(workspace, **given)
+            case {"do": "delete", **given}:
+                return await delete(workspace, **given)
+            case other:
+                raise ValueError(other)
+
+    try:
+        await answer_lines(answer)
+    finally:
+        await server.stop()
+        await workspace.stop()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))
