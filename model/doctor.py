@@ -24,6 +24,8 @@ class Finding:
     """`None`: neither good nor bad."""
     found: str
     remedy: str = ""
+    fix: str | None = None
+    """The command alone that mends it, where one does."""
 
 
 async def examine(
@@ -58,10 +60,10 @@ async def _gh() -> Finding:
 
 def _agent(label: str, probe: Probe) -> Finding:
     if probe.program is None:
-        return Finding(label, None, "not found", probe.problem or "")
+        return Finding(label, None, "not found", probe.problem or "", probe.fix)
     signed = {True: "signed in", False: "not signed in", None: "sign-in not known"}
     found = f"{probe.version or 'unknown version'}, {signed[probe.signed_in]} ({probe.program})"
-    return Finding(label, probe.problem is None, found, probe.problem or "")
+    return Finding(label, probe.problem is None, found, probe.problem or "", probe.fix)
 
 
 def _directory(name: str, path: Path) -> Finding:

@@ -68,7 +68,13 @@ def next_step(
     if agents_missing:
         return Step(
             "No agent is installed",
-            "\n".join((*agents_missing, "To try Spinney without an agent: spinney demo")),
+            "\n".join(
+                (
+                    "Install one of these:",
+                    *agents_missing,
+                    "To try Spinney without an agent: spinney demo",
+                )
+            ),
             offer="Look again",
             action="check_agents",
             more=(

@@ -9,8 +9,10 @@ from typing import Final
 
 from model.agents_file import AgentRow
 from model.backends import acp_program
+from model.backends.acp_program import ProtocolError
 from model.backends.acp_session import START_PATIENCE, AcpSession
 from model.backends.base import Launch, Probe, Settings
+from model.backends.json_rpc import RpcError
 from model.backends.process import AgentProcess
 from model.errors import SpinneyError
 
@@ -37,10 +39,12 @@ class AcpBackend:
                 session = await self._greeted(
                     Launch("", Path(nowhere), Settings("plan")), _PROBE_PATIENCE
                 )
+            except ProtocolError as error:
+                return Probe(program, problem=error.message, supported=False)
             except SpinneyError as error:
                 return Probe(program, problem=error.message)
             await session.close()
-        return Probe(program, session.can.version)
+        return Probe(program, session.can.version, supported=True)
 
     async def open(self, launch: Launch) -> AcpSession:
         """Start the program; a conversation that it does not know any more begins afresh."""
@@ -65,13 +69,16 @@ class AcpBackend:
             await session.greet(patience)
         except BaseException as error:
             await process.settled()
+            hangs = process.returncode is None and not isinstance(error, RpcError)
+            within = f" within {patience:g} seconds" if hangs else ""
             await process.kill()
             await session.close()
             if not isinstance(error, SpinneyError) or error.error_type == "backend_unavailable":
                 raise
             tail = f" Its last words: {process.stderr_tail}" if process.stderr_tail else ""
             raise SpinneyError(
-                f"{self._row.label} did not answer as an agent of the Agent Client Protocol. Check"
+                f"{self._row.label} did not answer as an agent of the Agent Client"
+                f" Protocol{within}. Check"
                 f" its command and arguments in agents.toml.{tail}",
                 "backend_unavailable",
             ) from error

@@ -27,6 +27,10 @@ INTRODUCTION: Final[Told] = {
 }
 
 
+class ProtocolError(SpinneyError):
+    """The agent speaks another version of the protocol."""
+
+
 @dataclass(frozen=True, slots=True)
 class Abilities:
     """What an agent says of itself when it is greeted."""
@@ -42,10 +46,10 @@ class Abilities:
 
 
 def abilities(label: str, command: str, told: Told) -> Abilities:
-    """What the answer to `initialize` tells. Raises `backend_unavailable` for another protocol."""
+    """What the answer to `initialize` tells. Raises `ProtocolError`."""
     if told.get("protocolVersion") != PROTOCOL:
         spoken = told.get("protocolVersion", "no version")
-        raise SpinneyError(
+        raise ProtocolError(
             f"{label} speaks {spoken} of the Agent Client Protocol, and Spinney {PROTOCOL}."
             " Update the older one of the two.",
             "backend_unavailable",

@@ -25,6 +25,8 @@ class Probe:
     """`None`: not known without asking the provider."""
     problem: str | None = None
     """A sentence: what is wrong and the command that mends it; `None` when ready."""
+    fix: str | None = None
+    """The command alone, where one mends it."""
     supported: bool | None = None
     """Whether Spinney drives this version; `None` where that is not known. Ready is supported."""
 

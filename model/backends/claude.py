@@ -55,7 +55,7 @@ class ClaudeBackend:
     async def open(self, launch: Launch) -> "ClaudeSession":
         """Start the program; a conversation that it does not know any more begins afresh."""
         environment = claude_program.environment(launch)
-        program = await claude_program.find(environment.get("PATH"))
+        program = await claude_program.PROGRAM.find(environment.get("PATH"))
         if launch.resume_token:
             known = ("--resume", launch.resume_token)
             session = await self._start(program, launch, environment, known)
@@ -365,7 +365,7 @@ class ClaudeSession:
 def _not_started(code: int | None, last_words: str) -> str:
     """Why there is no session; `code` is how the program ended, `None` where it had to be ended."""
     if _UNKNOWN_OPTION in last_words:
-        return claude_program.TOO_OLD
+        return claude_program.PROGRAM.too_old()
     if last_words:
         return f"{NAME} did not start: {last_words}"
     how = "did not answer" if code is None else f"ended at once (exit code {code})"

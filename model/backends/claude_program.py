@@ -2,36 +2,28 @@
 the command line that starts a conversation with it.
 """
 
-import asyncio
 import json
-import os
-import re
-import shutil
-import signal
 from collections.abc import Mapping
-from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import Launch, Probe
 from model.backends.claude_policy import PERMISSION_MODE
 from model.backends.process import agent_environment
-from model.errors import SpinneyError
+from model.backends.program import Program
 
-NOT_INSTALLED: Final = (
-    "Claude Code is not installed. Install it with: npm install -g @anthropic-ai/claude-code"
+PROGRAM: Final = Program(
+    "Claude Code",
+    "claude",
+    install="npm install -g @anthropic-ai/claude-code",
+    update="claude update",
+    oldest=(2, 1, 197),
 )
-OLDEST: Final = (2, 1, 197)
-"""The oldest version that this adapter was tried with."""
 
-TOO_OLD: Final = (
-    f"Claude Code is older than {'.'.join(map(str, OLDEST))} and cannot work with Spinney. "
-    "Run: claude update"
-)
+_SIGN_IN: Final = "claude auth login"
 
 _MCP_OFF: Final = "deniedMcpServers"
-
-_PROBE_PATIENCE: Final = 9.0
 
 _SETTINGS: Final = {
     # A turn that no message began would need somebody who watches.
@@ -89,14 +81,6 @@ def profile(launch: Launch) -> dict[str, Any]:
     return {**launch.profile, **ours} if launch.profile else {}
 
 
-async def find(path: str | None) -> str:
-    """Where the program is on the search path. Raises `backend_unavailable` when it is nowhere."""
-    program = await asyncio.to_thread(_which, path)
-    if program is None:
-        raise SpinneyError(NOT_INSTALLED, "backend_unavailable")
-    return program
-
-
 def plans_folder(environment: Mapping[str, str], worktree: Path) -> Path:
     """Where the program writes the plan that it works on, started in `worktree`."""
     home = Path(environment.get("HOME") or Path.home())
@@ -130,39 +114,15 @@ def command_line(program: str, launch: Launch, conversation: tuple[str, str]) ->
 
 async def probe() -> Probe:
     """What is found, in at most ten seconds and without asking the provider."""
-    try:
-        program = await find(None)
-    except SpinneyError as error:
-        return Probe(program=None, problem=error.message)
-    (code, told), (_, status) = await asyncio.gather(
-        _output(program, "--version"), _output(program, "auth", "status", "--json")
-    )
-    version = re.search(r"\d+\.\d+\.\d+", told)
-    if code != 0 or version is None:
-        problem = (
-            f"{program} does not run. Install it again: npm install -g @anthropic-ai/claude-code"
-        )
-        return Probe(program, problem=problem)
+    found, answers = await PROGRAM.look(["auth", "status", "--json"])
+    if found.problem is not None:
+        return found
+    ((_, status),) = answers
     signed_in = _signed_in(status)
-    return Probe(program, version[0], signed_in, _problem(version[0], signed_in))
-
-
-def _which(path: str | None) -> str | None:
-    program = shutil.which("claude", path=path)
-    # Agents start in a worktree, where a relative path would mean something else.
-    return str(Path(program).absolute()) if program else None
-
-
-def _problem(version: str, signed_in: bool | None) -> str | None:
-    if tuple(map(int, version.split("."))) < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
-        return (
-            f"Claude Code {version} is older than {oldest} and may not work with Spinney. "
-            "Run: claude update"
-        )
-    if signed_in is False:
-        return "Claude Code is not signed in. Run: claude, then /login"
-    return None
+    if signed_in is not False:
+        return replace(found, signed_in=signed_in)
+    problem = f"Claude Code is not signed in. Run: {_SIGN_IN}"
+    return replace(found, signed_in=False, problem=problem, fix=_SIGN_IN)
 
 
 def _signed_in(status: str) -> bool | None:
@@ -172,26 +132,3 @@ def _signed_in(status: str) -> bool | None:
         return None
     signed_in = told.get("loggedIn") if isinstance(told, dict) else None
     return signed_in if isinstance(signed_in, bool) else None
-
-
-async def _output(*argv: str) -> tuple[int | None, str]:
-    """Exit code and stdout of a short command; code `None` when it did not end in time."""
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=agent_environment({}),
-            start_new_session=True,
-        )
-    except OSError:
-        return None, ""
-    try:
-        async with asyncio.timeout(_PROBE_PATIENCE):
-            output, _ = await process.communicate()
-            return process.returncode, output.decode(errors="replace")
-    except TimeoutError:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        return None, ""

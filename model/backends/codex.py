@@ -31,7 +31,7 @@ class CodexBackend:
     async def open(self, launch: Launch) -> CodexSession:
         """Open a thread; a conversation that the program does not know any more begins afresh."""
         environment = codex_program.shared_environment(launch)
-        program = await codex_program.find(environment.get("PATH"))
+        program = await codex_program.PROGRAM.find(environment.get("PATH"))
         server = await self._servers.lease(program, environment)
         try:
             await server.check_account()

@@ -8,7 +8,8 @@ from typing import Any, Final
 from model.errors import ErrorType
 from model.text import clean_line
 
-SIGN_IN: Final = "Codex is not signed in. Run: codex login"
+LOGIN: Final = "codex login"
+SIGN_IN: Final = f"Codex is not signed in. Run: {LOGIN}"
 
 _REFUSED: Final = (
     "Codex is not signed in, or its key is not valid. Run: codex login. Then send the message"

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from model.backends import codex_program
 from model.backends.codex_errors import SIGN_IN
+from model.backends.codex_program import PROGRAM, command_line
 from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
 from model.backends.process import AgentProcess, Said, Unreadable
 from model.errors import SpinneyError
@@ -87,7 +87,7 @@ class CodexServer:
         """Start it and wait until it listens. Raises `backend_unavailable` with what to do."""
         # Worktrees come and go; the root of the file system stays.
         root = Path(Path.cwd().anchor)
-        command = codex_program.command_line(program)
+        command = command_line(program)
         server = cls(await AgentProcess.start(command, root, environment))
         try:
             await server._greet()
@@ -177,8 +177,9 @@ class CodexServer:
         capabilities = {"experimentalApi": True, "optOutNotificationMethods": _UNWANTED}
         hello = {"clientInfo": client, "capabilities": capabilities}
         told = await self.rpc.request("initialize", hello, START_PATIENCE)
-        if old := codex_program.too_old(str(told.get("userAgent")).partition("/")[2]):
-            raise SpinneyError(old, "backend_unavailable")
+        version = str(told.get("userAgent")).partition("/")[2].partition(" ")[0]
+        if not PROGRAM.drives(version):
+            raise SpinneyError(PROGRAM.too_old(version), "backend_unavailable")
         await self.rpc.notify("initialized", {})
         models = (await self.rpc.request("model/list", {"includeHidden": True})).get("data")
         for model in models if isinstance(models, list) else ():

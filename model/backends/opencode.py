@@ -39,7 +39,7 @@ class OpenCodeBackend:
     async def open(self, launch: Launch) -> OpenCodeSession:
         """Begin a conversation, or resume one; one that is gone begins afresh."""
         environment = opencode_program.environment(launch, self._worktrees)
-        program = await opencode_program.find(environment.get("PATH"))
+        program = await opencode_program.PROGRAM.find(environment.get("PATH"))
         self._variables[str(launch.worktree)] = opencode_program.own_variables(launch)
         async with self._saving:
             await asyncio.to_thread(self._save_variables)

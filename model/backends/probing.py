@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from model.backends.base import Backend, Probe
+from model.backends.program import hangs
 from model.catalog import BackendRow
 from model.errors import SpinneyError
 
@@ -30,11 +31,7 @@ async def _probe(row: BackendRow, backend: Backend | None) -> Probe:
         async with asyncio.timeout(_PATIENCE):
             return await backend.probe()
     except TimeoutError:
-        return Probe(
-            None,
-            problem=f"{row.label} did not say its version within {_PATIENCE:g} seconds."
-            f" Look whether this ends: {row.program} --version",
-        )
+        return Probe(None, problem=hangs(row.label, row.program, _PATIENCE))
     except SpinneyError as error:
         return Probe(None, problem=error.message)
     except Exception:

@@ -70,6 +70,29 @@ class Unreadable:
     text: str = ""
 
 
+async def output_of(
+    argv: Sequence[str], cwd: Path, environment: Mapping[str, str], patience: float
+) -> tuple[int | None, str]:
+    """Exit code and stdout of a short command; code `None` when it did not end in time.
+
+    One that cannot be started fails like one that refuses. Nothing of it is left.
+    """
+    try:
+        process = await AgentProcess.start(argv, cwd, environment)
+    except SpinneyError:
+        return 1, ""
+    try:
+        async with asyncio.timeout(patience):
+            output = await process.output()
+            await process.exited()
+    except TimeoutError:
+        return None, ""
+    else:
+        return process.returncode, output
+    finally:
+        await process.kill()
+
+
 def agent_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """Spinney's environment without what is meant for Spinney alone, and with `extra`."""
     kept = {
@@ -182,6 +205,14 @@ class AgentProcess:
         """Wait a moment for the exit code and the last of stderr of a program that is ending."""
         if await self._ended_within(_SETTLE_PATIENCE):
             await asyncio.wait(self._tasks[:1], timeout=_SETTLE_PATIENCE)
+
+    async def output(self) -> str:
+        """All that the program says, which gets no stdin."""
+        self._stdin.close()
+        chunks = []
+        while chunk := await self._stdout.read():
+            chunks.append(chunk)
+        return b"".join(chunks).decode(errors="replace")
 
     async def lines(self) -> AsyncIterator[Said | Unreadable]:
         """What the program says, until it ends. It waits for us: the pipe fills and blocks it."""

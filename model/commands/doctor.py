@@ -27,6 +27,8 @@ class BackendReport(Resource):
     """Null where only its provider knows."""
     problem: str | None
     """What is wrong, with the command that mends it; null where it can be used."""
+    fix: str | None
+    """That command alone; null where no single command mends it."""
 
 
 class AgentModel(Resource):
@@ -79,6 +81,7 @@ async def list_backends(workspace: "Workspace") -> list[BackendReport]:
             supported=True if found.problem is None else found.supported,
             signed_in=found.signed_in,
             problem=found.problem,
+            fix=found.fix,
         )
         for row, found in await probe_all(rows, workspace.backends)
     ]

@@ -55,6 +55,7 @@ class FakeClient:
                     supported=True,
                     signed_in=True,
                     problem=None,
+                    fix=None,
                 )
             ],
         }

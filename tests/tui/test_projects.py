@@ -236,7 +236,11 @@ async def test_adding_a_project_asks_again_with_the_reason(start: Start) -> None
 
 def nothing_installed(client: FakeClient) -> FakeClient:
     check = client.answers["list_backends"]
-    missing = {"program": None, "problem": "It is missing. Install it with: get it"}
+    missing = {
+        "program": None,
+        "problem": "It is missing. Install it with: get it",
+        "fix": "get it",
+    }
     client.answers["list_backends"] = lambda given: [
         report.model_copy(update=missing) for report in check(given)
     ]
@@ -249,7 +253,7 @@ async def test_without_any_agent_it_says_what_each_lacks_and_takes_projects_all_
     client = nothing_installed(FakeClient(a_state(a_project())))
     async with start(client) as (app, pilot):
         await until(pilot, lambda: "No agent" in app.main.chat.welcome.step.title)
-        assert "Install it with: get it" in app.main.chat.welcome.step.sentence
+        assert "Claude Code: get it" in app.main.chat.welcome.step.sentence
         assert ("f3", "add a project") in app.main.chat.welcome.step.more
         await pilot.press("f3")
         await until(pilot, lambda: isinstance(app.screen, AskText))

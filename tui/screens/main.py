@@ -385,7 +385,11 @@ class MainScreen(Screen[None]):
     def agents_found(self, reports: "list[BackendReport]") -> None:
         """Teach the first step when no agent is installed."""
         none = all(report.program is None for report in reports)
-        lacks = (report.problem for report in reports if report.problem)
+        lacks = (
+            f"{report.label}: {report.fix}" if report.fix else report.problem
+            for report in reports
+            if report.problem
+        )
         self._agents_missing = tuple(map(clean_line, lacks)) if none else ()
         if self.session is None:
             self._show_step()

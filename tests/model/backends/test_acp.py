@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from model.agents_file import AgentRow, McpServer
-from model.backends import base
+from model.backends import acp, base
 from model.backends.acp import AcpBackend
 from model.errors import SpinneyError
 from model.resources import Usage
@@ -574,7 +574,7 @@ async def test_a_program_that_is_no_agent_is_told(worktree: Path) -> None:
 
 
 async def test_the_probe_greets_the_agent() -> None:
-    assert await AcpBackend(ROW).probe() == base.Probe(sys.executable, "1.2.3")
+    assert await AcpBackend(ROW).probe() == base.Probe(sys.executable, "1.2.3", supported=True)
 
 
 async def test_the_probe_tells_what_is_missing_or_no_agent() -> None:
@@ -584,3 +584,20 @@ async def test_the_probe_tells_what_is_missing_or_no_agent() -> None:
     other = await AcpBackend(replace(ROW, args=("-c", "exit(4)"))).probe()
     assert other.program == sys.executable
     assert "did not answer as an agent" in (other.problem or "")
+    assert other.supported is None
+
+
+async def test_the_probe_tells_of_a_program_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(acp, "_PROBE_PATIENCE", 0.2)
+    hangs = await AcpBackend(replace(ROW, args=("-c", "input(); input()"))).probe()
+    assert "did not answer as an agent of the Agent Client Protocol within 0.2 s" in str(
+        hangs.problem
+    )
+
+
+async def test_an_agent_of_another_protocol_is_not_supported() -> None:
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 7}}
+    script = f"print('{json.dumps(answer)}', flush=True); input(); input()"
+    probe = await AcpBackend(replace(ROW, args=("-c", script))).probe()
+    assert "Update the older one" in (probe.problem or "")
+    assert probe.supported is False

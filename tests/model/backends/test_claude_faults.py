@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base, claude, claude_program
+from model.backends import base, claude
+from model.backends import program as backend_program
 from model.backends.claude import ClaudeBackend
 from model.errors import SpinneyError
 from tests.model.backends import claude_lines as say
@@ -135,11 +136,12 @@ async def test_a_program_that_is_not_installed_is_explained(
 async def test_the_probe_does_not_wait_for_a_program_that_hangs(
     program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claude_program, "_PROBE_PATIENCE", 0.2)
+    monkeypatch.setattr(backend_program, "PATIENCE", 0.2)
     (program / "claude").write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     before = children()
     probe = await ClaudeBackend().probe()
-    assert "does not run" in (probe.problem or "")
+    assert "did not say its version within 0.2 seconds" in (probe.problem or "")
+    assert (probe.fix, probe.supported) == (None, None)
     await becomes(lambda: children() <= before)
 
 
@@ -147,8 +149,8 @@ async def test_the_probe_does_not_wait_for_a_program_that_hangs(
     ("version", "status", "signed_in", "problem"),
     [
         ("2.1.197 (Claude Code)", '{"loggedIn": true}', True, None),
-        ("2.1.329 (Claude Code)", '{"loggedIn": false}', False, "Run: claude, then /login"),
-        ("2.0.1 (Claude Code)", '{"loggedIn": true}', True, "older than 2.1.197"),
+        ("2.1.329 (Claude Code)", '{"loggedIn": false}', False, "Run: claude auth login"),
+        ("2.0.1 (Claude Code)", '{"loggedIn": true}', None, "older than 2.1.197"),
         ("2.1.197 (Claude Code)", "unknown command", None, None),
         ("oh no", "", None, "does not run"),
     ],

@@ -54,7 +54,7 @@ async def test_list_backends_has_every_row_of_the_catalogue_with_its_label(
     ready, missing, _ = listed
     assert (ready.program, ready.version, ready.supported) == ("/bin/true", "1.0", True)
     assert ready.problem is None
-    assert (missing.program, missing.supported) == (None, None)
+    assert (missing.program, missing.supported, missing.fix) == (None, None, None)
     assert missing.problem == "Spinney cannot drive Codex here."
 
 

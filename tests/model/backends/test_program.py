@@ -1,0 +1,83 @@
+"""An agent's program on a machine: missing, broken, hanging, too old, or newer than any known."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.backends import program as backend_program
+from model.backends.base import Probe
+from model.backends.program import Program
+from tests.model.backends.agents import children
+
+LOOM = Program("Loom", "loom", install="get loom", update="loom update", oldest=(1, 10, 0))
+
+
+@pytest.fixture
+def loom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Puts a shell script on PATH as `loom`; tells where it is."""
+
+    def loom(script: str) -> str:
+        program = tmp_path / "loom"
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        return str(program)
+
+    monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path), "/usr/bin", "/bin"]))
+    return loom
+
+
+async def test_one_that_is_not_installed_is_told_with_the_command_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    probe, answers = await LOOM.look(["status"])
+    sentence = "Loom is not installed. Install it with: get loom"
+    assert (probe, answers) == (Probe(None, problem=sentence, fix="get loom"), [])
+
+
+@pytest.mark.parametrize("version", ["1.10.0", "loom 1.11.2 (beta)", "27.0.1"])
+async def test_the_oldest_that_is_driven_and_all_newer_ones_are_supported(
+    loom: Callable[[str], str], version: str
+) -> None:
+    program = loom(f"[ $1 = --version ] && echo '{version}' || echo $1 $2; exit 0")
+    probe, answers = await LOOM.look(["who", "am I"])
+    assert (probe.program, probe.supported, probe.problem) == (program, True, None)
+    assert (probe.version or "-") in version
+    assert answers == [(0, "who am I\n")]
+
+
+async def test_one_that_is_too_old_is_not_supported_and_told_with_its_update(
+    loom: Callable[[str], str],
+) -> None:
+    loom("echo 1.9.12")
+    probe, _ = await LOOM.look()
+    assert (probe.version, probe.supported, probe.fix) == ("1.9.12", False, "loom update")
+    assert probe.problem == (
+        "Loom 1.9.12 is older than 1.10.0 and does not work with Spinney. Run: loom update"
+    )
+
+
+@pytest.mark.parametrize("script", ["exit 3", "echo 1.10.0; exit 3", "echo no version"])
+async def test_one_that_does_not_run_is_installed_again(
+    loom: Callable[[str], str], script: str
+) -> None:
+    program = loom(script)
+    probe, _ = await LOOM.look()
+    assert probe.problem == f"{program} does not run. Install it again: get loom"
+    assert (probe.fix, probe.supported) == ("get loom", None)
+
+
+async def test_one_that_hangs_is_said_to_hang_and_is_ended(
+    loom: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend_program, "PATIENCE", 0.2)
+    loom("exec sleep 60")
+    before = children()
+    probe, _ = await LOOM.look()
+    assert (probe.fix, probe.supported) == (None, None)
+    assert probe.problem == (
+        "Loom did not say its version within 0.2 seconds. Look whether this ends: loom --version"
+    )
+    assert children() <= before
