@@ -383,7 +383,7 @@ async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(
         ):
             app.main.action_do(action)
             await until(pilot, lambda: app.screen is not app.main)
-            await pilot.press("up", "enter")
+            await pilot.press("home", "enter")
             await until(
                 pilot,
                 lambda field=field: field in client.called("update_session")[-1:][0],  # type: ignore[misc]
@@ -394,6 +394,19 @@ async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(
             {"backend"},
             {"thinking_level"},
         ]
+
+
+async def test_any_model_that_the_agent_knows_may_be_named(start: Start) -> None:
+    client = two_sessions()
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        app.main.action_do("choose_model")
+        await until(pilot, lambda: isinstance(app.screen, Choose))
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: isinstance(app.screen, AskText))
+        await pilot.press(*"opus-9", "enter")
+        await until(pilot, lambda: client.called("update_session"))
+        assert client.called("update_session")[0]["model"] == "opus-9"
 
 
 async def test_an_agent_of_a_persons_own_is_offered_and_shown_by_its_name(start: Start) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tui.screens.main import MainScreen
 
 MODES: tuple[ExecutionMode, ...] = get_args(ExecutionMode)
+_OTHER_MODEL = "…"
 _THINKING = {
     "off": "answers at once",
     "think": "thinks a little",
@@ -122,15 +123,20 @@ async def delete_session(screen: "MainScreen") -> None:
 
 
 async def choose_model(screen: "MainScreen") -> None:
-    """One of the agent's models."""
+    """One of the agent's models, or any other that its program knows."""
     session = _opened(screen)
     if session is None:
         return
     row = _catalog(screen).backend(session.backend)
+    agent = row.label if row else session.backend
     choices = [Choice(m.name, m.label, m.passed) for m in row.models] if row else []
     if session.model and session.model not in {choice.value for choice in choices}:
         choices.append(Choice(session.model, session.model))
+    choices.append(Choice(_OTHER_MODEL, "another one…", "by its name"))
     model = await screen.app.push_screen_wait(Choose("Model", choices, session.model))
+    if model == _OTHER_MODEL:
+        sentence = f"The model's name as {agent} knows it."
+        model = await screen.app.push_screen_wait(AskText("Model", sentence=sentence))
     if model:
         await screen.client.call(commands.update_session, session_id=session.id, model=model)
 
