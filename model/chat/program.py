@@ -16,6 +16,11 @@ IDLE_LIMIT = 15 * 60.0
 END_PATIENCE = 7.0
 """Seconds that a program has to end, or to be there to be ended."""
 
+QUICK_START = 2.0
+"""Seconds from which on people are told that the program starts."""
+
+_STARTING = "Its program is still starting."
+
 _log = logging.getLogger(__name__)
 
 
@@ -66,7 +71,7 @@ class Program:
         """The running agent."""
 
     async def start(self, session: Session, tell: Callable[[str], None]) -> base.Agent:
-        """Start the agent, as soon as there is room for it; `tell` hears that it must wait.
+        """Start the agent, as soon as there is room for it; `tell` hears what takes time.
 
         Raises `SpinneyError`; cancelling leaves no program behind.
         """
@@ -75,11 +80,14 @@ class Program:
             await asyncio.wait([self._last_ending])
         place = await self._room.enter(self.let_go, tell)
         opening = asyncio.create_task(self._opener(session))
+        slow = asyncio.get_running_loop().call_later(QUICK_START, tell, _STARTING)
         try:
             self.agent = await asyncio.shield(opening)
         except BaseException:
             self._run(self._close_when_open(opening, place))
             raise
+        finally:
+            slow.cancel()
         self._place = place
         self._listener = asyncio.create_task(self._listen(self.agent))
         return self.agent

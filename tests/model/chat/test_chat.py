@@ -319,6 +319,24 @@ async def test_a_plan_outlives_the_agent_that_proposed_it(
     assert [plan.approved for plan in plans] == ["build"]
 
 
+async def test_a_program_that_starts_slowly_is_told(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.chat.program.QUICK_START", 0.0)
+    started = asyncio.Event()
+    open_now = stage.backend.open
+
+    async def open_late(launch: base.Launch) -> base.Agent:
+        await started.wait()
+        return await open_now(launch)
+
+    monkeypatch.setattr(stage.backend, "open", open_late)
+    await stage.chats.send("s", "hello")
+    await stage.until_told("still starting")
+    started.set()
+    assert await (await stage.backend.newest()).hears("send") == ("send", "hello")
+
+
 async def test_stopping_a_program_that_still_starts_leaves_none_behind(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
