@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from model.text import clean_line
-from tui import keymap
+from tui import bars, keymap
 from tui.actions.local import LOCAL
 from tui.marks import in_need
 from tui.places import Place, is_shown, nearest, project_of, shown_sessions, worktree_of
@@ -25,7 +25,7 @@ from tui.steps import is_project, next_step, repository_at
 from tui.terminal import WIDE, Terminal, size_problem
 from tui.widgets.chat import Chat
 from tui.widgets.composer import Composer
-from tui.widgets.key_hints import KeyHints, useless
+from tui.widgets.key_hints import KeyHints
 from tui.widgets.project_tree import ProjectTree
 from tui.widgets.request_panel import RequestPanel
 from tui.widgets.top_bar import TopBar
@@ -67,7 +67,8 @@ class MainScreen(Screen[None]):
         self.wanted_modes: dict[str, Any] = {}
         """Modes that were asked for and are not confirmed yet, by session."""
         self.link: Link | None = None
-        self._server = ""
+        self.server_address = ""
+        """Where the server answers, while it runs."""
         self._agents_missing: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -83,7 +84,7 @@ class MainScreen(Screen[None]):
         """Frame the tree, and wait for the client."""
         self.projects.border_title = "Projects"
         self.chat.welcome.focus()
-        self.refresh_keys()
+        bars.name_keys(self)
 
     # What is here -------------------------------------------------------------------------------
 
@@ -153,7 +154,7 @@ class MainScreen(Screen[None]):
         if not change.is_only_text:
             if change.lost is None:
                 self._follow_place(change)
-            self._follow_bars()
+            bars.follow(self)
         self.link.tell_events(change.events)
 
     def _follow_place(self, change: "Change") -> None:
@@ -193,30 +194,6 @@ class MainScreen(Screen[None]):
         if session.unread and self.app.app_focus:
             self.link.mark_read(session.id)
 
-    def _follow_bars(self) -> None:
-        if self.link is None:
-            return
-        path = [item.name for item in (self.project, self.worktree, self.session) if item]
-        self.query_one("#top", TopBar).follow(
-            self.state, tuple(path), self.mirror.lost, self._server
-        )
-        self.refresh_keys()
-
-    def refresh_keys(self) -> None:
-        """Name the keys of where the focus is."""
-        first: tuple[tuple[str, str], ...] = ()
-        match self.focused:
-            case Composer():
-                first = (("enter", "send"), ("^j", "line"))
-            case ProjectTree():
-                remove = (self._key("remove_here"), "remove")
-                back = (self._key("stop"), "back")
-                first = (("enter", "open"), ("letters", "filter"), remove, back)
-        without = useless(self.state if self.link is not None else None, self.session)
-        if self.focused is self.projects:
-            without |= {"stop"}
-        self.query_one("#keys", KeyHints).follow(self.key_overrides, first=first, without=without)
-
     def on_screen_resume(self) -> None:
         """Behind a dialog the keys go on where they went; if that is gone, to the message box."""
         if self.focused is None:
@@ -224,7 +201,7 @@ class MainScreen(Screen[None]):
 
     def on_descendant_focus(self) -> None:
         """Other keys matter in another pane."""
-        self.refresh_keys()
+        bars.name_keys(self)
 
     # Opening ------------------------------------------------------------------------------------
 
@@ -242,7 +219,7 @@ class MainScreen(Screen[None]):
         self.remove_class("tree-open")
         self.projects.point_at(place)
         self._show_step()
-        self._follow_bars()
+        bars.follow(self)
         self.focus_chat()
 
     def point_to(self, place: Place) -> None:
@@ -252,7 +229,7 @@ class MainScreen(Screen[None]):
             self._show_session(session)
         else:
             self._show_step()
-            self._follow_bars()
+            bars.follow(self)
 
     def action_open_session(self, session_id: str) -> None:
         """Open a session and read its newest messages."""
@@ -271,7 +248,7 @@ class MainScreen(Screen[None]):
         self.projects.point_at(Place("session", session.id))
         self._read(session)
         self._follow_session()
-        self._follow_bars()
+        bars.follow(self)
 
     def _read(self, session: "Session") -> None:
         assert self.link is not None
@@ -297,10 +274,11 @@ class MainScreen(Screen[None]):
             offered=self.offered,
             started_in=self.started_in,
             agents_missing=self._agents_missing,
-            key_of=self._key,
+            key_of=self.key_of,
         )
 
-    def _key(self, action_id: str) -> str:
+    def key_of(self, action_id: str) -> str:
+        """The keys of an action, as people read them."""
         return keymap.shown(keymap.keys_of(action_id, self.key_overrides))
 
     def focus_chat(self) -> None:
@@ -379,8 +357,8 @@ class MainScreen(Screen[None]):
     def show_server(self, status: dict[str, Any]) -> None:
         """Name the server's address while it runs."""
         address = str(status.get("base_url") or "").removeprefix("http://").rstrip("/")
-        self._server = address if status.get("running") else ""
-        self._follow_bars()
+        self.server_address = address if status.get("running") else ""
+        bars.follow(self)
 
     def agents_found(self, reports: "list[BackendReport]") -> None:
         """Teach the first step when no agent is installed."""

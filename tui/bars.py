@@ -1,0 +1,38 @@
+"""What the bars above and below the main screen say: where one is, who needs one, which keys work."""
+
+from typing import TYPE_CHECKING
+
+from tui.widgets.composer import Composer
+from tui.widgets.key_hints import KeyHints, useless
+from tui.widgets.project_tree import ProjectTree
+from tui.widgets.top_bar import TopBar
+
+if TYPE_CHECKING:
+    from tui.screens.main import MainScreen
+
+
+def follow(screen: "MainScreen") -> None:
+    """Name the place, the counts, the connection and the server; and the keys."""
+    if screen.link is None:
+        return
+    path = [item.name for item in (screen.project, screen.worktree, screen.session) if item]
+    screen.query_one("#top", TopBar).follow(
+        screen.state, tuple(path), screen.mirror.lost, screen.server_address
+    )
+    name_keys(screen)
+
+
+def name_keys(screen: "MainScreen") -> None:
+    """Name the keys of where the focus is."""
+    first: tuple[tuple[str, str], ...] = ()
+    match screen.focused:
+        case Composer():
+            first = (("enter", "send"), ("^j", "line"))
+        case ProjectTree():
+            remove = (screen.key_of("remove_here"), "remove")
+            back = (screen.key_of("stop"), "back")
+            first = (("enter", "open"), ("letters", "filter"), remove, back)
+    without = useless(screen.state if screen.link is not None else None, screen.session)
+    if screen.focused is screen.projects:
+        without |= {"stop"}
+    screen.query_one("#keys", KeyHints).follow(screen.key_overrides, first=first, without=without)
