@@ -1,4 +1,4 @@
-"""What the bars above and below the main screen say: where one is, who needs one, which keys work."""
+"""What the bars around the main screen say: where one is, who needs one, which keys work."""
 
 from typing import TYPE_CHECKING
 

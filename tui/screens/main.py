@@ -24,7 +24,6 @@ from tui.places import Place, is_shown, nearest, project_of, shown_sessions, wor
 from tui.steps import is_project, next_step, repository_at
 from tui.terminal import WIDE, Terminal, size_problem
 from tui.widgets.chat import Chat
-from tui.widgets.composer import Composer
 from tui.widgets.key_hints import KeyHints
 from tui.widgets.project_tree import ProjectTree
 from tui.widgets.request_panel import RequestPanel
