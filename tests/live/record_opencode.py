@@ -17,6 +17,7 @@ from model.backends.opencode_feed import Event
 from model.backends.opencode_server import CALL_PATIENCE, OpenCodeServer
 from model.backends.process import Unreadable
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
+from tests.live.opencode_home import environment_in
 from tests.model.backends.agents import Conversation, a_launch
 from tests.model.backends.opencode_played import RECORDINGS, SCENARIOS, answering
 
@@ -51,15 +52,7 @@ class RecordingServer(OpenCodeServer):
 async def record(name: str, folder: Path, stub: CompletionsStub) -> None:
     worktree = folder / "worktree"
     worktree.mkdir(parents=True)
-    settings = folder / "opencode.json"
-    settings.write_text(json.dumps(configuration(stub.base_url)))
-    environment = {
-        "HOME": str(folder),
-        **{f"XDG_{kind}_HOME": str(folder / kind) for kind in ("CONFIG", "DATA", "CACHE", "STATE")},
-        "OPENCODE_CONFIG": str(settings),
-        "OPENCODE_DISABLE_MODELS_FETCH": "1",
-        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
-    }
+    environment = environment_in(folder, configuration(stub.base_url))
     mode, prompt = SCENARIOS[name]
     launch = a_launch(worktree, mode=mode, model=f"{PROVIDER}/{MODEL}", environment=environment)
     RecordingServer.lines = []

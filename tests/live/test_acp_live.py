@@ -17,6 +17,7 @@ from model.backends import base
 from model.backends.acp import AcpBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
 from tests.live.conftest import ROOT
+from tests.live.opencode_home import environment_in
 from tests.model.backends.agents import Conversation, Open, a_launch, only, text
 
 
@@ -41,14 +42,7 @@ def row(provider: CompletionsStub, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     home = tmp_path / "home"
     home.mkdir()
     asking = {**configuration(provider.base_url), "permission": {"edit": "ask", "bash": "ask"}}
-    env = {
-        "HOME": str(home),
-        **{f"XDG_{kind}_HOME": str(home / kind) for kind in ("CONFIG", "DATA", "CACHE", "STATE")},
-        "OPENCODE_CONFIG_CONTENT": json.dumps(asking),
-        "OPENCODE_DISABLE_MODELS_FETCH": "1",
-        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
-    }
+    env = environment_in(home, asking)
     file = tmp_path / "agents.toml"
     lines = [f"{key} = {json.dumps(value)}" for key, value in env.items()]
     file.write_text(

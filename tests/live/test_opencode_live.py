@@ -24,6 +24,7 @@ from model.errors import SpinneyError
 from model.resources import Usage
 from tests.live.completions_stub import MODEL, PROVIDER, WINDOW, CompletionsStub, configuration
 from tests.live.conftest import ROOT
+from tests.live.opencode_home import environment_in
 from tests.model.backends.agents import Conversation, Open, a_launch, becomes, lives, only, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -63,19 +64,6 @@ def environment(
     """Variables with which `opencode` knows nobody's account and talks to the stub alone."""
     home = tmp_path_factory.mktemp("home")
     return environment_in(home, configuration(provider.base_url))
-
-
-def environment_in(home: Path, settings: dict[str, Any]) -> dict[str, str]:
-    file = home / "opencode.json"
-    file.write_text(json.dumps(settings))
-    return {
-        "HOME": str(home),
-        **{f"XDG_{kind}_HOME": str(home / kind) for kind in ("CONFIG", "DATA", "CACHE", "STATE")},
-        "OPENCODE_CONFIG": str(file),
-        "OPENCODE_DISABLE_MODELS_FETCH": "1",
-        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
-    }
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -403,7 +391,7 @@ async def test_closing_in_mid_command_leaves_nothing_but_the_server(
     await becomes((worktree / "ready").exists, 30)
     async with asyncio.timeout(5):
         await conversation.agent.close()
-    assert working_in(worktree) == []
+    await becomes(lambda: working_in(worktree) == [])
     assert text(await other.turn("say: still here")) == "still here"
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from tests.contract.conftest import program_in
 from tests.live import completions_stub, responses_stub
+from tests.live.opencode_home import environment_in
 from tests.program import PATIENCE, ROOT, Program, next_line
 
 TOOLS = ROOT / ".tools" / "node_modules" / ".bin"
@@ -93,14 +94,8 @@ def _codex(program: Program, base_url: str) -> None:
 
 
 def _opencode(program: Program, base_url: str) -> None:
-    home = program.home
-    program.environ |= {
-        **{f"XDG_{kind}_HOME": str(home / kind) for kind in ("CONFIG", "DATA", "CACHE", "STATE")},
-        "OPENCODE_CONFIG_CONTENT": json.dumps(completions_stub.configuration(base_url)),
-        "OPENCODE_DISABLE_MODELS_FETCH": "1",
-        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
-    }
+    settings = completions_stub.configuration(base_url)
+    program.environ |= environment_in(program.home, settings)
 
 
 def _acp(program: Program, _base_url: str) -> None:
