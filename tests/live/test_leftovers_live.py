@@ -1,30 +1,34 @@
-"""A Spinney that is killed while the real Claude Code runs a command leaves nothing for long."""
+"""A Spinney that is killed while a real agent runs a command leaves nothing for long."""
 
-import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-from model.backends.leftovers import end_leftovers
-from tests.model.backends.agents import becomes, lives
+import pytest
 
-ROOT = Path(__file__).parents[2]
+from model.backends.leftovers import end_leftovers
+from tests.live.every_backend.kinds import KINDS
+from tests.model.backends.agents import becomes, lives
+from tests.program import ROOT
+
+COMMAND = "setsid sleep 300 & echo $! > pid; mv pid ready; wait"
 
 OWNING_PROCESS = """
-import asyncio, json, sys
+import asyncio, sys
 from pathlib import Path
 from model.backends import base
-from model.backends.claude import ClaudeBackend
+from model.backends.all import all_backends
 from model.backends.leftovers import OWNER, owner_mark
+from model.catalog import Catalog
 
 
 async def main():
-    place, environment = Path(sys.argv[1]), json.loads(sys.argv[2])
-    environment[OWNER] = owner_mark(place)
-    launch = base.Launch("s", place, base.Settings("yolo", "sonnet"), environment=environment)
-    agent = await ClaudeBackend().open(launch)
-    await agent.send(base.Prompt("bash: setsid sleep 300 & echo $! > pid; mv pid ready; wait"))
+    data, worktree, backend, model, command = sys.argv[1:]
+    mark = {OWNER: owner_mark(Path(data))}
+    settings = base.Settings("yolo", model)
+    launch = base.Launch("s", Path(worktree), settings, environment=mark)
+    agent = await all_backends(Path(data), Catalog())[backend].open(launch)
+    await agent.send(base.Prompt(f"bash: {command}"))
     async for _ in agent.events():
         pass
 
@@ -33,24 +37,30 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
 async def test_the_next_start_ends_the_command_of_a_killed_spinney(
-    claude_environment: dict[str, str], tmp_path: Path
+    name: str, tmp_path: Path
 ) -> None:
-    place = tmp_path / "data"
-    place.mkdir()
-    owner = subprocess.Popen(
-        [sys.executable, "-c", OWNING_PROCESS, str(place), json.dumps(claude_environment)],
-        cwd=ROOT,
-        env=dict(os.environ),
-    )
-    try:
-        await becomes((place / "ready").exists, 30)
-        command = int((place / "ready").read_text())
-        assert end_leftovers(place) == []
-    finally:
-        owner.kill()
-        owner.wait()
-    assert lives(command)
-    assert command in end_leftovers(place)
-    await becomes(lambda: not lives(command))
-    assert end_leftovers(place) == []
+    data, worktree = tmp_path / "data", tmp_path / "worktree"
+    data.mkdir(exist_ok=True)
+    worktree.mkdir()
+    kind = KINDS[name]
+    words = [str(data), str(worktree), kind.backend, kind.model or "", COMMAND]
+    with kind.program(tmp_path) as program:
+        owner = subprocess.Popen(
+            [sys.executable, "-c", OWNING_PROCESS, *words],
+            cwd=ROOT,
+            env={**program.environ, "HOME": str(program.home)},
+        )
+        try:
+            await becomes((worktree / "ready").exists, 60)
+            command = int((worktree / "ready").read_text())
+            assert end_leftovers(data) == []
+        finally:
+            owner.kill()
+            owner.wait()
+        assert lives(command)
+        ended = end_leftovers(data)
+        assert command in ended
+        await becomes(lambda: not any(map(lives, ended)))
+        assert end_leftovers(data) == []

@@ -75,6 +75,7 @@ def _claude(program: Program, base_url: str) -> None:
         "ANTHROPIC_API_KEY": "dummy",
         "ANTHROPIC_BASE_URL": base_url,
         "CLAUDE_CONFIG_DIR": str(program.home / ".claude"),
+        "CLAUDE_CODE_TMPDIR": str(program.home),
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "CLAUDE_CODE_MAX_RETRIES": "1",
         "DISABLE_AUTOUPDATER": "1",
