@@ -6,13 +6,10 @@ of the user's last message (see `scripted`). It also knows words for what not al
 Run alone: `python -m tests.live.completions_stub --port 0`.
 """
 
-import argparse
 import asyncio
-import itertools
 import json
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,8 +17,7 @@ from aiohttp import web
 
 from tests.live import scripted
 from tests.live.scripted import Step
-
-Json = dict[str, Any]
+from tests.live.stub import Json, Stub, run_alone
 
 PROVIDER = "stub"
 MODEL = "stub-1"
@@ -48,32 +44,18 @@ class Answer:
 
 
 @dataclass
-class CompletionsStub:
+class CompletionsStub(Stub):
     """The server and what was asked of it."""
 
-    requests: list[Json] = field(default_factory=list)
-    base_url: str = ""
-    """Where it answers, while it runs."""
     headers: dict[str, str] = field(default_factory=dict)
     """What its errors tell besides."""
     error: str = ""
     """What its errors say; empty for their status."""
-    _ids: Any = field(default_factory=lambda: itertools.count(1))
 
-    @asynccontextmanager
-    async def running(self, port: int = 0) -> AsyncIterator[str]:
-        app = web.Application(client_max_size=64 * 1024 * 1024)
-        app.router.add_post("/v1/chat/completions", self._completions)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        try:
-            site = web.TCPSite(runner, "127.0.0.1", port)
-            await site.start()
-            host, bound = runner.addresses[0][:2]
-            self.base_url = f"http://{host}:{bound}/v1"
-            yield self.base_url
-        finally:
-            await runner.cleanup()
+    root = "/v1"
+
+    def routes(self) -> list[web.RouteDef]:
+        return [web.post("/v1/chat/completions", self._completions)]
 
     async def _completions(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -86,7 +68,7 @@ class CompletionsStub:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         with suppress(ConnectionError):  # a stopped turn hangs up
-            await _stream(response, answer, next(self._ids))
+            await _stream(response, answer, next(self.ids))
         return response
 
 
@@ -251,13 +233,5 @@ async def _stream(response: web.StreamResponse, answer: Answer, number: int) -> 
     await response.write_eof()
 
 
-async def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--port", type=int, default=0)
-    async with CompletionsStub().running(arguments.parse_args().port) as base_url:
-        print(base_url, flush=True)
-        await asyncio.Event().wait()
-
-
 if __name__ == "__main__":
-    asyncio.run(main())
+    run_alone(CompletionsStub(), __doc__)

@@ -6,22 +6,19 @@ Beside the words for every program it knows `call: TOOL {INPUT}` (several: ` & `
 `error STATUS TEXT`.
 """
 
-import argparse
 import asyncio
-import itertools
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
 
 from tests.live import scripted
 from tests.live.scripted import Step
-
-Json = dict[str, Any]
+from tests.live.stub import Json, Stub, run_alone
 
 USAGE = {"input_tokens": 100, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 3}
 """What every answer claims to have read; it writes as many tokens as it has words."""
@@ -49,29 +46,14 @@ class Answer:
 
 
 @dataclass
-class ProviderStub:
+class ProviderStub(Stub):
     """The server and what was asked of it."""
 
-    requests: list[Json] = field(default_factory=list)
-    base_url: str = ""
-    """Where it answers, while it runs."""
-    _ids: Any = field(default_factory=lambda: itertools.count(1))
-
-    @asynccontextmanager
-    async def running(self, port: int = 0) -> AsyncIterator[str]:
-        app = web.Application(client_max_size=64 * 1024 * 1024)
-        app.router.add_post("/v1/messages", self._messages)
-        app.router.add_post("/v1/messages/count_tokens", self._count)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        try:
-            site = web.TCPSite(runner, "127.0.0.1", port)
-            await site.start()
-            host, bound = runner.addresses[0][:2]
-            self.base_url = f"http://{host}:{bound}"
-            yield self.base_url
-        finally:
-            await runner.cleanup()
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.post("/v1/messages", self._messages),
+            web.post("/v1/messages/count_tokens", self._count),
+        ]
 
     async def _count(self, _request: web.Request) -> web.Response:
         return web.json_response({"input_tokens": 100})
@@ -88,7 +70,7 @@ class ProviderStub:
             return web.json_response(error, status=answer.status, headers=headers)
         if answer.hangs:
             await asyncio.Event().wait()
-        number = next(self._ids)
+        number = next(self.ids)
         message = _message(answer, number, body.get("model", "stub"))
         if not body.get("stream"):
             return web.json_response(message)
@@ -280,13 +262,5 @@ def _deltas(block: Mapping[str, Any]) -> list[Json]:
             return [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
 
 
-async def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--port", type=int, default=0)
-    async with ProviderStub().running(arguments.parse_args().port) as base_url:
-        print(base_url, flush=True)
-        await asyncio.Event().wait()
-
-
 if __name__ == "__main__":
-    asyncio.run(main())
+    run_alone(ProviderStub(), __doc__)

@@ -7,13 +7,11 @@ sub-agent that gets these words) · `tell CODE MESSAGE` (an error inside the str
 Run alone: `python -m tests.live.responses_stub --port 0`.
 """
 
-import argparse
 import asyncio
-import itertools
 import json
 import re
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +19,7 @@ from aiohttp import web
 
 from tests.live import scripted
 from tests.live.scripted import Step
-
-Json = dict[str, Any]
+from tests.live.stub import Json, Stub, run_alone
 
 READ = {"cached_tokens": 3, "cache_write_tokens": 20}
 READ_TOKENS = 123
@@ -47,28 +44,11 @@ class Answer:
 
 
 @dataclass
-class ResponsesStub:
+class ResponsesStub(Stub):
     """The server and what was asked of it."""
 
-    requests: list[Json] = field(default_factory=list)
-    base_url: str = ""
-    """Where it answers, while it runs."""
-    _ids: Any = field(default_factory=lambda: itertools.count(1))
-
-    @asynccontextmanager
-    async def running(self, port: int = 0) -> AsyncIterator[str]:
-        app = web.Application(client_max_size=64 * 1024 * 1024)
-        app.router.add_post("/v1/responses", self._responses)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        try:
-            site = web.TCPSite(runner, "127.0.0.1", port)
-            await site.start()
-            host, bound = runner.addresses[0][:2]
-            self.base_url = f"http://{host}:{bound}"
-            yield self.base_url
-        finally:
-            await runner.cleanup()
+    def routes(self) -> list[web.RouteDef]:
+        return [web.post("/v1/responses", self._responses)]
 
     async def _responses(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -80,7 +60,7 @@ class ResponsesStub:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         with suppress(ConnectionError):  # a stopped turn hangs up
-            await _stream(response, answer, next(self._ids), body)
+            await _stream(response, answer, next(self.ids), body)
         return response
 
 
@@ -271,13 +251,5 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\s*\S+\s*", text)
 
 
-async def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--port", type=int, default=0)
-    async with ResponsesStub().running(arguments.parse_args().port) as base_url:
-        print(base_url, flush=True)
-        await asyncio.Event().wait()
-
-
 if __name__ == "__main__":
-    asyncio.run(main())
+    run_alone(ResponsesStub(), __doc__)
