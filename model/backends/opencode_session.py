@@ -5,11 +5,12 @@ import logging
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from model.backends import (
     base,
+    opencode_commands,
     opencode_errors,
     opencode_history,
     opencode_policy,
@@ -19,6 +20,7 @@ from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
 from model.backends.opencode_edits import EDIT_TOOLS, Edits
 from model.backends.opencode_feed import Event
+from model.backends.opencode_heard import Cut, Heard, Lost, Missed
 from model.backends.opencode_models import Models
 from model.backends.opencode_requests import Requests
 from model.backends.opencode_server import NAME, Server
@@ -38,28 +40,6 @@ _ORDER_PATIENCE: Final = 0.5
 """Seconds that a permission waits for the input of its tool, which is told right after it."""
 
 _log = logging.getLogger(__name__)
-
-
-class _Missed:
-    """Events may have been lost."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """The turn with this number is over because somebody ended it."""
-
-    turn: int
-    failure: base.TurnFailed | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Lost:
-    """The server is gone."""
-
-    how: str
-
-
-_Heard = Event | Unreadable | _Missed | _Cut | _Lost
 
 
 class OpenCodeSession:
@@ -87,7 +67,7 @@ class OpenCodeSession:
         self._turn = 0
         self._introduced = False
         self._closed = False
-        self._inbox: asyncio.Queue[_Heard] = asyncio.Queue()
+        self._inbox: asyncio.Queue[Heard] = asyncio.Queue()
         self._early: list[Event] = []
         self._stopper = Stopper(self._ask_abort, self._stream)
         self._background: set[asyncio.Task[None]] = set()
@@ -165,7 +145,7 @@ class OpenCodeSession:
             with suppress(SpinneyError):  # a server that is gone keeps it
                 await self._call("DELETE", f"/session/{self._id}", None)
         self._server.detach(self)
-        self._inbox.put_nowait(_Lost(""))
+        self._inbox.put_nowait(Lost(""))
         self._channel.let_go()
         await self._following
         self._release()
@@ -180,21 +160,21 @@ class OpenCodeSession:
 
     def missed(self) -> None:
         """Look what happened while no events came."""
-        self._inbox.put_nowait(_Missed())
+        self._inbox.put_nowait(Missed())
 
     def lost(self, how: str) -> None:
         """The program has ended."""
-        self._inbox.put_nowait(_Lost(how))
+        self._inbox.put_nowait(Lost(how))
 
     # What comes of it, one after the other -------------------------------------------------------
 
     async def _follow(self) -> None:
         while True:
-            heard: _Heard | None = None
+            heard: Heard | None = None
             with suppress(TimeoutError):
                 async with asyncio.timeout(_ORDER_PATIENCE if self._early else None):
                     heard = await self._inbox.get()
-            if isinstance(heard, _Lost):
+            if isinstance(heard, Lost):
                 await self._end(heard.how)
                 return
             try:
@@ -204,16 +184,16 @@ class OpenCodeSession:
             except Exception:  # one event that we cannot follow must not end the conversation
                 _log.exception("%s told something that could not be followed", NAME)
 
-    async def _take(self, heard: Event | Unreadable | _Missed | _Cut | None) -> None:
+    async def _take(self, heard: Event | Unreadable | Missed | Cut | None) -> None:
         match heard:
             case Event():
                 await self._event(heard)
             case Unreadable():
                 if self._channel.turn_open:
                     await self.notice(f"{NAME} wrote something that is left out ({heard.reason}).")
-            case _Missed():
+            case Missed():
                 await self._catch_up()
-            case _Cut() if heard.turn == self._turn:
+            case Cut() if heard.turn == self._turn:
                 await self._cut(heard.failure)
         early, self._early = self._early, []
         for event in early:
@@ -339,11 +319,24 @@ class OpenCodeSession:
     async def _prompt(self, parts: list[dict[str, Any]]) -> None:
         self._stopper.note_prompt()
         body = opencode_prompt.body(parts, self._launch, self._settings)
-        if variant := self._models.variant(
-            self._settings.model or self._stream.model, self._settings
-        ):
+        model = self._settings.model or self._stream.model
+        if variant := self._models.variant(model, self._settings):
             body["variant"] = variant
-        await self._call("POST", f"/session/{self._id}/prompt_async", body)
+        path = f"/session/{self._id}"
+        if command := await opencode_commands.command(self._call, path, body):
+            self._in_background(self._carry_out(*command))
+        else:
+            await self._call("POST", f"{path}/prompt_async", body)
+
+    async def _carry_out(self, path: str, body: Mapping[str, Any]) -> None:
+        """Let the program carry a command out, which it answers at the end of the turn."""
+        turn, where = self._turn, self._launch.worktree
+        try:
+            await self._server.call("POST", path, where, body, opencode_commands.PATIENCE)
+        except SpinneyError as error:
+            if not self._channel.stopping:
+                failure = base.TurnFailed(error.message, error.error_type)
+                self._inbox.put_nowait(Cut(turn, failure))
 
     async def _go_on(self, request_id: str, settings: Settings, text: str) -> None:
         """Answer the open plan, in the same turn."""
@@ -368,7 +361,7 @@ class OpenCodeSession:
         turn = self._turn
         if self._plan is None:
             await self._stopper.stop(ABORT_PATIENCE)
-        self._inbox.put_nowait(_Cut(turn))
+        self._inbox.put_nowait(Cut(turn))
 
     async def _ask_abort(self) -> None:
         await self._call("POST", f"/session/{self._id}/abort", None)
@@ -382,7 +375,7 @@ class OpenCodeSession:
     async def _fail(self, failure: base.TurnFailed) -> None:
         turn = self._turn
         await self._stopper.stop()
-        self._inbox.put_nowait(_Cut(turn, failure))
+        self._inbox.put_nowait(Cut(turn, failure))
 
     async def _tell_mcp_servers(self) -> None:
         try:

@@ -559,6 +559,42 @@ async def test_a_text_alone_has_no_tools_and_is_not_kept(
     assert "begins afresh" in only(await again.turn("say: hello"), base.Notice).text
 
 
+async def test_a_command_of_the_project_is_carried_out_and_can_be_stopped(
+    open_opencode: Open, worktree: Path, environment: dict[str, str]
+) -> None:
+    settings = json.loads(Path(environment["OPENCODE_CONFIG"]).read_text())
+    commands = {"weave": {"template": "say: woven $ARGUMENTS"}, "idle": {"template": "slow"}}
+    (worktree / "opencode.json").write_text(json.dumps({**settings, "command": commands}))
+    conversation = await open_opencode()
+    await conversation.agent.send(base.Prompt("/idle"))
+    await conversation.until(base.TextDelta)
+    await conversation.agent.stop()
+    assert only(await conversation.rest(), base.TurnFinished).stop_reason == "stopped"
+    told = await conversation.turn("/weave a long scarf")
+    assert text(told) == "woven a long scarf"
+    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    assert text(await conversation.turn("say: again")) == "again"
+
+
+@pytest.mark.parametrize("model", [f"{PROVIDER}/{MODEL}", ""])
+async def test_compact_shortens_the_conversation(open_opencode: Open, model: str) -> None:
+    conversation = await open_opencode(model=model)
+    await conversation.turn("say: the colour is blue")
+    told = await conversation.turn("/compact")
+    notices = [event.text for event in told if isinstance(event, base.Notice)]
+    assert "The conversation so far was shortened to a summary." in notices
+    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    assert text(await conversation.turn("say: again")) == "again"
+
+
+async def test_a_command_that_it_does_not_know_is_sent_as_text(
+    open_opencode: Open, provider: CompletionsStub
+) -> None:
+    conversation = await open_opencode()
+    only(await conversation.turn("/etc/hosts is what?"), base.TurnFinished)
+    assert "/etc/hosts is what?" in json.dumps(provider.requests[-1]["messages"])
+
+
 async def test_files_and_pictures_reach_the_provider(
     open_opencode: Open, provider: CompletionsStub, worktree: Path, tmp_path: Path
 ) -> None:
