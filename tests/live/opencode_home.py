@@ -29,4 +29,7 @@ def environment_in(home: Path, settings: Mapping[str, Any]) -> dict[str, str]:
         "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
         "npm_config_registry": "http://127.0.0.1:9",
         "npm_config_fetch_retries": "0",
+        # Sessions share a server where their environments are equal, and pytest writes the name of
+        # each test into it.
+        "PYTEST_CURRENT_TEST": "",
     }
