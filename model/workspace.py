@@ -73,6 +73,8 @@ class Workspace:
         """Sentences about what was found wrong at start, for the first screen."""
         self.http_server: HttpServer | None = None
         self.slow_work = SlowWork()
+        self.clones: dict[str, str] = {}
+        """The directories that are being cloned into, each with git's newest word on it."""
         self.store: Store
         self.chats: Chats
         self.outputs: ToolOutputs

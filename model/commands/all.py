@@ -1,9 +1,12 @@
 """Importing this registers every command."""
 
 from model.commands import (
+    changes,
+    cloning,
     doctor,
     folders,
     git,
+    hosting,
     preferences,
     projects,
     pull_requests,
@@ -15,9 +18,12 @@ from model.commands import (
 )
 
 __all__ = [
+    "changes",
+    "cloning",
     "doctor",
     "folders",
     "git",
+    "hosting",
     "preferences",
     "projects",
     "pull_requests",

@@ -8,7 +8,7 @@ from pydantic import AfterValidator
 
 from model.commands.registry import command
 from model.events import Event, WorktreeUpdated
-from model.resources import Label, Worktree
+from model.resources import Label, Resource, Worktree
 from model.state import State
 from model.text import clean_line
 from model.worktrees import changing, making, project_in, renaming, worktree_in
@@ -18,6 +18,19 @@ if TYPE_CHECKING:
     from model.workspace import Workspace
 
 _LABEL_LENGTH: Final = 50
+
+
+class RemovalLosses(Resource):
+    """What a worktree has that nobody else has, and that deleting it would lose."""
+
+    files: list[str]
+    """Not committed; paths in the worktree."""
+    commits: int
+    """On no other branch and on no remote."""
+    sessions: int
+    """How many conversations would go, archived ones included."""
+    running: list[str]
+    """The names of sessions that are at work: while they are, nothing is deleted."""
 
 
 def _checked_label(label: Label) -> Label:
@@ -126,13 +139,30 @@ async def unarchive_worktree(workspace: "Workspace", worktree_id: str) -> Worktr
 
 
 @command
-async def remove_worktree(workspace: "Workspace", worktree_id: str, force: bool = False) -> None:
+async def get_removal_losses(workspace: "Workspace", worktree_id: str) -> RemovalLosses:
+    """What would be lost if a worktree were deleted for good, and which sessions are at work."""
+    found = await workspace.removals.losses(worktree_id)
+    state = workspace.store.state
+    sessions = state.sessions_of(worktree_id, archived=True)
+    return RemovalLosses(
+        files=found.files,
+        commits=found.commits,
+        sessions=len(sessions),
+        running=[s.name for s in sessions if s.status in ("running", "waiting")],
+    )
+
+
+@command
+async def remove_worktree(
+    workspace: "Workspace", worktree_id: str, force: bool = False, for_good: bool = False
+) -> None:
     """Remove a worktree as `removal_behavior` says: archive it, or delete it for good.
 
-    Deleting is refused while work would be lost, or when `teardown` fails or is not trusted,
-    unless `force` is given.
+    `forGood` deletes it whatever that preference says. Deleting is refused while work would be
+    lost, or when `teardown` fails or is not trusted, unless `force` is given.
     """
-    if workspace.store.state.preferences.removal_behavior == "archive":
+    archives = workspace.store.state.preferences.removal_behavior == "archive"
+    if archives and not for_good:
         await archive_worktree.function(workspace, worktree_id)
         return
     await workspace.removals.remove(worktree_id, force=force)

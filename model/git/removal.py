@@ -5,6 +5,7 @@ Nothing outside a listed worktree is ever deleted, whatever stands at its path b
 
 import asyncio
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,28 @@ from model.text import clean_line
 
 _NAMED: Final = 5
 """How many uncommitted files a refusal names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """What would go with a worktree and be nowhere else."""
+
+    files: list[str]
+    """Not committed; paths in the worktree."""
+    commits: int
+    """On no other branch and on no remote."""
+
+
+async def losses(root: Path, path: Path, branch: str | None) -> Losses:
+    """What would be lost with the worktree at `path` and, if given, with its branch."""
+    if await stands(path):
+        current = await current_branch(path)
+        commits = await _lonely_commits(path, "HEAD", current)
+        if branch is not None and branch != current:
+            commits += await _lonely_commits(root, f"refs/heads/{branch}", branch)
+        return Losses(await _uncommitted_files(path), commits)
+    lonely = 0 if branch is None else await _lonely_commits(root, f"refs/heads/{branch}", branch)
+    return Losses([], lonely)
 
 
 async def remove_worktree(root: Path, path: Path, base_dir: Path, force: bool = False) -> None:

@@ -6,6 +6,7 @@ by people, so hooks run as they do in a shell; a lock that somebody else holds i
 
 import asyncio
 import contextlib
+import math
 import os
 import re
 import selectors
@@ -14,6 +15,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,6 +113,7 @@ async def git(
     check: bool = True,
     discover: bool = False,
     most: int | None = None,
+    heard: Callable[[bytes], None] | None = None,
 ) -> Output:
     """Run git in `cwd`, in a thread.
 
@@ -123,6 +126,7 @@ async def git(
         check: Raise when git fails.
         discover: Accept a `cwd` inside a repository, not only its root.
         most: Bytes of standard output after which git is ended; for reads.
+        heard: Is given each piece of standard error as it comes, in a thread of the pool.
 
     Raises:
         SpinneyError: `git_error` with git's own words, `timeout`, `not_found` for a missing
@@ -131,7 +135,9 @@ async def git(
     give_up = time.monotonic() + _PATIENCE
     pause = 0.05
     while True:
-        call = _Call(cwd, args, write=write, timeout=timeout, discover=discover, most=most)
+        call = _Call(
+            cwd, args, write=write, timeout=timeout, discover=discover, most=most, heard=heard
+        )
         output = await _in_thread(call)
         passing = _half_made(output) or (_lock_held if write else _file_changed)(output)
         if not passing or time.monotonic() + pause > give_up:
@@ -203,6 +209,7 @@ class _Call:
         timeout: float,
         discover: bool,
         most: int | None,
+        heard: Callable[[bytes], None] | None,
     ) -> None:
         self.write = write
         self._cwd = cwd
@@ -210,6 +217,7 @@ class _Call:
         self._timeout = timeout
         self._discover = discover
         self._most = most
+        self._told = heard
         self._stopped = threading.Event()
         self._process: Any = None
         self._ended = False
@@ -240,22 +248,25 @@ class _Call:
 
     def _heard(self, process: Any) -> tuple[bytes, bytes, bool]:
         """Standard output and error, and whether git was ended for saying too much."""
-        if self._most is None:
+        if self._most is None and self._told is None:
             return (*process.communicate(timeout=self._timeout), False)
         deadline = time.monotonic() + self._timeout
+        most = math.inf if self._most is None else self._most
         out, err = bytearray(), bytearray()
         with selectors.DefaultSelector() as open_pipes:
             open_pipes.register(process.stdout, selectors.EVENT_READ, out)
             open_pipes.register(process.stderr, selectors.EVENT_READ, err)
-            while open_pipes.get_map() and len(out) <= self._most:
+            while open_pipes.get_map() and len(out) <= most:
                 for key, _ in open_pipes.select(max(0, deadline - time.monotonic())):
                     piece = os.read(key.fd, _PIECE)
                     key.data.extend(piece)
+                    if self._told is not None and key.data is err:
+                        self._told(piece)
                     if not piece:
                         open_pipes.unregister(key.fileobj)
                 if time.monotonic() > deadline:
                     raise subprocess.TimeoutExpired("git", self._timeout)
-        cut = len(out) > self._most
+        cut = len(out) > most
         if cut:
             self._kill()
         process.communicate(timeout=_GRACE)

@@ -67,6 +67,15 @@ class Removals:
             raise
         await self._finish(project, worktree, force=force)
 
+    async def losses(self, worktree_id: str) -> removal.Losses:
+        """What nobody else has of a worktree's work, and would go with it."""
+        worktree = worktree_in(self._store.state, worktree_id)
+        if worktree.session_type != "worktree":
+            return removal.Losses([], 0)
+        project = project_in(self._store.state, worktree.project_id)
+        branch = worktree.branch if self._owns_branch(project, worktree) else None
+        return await removal.losses(Path(project.path), Path(worktree.path), branch)
+
     async def recover(self) -> None:
         """Finish or take back the removals that a kill interrupted. Called once, at start."""
         for worktree in list(self._store.state.worktrees.values()):

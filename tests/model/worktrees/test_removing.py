@@ -10,7 +10,11 @@ import pytest
 from model.commands.preferences import update_preferences
 from model.commands.projects import update_project_settings
 from model.commands.sessions import create_session, send_chat_message, stop_generation
-from model.commands.worktrees import open_base_worktree, remove_worktree
+from model.commands.worktrees import (
+    get_removal_losses,
+    open_base_worktree,
+    remove_worktree,
+)
 from model.errors import SpinneyError
 from model.events import SessionArchived, WorktreeArchived, WorktreeUpdated
 from model.resources import Worktree
@@ -287,3 +291,32 @@ def _retention(workspace: Workspace) -> Retention:
 
 def _now(workspace: Workspace, worktree: Worktree) -> Worktree:
     return workspace.store.state.worktrees[worktree.id]
+
+
+async def test_what_would_be_lost_is_told_before_anything_is(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    await create_session.function(workspace, made.id)
+    path = Path(made.path)
+    repository.write("kept", "text\n", cwd=path)
+    repository.git("add", ".", cwd=path)
+    repository.git("commit", "-q", "-m", "more", cwd=path)
+    repository.write("new", "text\n", cwd=path)
+    lost = await get_removal_losses.function(workspace, made.id)
+    assert (lost.files, lost.commits, lost.sessions, lost.running) == (["new"], 1, 1, [])
+    shutil.rmtree(path)
+    lost = await get_removal_losses.function(workspace, made.id)
+    assert (lost.files, lost.commits) == ([], 1)
+
+
+async def test_an_archived_worktree_is_deleted_for_good_whatever_the_preference_says(
+    make: Maker, workspace: Workspace
+) -> None:
+    made = await make("one")
+    await update_preferences.function(workspace, {"removal_behavior": "archive"})
+    await remove_worktree.function(workspace, made.id)
+    assert workspace.store.state.worktrees[made.id].archived_at is not None
+    await remove_worktree.function(workspace, made.id, for_good=True)
+    assert made.id not in workspace.store.state.worktrees
+    assert not Path(made.path).exists()

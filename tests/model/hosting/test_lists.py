@@ -1,0 +1,40 @@
+"""Open issues and pull requests, as `gh` lists them."""
+
+import json
+
+import pytest
+
+from model.commands.hosting import list_issues, list_pull_requests
+from model.errors import SpinneyError
+from tests.model.git.place import Place
+from tests.model.hosting.conftest import FakeGh
+
+
+async def test_issues_come_with_what_a_worktree_needs(place: Place, fake_gh: FakeGh) -> None:
+    fake_gh.answers(
+        "issue list", json.dumps([{"number": 12, "title": "Door", "body": "It sticks."}])
+    )
+    [issue] = await list_issues.function(place.workspace, place.project.id)
+    assert (issue.number, issue.title, issue.body) == (12, "Door", "It sticks.")
+
+
+async def test_pull_requests_come_with_their_branches(place: Place, fake_gh: FakeGh) -> None:
+    row = {"number": 7, "title": "Mend", "headRefName": "mend", "baseRefName": "main"}
+    fake_gh.answers("pr list", json.dumps([row]))
+    [request] = await list_pull_requests.function(place.workspace, place.project.id)
+    assert (request.number, request.head_ref_name, request.base_ref_name) == (7, "mend", "main")
+
+
+@pytest.mark.parametrize("answer", ["no JSON", "{}", '[{"number": "x"}]', "[1]"])
+async def test_an_answer_that_is_no_list_is_said_in_a_sentence(
+    answer: str, place: Place, fake_gh: FakeGh
+) -> None:
+    fake_gh.answers("issue list", answer)
+    with pytest.raises(SpinneyError, match="gh answered what is no list"):
+        await list_issues.function(place.workspace, place.project.id)
+
+
+async def test_trouble_is_told_in_words(place: Place, fake_gh: FakeGh) -> None:
+    fake_gh.answers("pr list", err="please run: gh auth login", code=4)
+    with pytest.raises(SpinneyError, match="gh is not signed in"):
+        await list_pull_requests.function(place.workspace, place.project.id)
