@@ -2,13 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from model.errors import SpinneyError
 from model.hosting.gh import gh
 from model.resources import Resource
+
+T = TypeVar("T")
 
 MOST: Final = 100
 """The newest that are listed; others are reached by their number."""
@@ -63,7 +65,7 @@ async def _listed(path: Path, what: str, fields: str) -> list[dict[str, Any]]:
     return found
 
 
-def _read(adapter: TypeAdapter[Any], rows: list[dict[str, Any]]) -> Any:
+def _read(adapter: TypeAdapter[T], rows: list[dict[str, Any]]) -> T:
     try:
         return adapter.validate_python(rows)
     except ValidationError:
