@@ -71,6 +71,11 @@ class Directories:
         return self.data / "outputs"
 
     @property
+    def discarded(self) -> Path:
+        """What was discarded in worktrees and can be brought back."""
+        return self.data / "discarded"
+
+    @property
     def worktrees_home(self) -> Path:
         """New worktrees go to `<worktrees_home>/<project name>/<worktree name>`."""
         return self.home / APP_DIR

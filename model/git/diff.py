@@ -14,14 +14,14 @@ from model.text import clean
 DiffKind = Literal["working", "staged", "branch"]
 
 # The same text whatever the user configured, and no program of the repository's choosing.
-_DIFF: Final = (
+DIFF: Final = (
     "-c", "core.quotePath=false",
     "-c", "diff.suppressBlankEmpty=false",
     "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames",
     "-O/dev/null", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--unified=3",
     "--inter-hunk-context=0", "--end-of-options",
 )  # fmt: skip
-_TIMEOUT: Final = 60
+TIMEOUT: Final = 60
 MOST_BYTES: Final = 32_000_000
 """Bytes of a difference that are shown; who wrote a million lines does not read them here."""
 _PIECE: Final = 100_000
@@ -41,18 +41,18 @@ async def diff(path: Path, kind: DiffKind, base: str | None = None) -> str:
     match kind:
         case "working":
             new_files = await untracked_files(path)
-            text = await _shown(path, await _head(path))
+            text = await _shown(path, await head(path))
             text += await asyncio.to_thread(as_new_files, path, new_files)
         case "staged":
-            text = await _shown(path, await _head(path), cached=True)
+            text = await _shown(path, await head(path), cached=True)
         case "branch":
-            text = await _shown(path, *await _branch_ends(path, base or await default_branch(path)))
-    return await asyncio.to_thread(_cleaned, text)
+            text = await _shown(path, *await branch_ends(path, base or await default_branch(path)))
+    return await asyncio.to_thread(cleaned, text)
 
 
 async def _shown(path: Path, *commits: str, cached: bool = False) -> str:
-    options = (*_DIFF[:-1], "--cached", _DIFF[-1]) if cached else _DIFF
-    shown = await git(path, *options, *commits, "--", timeout=_TIMEOUT, most=MOST_BYTES)
+    options = (*DIFF[:-1], "--cached", DIFF[-1]) if cached else DIFF
+    shown = await git(path, *options, *commits, "--", timeout=TIMEOUT, most=MOST_BYTES)
     text = shown.raw.decode("utf-8", "replace")
     if not shown.cut:
         return text
@@ -61,7 +61,8 @@ async def _shown(path: Path, *commits: str, cached: bool = False) -> str:
     return f"{whole_lines}\n\\ The rest is not shown: the difference is larger than {limit}.\n"
 
 
-def _cleaned(text: str) -> str:
+def cleaned(text: str) -> str:
+    """`model.text.clean` for long texts, a piece at a time."""
     pieces = []
     start = 0
     while start < len(text):
@@ -71,19 +72,23 @@ def _cleaned(text: str) -> str:
     return "".join(pieces)
 
 
-async def _branch_ends(path: Path, base: str) -> tuple[str, str]:
+async def branch_ends(path: Path, base: str) -> tuple[str, str]:
+    """The commits between which the branch's own work lies: where it left its base, and its head.
+
+    Raises `SpinneyError` where the two have nothing in common.
+    """
     bases = await base_commits(path, base)
-    head = await _head(path)
-    left = await git(path, "merge-base", head, *bases, check=False)
+    tip = await head(path)
+    left = await git(path, "merge-base", tip, *bases, check=False)
     if left.returncode != 0:
         raise SpinneyError(
             f"The branch has no commit in common with “{base}”: choose another base branch.",
             "git_error",
         )
-    return left.stdout, head
+    return left.stdout, tip
 
 
-async def _head(path: Path) -> str:
+async def head(path: Path) -> str:
     """The id of the checked-out commit; before the first one that of the empty tree."""
     found = await git(
         path, "rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD", check=False

@@ -41,3 +41,12 @@ async def is_untouched(path: Path, branch: str, base: str) -> bool:
         path, "for-each-ref", "--format=%(refname)%00%(upstream)", own, f"refs/remotes/*/{branch}"
     )
     return listed.stdout == f"{own}\0"
+
+
+async def newest_subjects(path: Path, most: int) -> list[str]:
+    """The first lines of the newest commits, newest first; none before the first commit."""
+    listed = await git(
+        path, "log", "-z", "--format=%s", f"--max-count={most}", "--no-show-signature", "HEAD",
+        "--", check=False,
+    )  # fmt: skip
+    return [clean_line(subject) for subject in listed.fields]

@@ -20,11 +20,16 @@ _BINARY_PROBE: Final = 8_000
 
 def count_lines(root: Path, names: Sequence[str]) -> int:
     """The lines of these text files, as `git diff --numstat` would count them once added."""
-    return sum(
-        _lines(content)
+    return sum(lines or 0 for lines in count_lines_of_each(root, names))
+
+
+def count_lines_of_each(root: Path, names: Sequence[str]) -> list[int | None]:
+    """The lines of each; `None` for binary files and for those that are too large or too many."""
+    counts = [
+        None if content is None or _is_binary(content) else _lines(content)
         for content, _ in _contents(root, names)
-        if content is not None and not _is_binary(content)
-    )
+    ]
+    return counts + [None] * (len(names) - len(counts))
 
 
 def as_new_files(root: Path, names: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from model.errors import SpinneyError
 from model.events import Event, TaskCompleted, WorktreeDeleted, WorktreeUpdated
-from model.git import removal
+from model.git import discarding, removal
 from model.paths import Directories
 from model.resources import Project, Worktree
 from model.scripts.running import Scripts
@@ -121,6 +121,7 @@ class Removals:
             WorktreeDeleted(worktree_id=worktree.id, project_id=worktree.project_id)
         )
         await self._scripts.forget(worktree.id)
+        await asyncio.to_thread(discarding.forget, self._directories.discarded / worktree.id)
 
     def _owns_branch(self, project: Project, worktree: Worktree) -> bool:
         """Whether the branch goes with the worktree.

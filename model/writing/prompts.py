@@ -28,6 +28,16 @@ there is a template, keep its headings and fill them in; tick no box that nobody
 
 Say only what the commits and the differences show: no guesses, no praise, no word about yourself.\
 """,
+    "commit_message": """\
+Write the message of the commit that holds the changes below.
+
+The first line has at most 70 characters. It says what the commit does, in the imperative and in \
+the manner of the earlier subjects, without a full stop. Where the reason is not plain from the \
+change itself, an empty line follows and then one to three sentences, in lines of at most 72 \
+characters, that say why.
+
+Say only what the differences show: no guesses, no praise, no word about yourself.\
+""",
     "session_recap": """\
 A person comes back to the conversation below, in which an agent went on without them. Tell them \
 in one to three short sentences, at most 400 characters: what was done, how it ended, and what \

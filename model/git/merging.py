@@ -1,0 +1,41 @@
+"""A merge, a rebase or the like that stopped in the middle: told, and given up."""
+
+import asyncio
+from pathlib import Path
+from typing import Final, Literal
+
+from model.errors import SpinneyError
+from model.git.directories import git_directories
+from model.git.run import git
+
+Operation = Literal["merge", "rebase", "cherry-pick", "revert"]
+
+# In this order: a rebase that stopped has files of a cherry-pick as well.
+_SIGNS: Final[tuple[tuple[str, Operation], ...]] = (
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+)
+
+
+async def operation_of(path: Path) -> Operation | None:
+    """What stopped in the middle in this worktree, if anything."""
+    return await asyncio.to_thread(_look, path)
+
+
+async def abort(path: Path) -> Operation:
+    """Give it up: branch and files are as before it. Raises `SpinneyError` when there is none."""
+    operation = await operation_of(path)
+    if operation is None:
+        raise SpinneyError("No merge and no rebase is under way here.", "conflict")
+    await git(path, operation, "--abort", write=True, timeout=120)
+    return operation
+
+
+def _look(path: Path) -> Operation | None:
+    directories = git_directories(path)
+    if directories is None:
+        return None
+    return next((name for sign, name in _SIGNS if (directories.own / sign).exists()), None)

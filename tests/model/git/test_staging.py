@@ -1,0 +1,301 @@
+"""Staging, discarding and bringing back: the file as a whole, or one hunk of it."""
+
+import stat
+from collections.abc import Awaitable
+from pathlib import Path
+
+import pytest
+
+from model.errors import SpinneyError
+from model.git.changes import Side, changed_file, changed_files, patch_of, shown_name
+from model.git.discarding import MOST_KEPT, discard, undo
+from model.git.merging import abort, operation_of
+from model.git.staging import stage, unstage
+from tests.model.git.made_repository import Repository
+
+TWENTY = "".join(f"{n}\n" for n in range(20))
+BOTH_ENDS = TWENTY.replace("1\n", "ONE\n", 1).replace("18\n", "EIGHTEEN\n", 1)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "discarded" / "w1"
+
+
+@pytest.fixture
+def two_hunks(repository: Repository) -> Repository:
+    """`list` differs at both its ends."""
+    repository.commit("list", TWENTY)
+    repository.write("list", BOTH_ENDS)
+    return repository
+
+
+async def seen(repository: Repository, name: str, side: Side = "unstaged") -> tuple[str, list[str]]:
+    """The digest of a file's difference, and its hunks."""
+    file = await changed_file(repository.root, side, name)
+    patch, _ = await patch_of(repository.root, side, file)
+    return patch.digest, patch.names()
+
+
+async def names(repository: Repository, side: Side) -> list[str]:
+    return [shown_name(file.name) for file in await changed_files(repository.root, side)]
+
+
+async def refusal(call: Awaitable[object]) -> str:
+    with pytest.raises(SpinneyError) as refused:
+        await call
+    return refused.value.message
+
+
+# Staging ------------------------------------------------------------------------------------------
+
+
+async def test_a_hunk_is_staged_and_the_others_stay(two_hunks: Repository) -> None:
+    _, hunks = await seen(two_hunks, "list")
+    await stage(two_hunks.root, "list", hunks[1], None)
+    staged = two_hunks.git("diff", "--cached")
+    assert "+EIGHTEEN" in staged
+    assert "+ONE" not in staged
+    assert "+ONE" in two_hunks.git("diff")
+    assert (two_hunks.root / "list").read_text() == BOTH_ENDS
+
+
+async def test_a_hunk_is_unstaged_and_the_others_stay(two_hunks: Repository) -> None:
+    await stage(two_hunks.root, "list", None, None)
+    assert await names(two_hunks, "unstaged") == []
+    _, hunks = await seen(two_hunks, "list", "staged")
+    await unstage(two_hunks.root, "list", hunks[0], None)
+    assert "+ONE" not in two_hunks.git("diff", "--cached")
+    assert "+EIGHTEEN" in two_hunks.git("diff", "--cached")
+    assert (two_hunks.root / "list").read_text() == BOTH_ENDS
+
+
+async def test_what_changed_meanwhile_is_refused_and_nothing_is_done(
+    two_hunks: Repository, kept: Path
+) -> None:
+    digest, hunks = await seen(two_hunks, "list")
+    two_hunks.write("list", BOTH_ENDS.replace("ONE", "UNO"))
+    for call in (
+        stage(two_hunks.root, "list", hunks[0], None),
+        stage(two_hunks.root, "list", None, digest),
+        discard(two_hunks.root, kept, "list", hunks[0], None),
+        discard(two_hunks.root, kept, "list", None, digest),
+    ):
+        assert "has changed since it was shown, so nothing was done" in await refusal(call)
+    assert two_hunks.git("diff", "--cached") == ""
+    assert "UNO" in (two_hunks.root / "list").read_text()
+
+
+@pytest.mark.parametrize("name", ["with space", 'quo"te', "über/日本.txt", "[a-z]*", "-x", "a\tb"])
+async def test_a_hunk_of_a_file_of_any_name(repository: Repository, kept: Path, name: str) -> None:
+    repository.commit(name, TWENTY)
+    repository.write(name, BOTH_ENDS)
+    shown = shown_name(name)
+    _, hunks = await seen(repository, shown)
+    await stage(repository.root, shown, hunks[0], None)
+    _, hunks = await seen(repository, shown)
+    await discard(repository.root, kept, shown, hunks[0], None)
+    assert await names(repository, "unstaged") == []
+    assert await names(repository, "staged") == [shown]
+    _, hunks = await seen(repository, shown, "staged")
+    await unstage(repository.root, shown, hunks[0], None)
+    assert await names(repository, "staged") == []
+
+
+async def test_new_deleted_and_renamed_files_are_staged_and_unstaged(
+    repository: Repository,
+) -> None:
+    repository.commit("gone", "1\n")
+    repository.commit("before", TWENTY)
+    (repository.root / "gone").unlink()
+    (repository.root / "before").rename(repository.root / "after")
+    repository.write("new", "")
+    await stage(repository.root, None, None, None)
+    assert await names(repository, "staged") == ["after", "gone", "new"]
+    renamed = await changed_file(repository.root, "staged", "after")
+    assert renamed.status == "renamed"
+    await unstage(repository.root, "after", None, None)
+    assert await names(repository, "unstaged") == ["after", "before"]
+    await unstage(repository.root, None, None, None)
+    assert await names(repository, "staged") == []
+    assert await names(repository, "unstaged") == ["after", "before", "gone", "new"]
+
+
+async def test_a_hunk_of_a_renamed_file_is_unstaged_and_the_rename_stays(
+    repository: Repository,
+) -> None:
+    repository.commit("before", TWENTY)
+    repository.git("mv", "before", "after it")
+    repository.write("after it", BOTH_ENDS)
+    repository.git("add", "--all")
+    _, hunks = await seen(repository, "after it", "staged")
+    await unstage(repository.root, "after it", hunks[0], None)
+    assert "ONE" not in repository.git("show", ":after it")
+    assert "EIGHTEEN" in repository.git("show", ":after it")
+    assert repository.git("ls-files", "before") == ""
+
+
+async def test_before_the_first_commit(make_repository: object) -> None:
+    assert callable(make_repository)
+    empty: Repository = make_repository("empty")
+    empty.write("a", "1\n")
+    await stage(empty.root, "a", None, None)
+    assert await names(empty, "staged") == ["a"]
+    await unstage(empty.root, "a", None, None)
+    assert await names(empty, "unstaged") == ["a"]
+
+
+async def test_a_hunk_with_carriage_returns_and_without_a_last_line_break(
+    repository: Repository, kept: Path
+) -> None:
+    path = repository.root / "dos"
+    before = TWENTY.replace("\n", "\r\n").encode() + b"end"
+    path.write_bytes(before)
+    repository.git("add", "dos")
+    repository.git("commit", "-m", "Add it")
+    path.write_bytes(before.replace(b"1\r\n", b"ONE\r\n", 1).replace(b"end", b"END"))
+    _, hunks = await seen(repository, "dos")
+    await discard(repository.root, kept, "dos", hunks[0], None)
+    assert path.read_bytes() == before.replace(b"end", b"END")
+    _, hunks = await seen(repository, "dos")
+    await stage(repository.root, "dos", hunks[0], None)
+    assert await names(repository, "unstaged") == []
+
+
+# Discarding and bringing back --------------------------------------------------------------------
+
+
+async def test_a_discarded_hunk_comes_back_byte_for_byte(two_hunks: Repository, kept: Path) -> None:
+    path = two_hunks.root / "list"
+    path.chmod(0o755)
+    _, hunks = await seen(two_hunks, "list")
+    done = await discard(two_hunks.root, kept, "list", hunks[0], None)
+    assert path.read_text() == BOTH_ENDS.replace("ONE", "1")
+    assert (await undo(two_hunks.root, kept, done.id)).name == "list"
+    assert path.read_text() == BOTH_ENDS
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+
+
+CONTENTS = [b"", b"\0\xff\r\n\r", "日本\r\nno end".encode(), b"x" * 3_000_000]
+
+
+@pytest.mark.parametrize("content", CONTENTS, ids=["empty", "binary", "mixed", "large"])
+@pytest.mark.parametrize("name", ["read.me", "folder/new file"])
+async def test_a_discarded_file_comes_back_byte_for_byte(
+    repository: Repository, kept: Path, name: str, content: bytes
+) -> None:
+    path = repository.root / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    await discard(repository.root, kept, name, None, None)
+    assert await names(repository, "unstaged") == []
+    await undo(repository.root, kept, None)
+    assert path.read_bytes() == content
+
+
+async def test_a_deletion_a_link_and_a_folder_that_went_come_back(
+    repository: Repository, kept: Path
+) -> None:
+    read_me = repository.root / "read.me"
+    read_me.unlink()
+    await discard(repository.root, kept, "read.me", None, None)
+    assert read_me.read_text() == "one\ntwo\nthree\n"
+    await undo(repository.root, kept, None)
+    assert not read_me.exists()
+    read_me.symlink_to("nowhere")
+    await discard(repository.root, kept, "read.me", None, None)
+    assert not read_me.is_symlink()
+    await undo(repository.root, kept, None)
+    assert read_me.readlink() == Path("nowhere")
+    new = repository.write("deep/er/new", "1\n")
+    await discard(repository.root, kept, "deep/er/new", None, None)
+    new.parent.rmdir()
+    await undo(repository.root, kept, None)
+    assert new.read_text() == "1\n"
+
+
+async def test_undo_takes_the_newest_first_and_ends(repository: Repository, kept: Path) -> None:
+    for name in ("a", "b"):
+        repository.write(name, name)
+        await discard(repository.root, kept, name, None, None)
+    assert [(await undo(repository.root, kept, None)).name for _ in range(2)] == ["b", "a"]
+    assert await refusal(undo(repository.root, kept, None)) == (
+        "There is no discard to undo in this worktree."
+    )
+
+
+async def test_undo_writes_over_nothing_and_says_where_the_rest_lies(
+    repository: Repository, kept: Path
+) -> None:
+    path = repository.write("read.me", "discarded\n")
+    await discard(repository.root, kept, "read.me", None, None)
+    path.write_text("written since\n")
+    told = await refusal(undo(repository.root, kept, None))
+    assert path.read_text() == "written since\n"
+    assert "has changed since the discard" in told
+    assert Path(told.rpartition(" lies in ")[2].rstrip(".")).read_text() == "discarded\n"
+
+
+async def test_what_cannot_be_kept_is_not_discarded(repository: Repository, kept: Path) -> None:
+    path = repository.write("read.me", "mine\n")
+    kept.parent.mkdir(parents=True)
+    kept.write_text("a file where a folder should be")
+    assert "was not discarded, because it could not be kept" in await refusal(
+        discard(repository.root, kept, "read.me", None, None)
+    )
+    assert path.read_text() == "mine\n"
+
+
+async def test_only_so_many_discards_are_kept(repository: Repository, kept: Path) -> None:
+    for number in range(MOST_KEPT):
+        (kept / f"{number:020}").mkdir(parents=True)
+    repository.write("new", "1\n")
+    done = await discard(repository.root, kept, "new", None, None)
+    left = [folder.name for folder in kept.iterdir()]
+    assert len(left) == MOST_KEPT
+    assert done.id in left
+
+
+# Conflicts ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def conflict(repository: Repository) -> Repository:
+    """A merge that stopped: `read.me` changed on both sides."""
+    repository.git("checkout", "--quiet", "-b", "other")
+    repository.commit("read.me", "theirs\n")
+    repository.git("checkout", "--quiet", "main")
+    repository.commit("read.me", "ours\n")
+    with pytest.raises(AssertionError):
+        repository.git("merge", "--quiet", "other")
+    return repository
+
+
+async def test_a_conflict_is_marked_and_staged_only_when_it_is_solved(
+    conflict: Repository, kept: Path
+) -> None:
+    assert await operation_of(conflict.root) == "merge"
+    file = await changed_file(conflict.root, "unstaged", "read.me")
+    assert file.status == "conflicted"
+    patch, _ = await patch_of(conflict.root, "unstaged", file)
+    assert "+<<<<<<< HEAD\n ours\n+=======\n+theirs\n" in patch.shown()
+    assert await names(conflict, "staged") == []
+    for call in (
+        stage(conflict.root, "read.me", None, None),
+        stage(conflict.root, None, None, None),
+    ):
+        assert "still holds conflict markers" in await refusal(call)
+    assert "has a conflict" in await refusal(discard(conflict.root, kept, "read.me", None, None))
+    conflict.write("read.me", "both\n")
+    await stage(conflict.root, "read.me", None, None)
+    assert await names(conflict, "staged") == ["read.me"]
+
+
+async def test_a_merge_and_a_rebase_are_given_up(conflict: Repository) -> None:
+    assert await abort(conflict.root) == "merge"
+    assert (conflict.root / "read.me").read_text() == "ours\n"
+    assert "No merge and no rebase" in await refusal(abort(conflict.root))
+    with pytest.raises(AssertionError):
+        conflict.git("rebase", "--quiet", "other")
+    assert await abort(conflict.root) == "rebase"
+    assert await operation_of(conflict.root) is None
