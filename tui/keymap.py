@@ -12,8 +12,8 @@ from typing import Literal
 
 from textual.binding import Binding
 
-Where = Literal["everywhere", "projects"]
-"""Where an action's keys work: everywhere, or only in the tree of projects."""
+Where = Literal["everywhere", "projects", "canvas"]
+"""Where an action's keys work: everywhere, only in the tree of projects, or on the canvas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,32 @@ ACTIONS: tuple[Action, ...] = (
         in_palette=False,
     ),
     Action("remove_project", "", "Remove the project from the list", help="No file is deleted."),
+    Action(
+        "canvas",
+        "ctrl+o",
+        "All sessions on one screen (canvas)",
+        hint="all sessions",
+        help="Those that need you first; several can be stopped, archived or written to at once.",
+    ),
+    Action(
+        "canvas_answer", "ctrl+r", "Answer what the session asks", where="canvas", hint="answer"
+    ),
+    Action(
+        "canvas_write",
+        "ctrl+e",
+        "Send a message to the marked sessions",
+        where="canvas",
+        hint="message",
+    ),
+    Action("canvas_stop", "ctrl+x", "Stop the marked sessions", where="canvas", hint="stop"),
+    Action(
+        "canvas_archive", "delete", "Archive the marked sessions", where="canvas", hint="archive"
+    ),
+    Action("canvas_layout", "f2", "As a list or as a grid", where="canvas", hint="list/grid"),
+    Action("canvas_scope", "f3", "This project's or all sessions", where="canvas", hint="scope"),
+    Action(
+        "canvas_back", "escape", "Take the filter back, then the marks, then leave", where="canvas"
+    ),
     Action("rename_session", "f4", "Rename the session"),
     Action("previous_session", "alt+left", "Go to the session before", in_palette=False),
     Action("next_session", "alt+right", "Go to the session after", in_palette=False),
@@ -120,7 +146,7 @@ ACTIONS: tuple[Action, ...] = (
 
 FOOTER = (
     "stop", "next_waiting", "add_project", "commands", "new_worktree", "new_session", "cycle_mode",
-    "toggle_tree", "next_pane", "quit",
+    "canvas", "toggle_tree", "next_pane", "quit",
 )  # fmt: skip
 """The actions in the footer, those that are wanted most first."""
 
@@ -131,6 +157,12 @@ TREE_KEYS = (
     ("enter", "Open; while filtering: the first row found"),
     ("↑ ↓ ← →", "Move, fold and unfold (also space)"),
     ("esc", "Back to the conversation"),
+)
+CANVAS_KEYS = (
+    ("letters", "Filter; backspace takes them back"),
+    ("↑ ↓ ← →", "Move"),
+    ("enter", "Open the session"),
+    ("tab", "Mark it and go on (also ctrl and a click); shift+tab goes back"),
 )
 COMPOSER_KEYS = (
     ("enter", "Send; behind a run: queue"),
@@ -172,11 +204,12 @@ def normalised(preference: Mapping[str, str]) -> dict[str, str]:
 
 def clashes(overrides: Mapping[str, str]) -> list[str]:
     """A sentence for each key that two actions would share."""
-    owners: dict[str, str] = {}
+    owners: dict[tuple[bool, str], str] = {}
     found = []
     for action in ACTIONS:
         for key in filter(None, keys_of(action.id, overrides).split(",")):
-            other = owners.setdefault(key, action.id)
+            # The canvas is a screen of its own.
+            other = owners.setdefault((action.where == "canvas", key), action.id)
             if other != action.id:
                 found.append(
                     f"The key {key} is given to both {other} and {action.id}; "

@@ -66,6 +66,8 @@ class Mirror:
     changed: Callable[[Change], None]
     state: State = field(default_factory=State)
     lost: Lost | None = None
+    followers: list[Callable[[Change], None]] = field(default_factory=list)
+    """Who else is told of changes, after `changed`: screens over the main one."""
     _waiting: list[tuple[Callable[[State], bool], "asyncio.Future[State]"]] = field(
         default_factory=list
     )
@@ -109,6 +111,8 @@ class Mirror:
                 self.lost = update
                 change = Change(self.state, before, lost=update)
         self.changed(change)
+        for follow in tuple(self.followers):
+            follow(change)
         self._wake()
 
     def _wake(self) -> None:

@@ -17,6 +17,7 @@ from tui import keymap
 from tui.actions.all import DO
 from tui.actions.local import LOCAL
 from tui.app import SpinneyApp
+from tui.screens.canvas import CANVAS
 from tui.screens.dialog import Confirm, Dialog, Report
 from tui.screens.problem import Problem
 from tui.widgets.top_bar import TopBar
@@ -41,7 +42,8 @@ def test_importing_the_program_loads_nothing_that_the_first_frame_does_not_need(
 
 
 def test_every_action_of_the_table_can_be_done() -> None:
-    assert {action.id for action in keymap.ACTIONS} <= DO.keys() | LOCAL.keys()
+    of_canvas = {"canvas_back", "canvas_scope", *CANVAS}
+    assert {action.id for action in keymap.ACTIONS} <= DO.keys() | LOCAL.keys() | of_canvas
 
 
 def test_no_two_actions_share_a_key_and_none_has_a_key_that_terminals_mistake() -> None:

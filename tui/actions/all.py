@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
-from tui.actions import projects, server, sessions, view, worktrees
+from tui.actions import canvas, projects, server, sessions, view, worktrees
 
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen
@@ -12,6 +12,7 @@ DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
     function.__name__: function
     for function in (
         view.next_waiting,
+        canvas.canvas,
         view.theme_dark,
         view.theme_light,
         view.theme_system,

@@ -41,7 +41,8 @@ class ActionCommands(Provider):
         return cast("MainScreen", self.screen)
 
     def _actions(self) -> list[Action]:
-        return [a for a in ACTIONS if a.in_palette and _is_useful(a.id, self._main)]
+        shown = (a for a in ACTIONS if a.in_palette and a.where != "canvas")
+        return [a for a in shown if _is_useful(a.id, self._main)]
 
     def _title(self, action: Action) -> Content:
         return Content.assemble(action.title, self._key(action))
@@ -49,6 +50,13 @@ class ActionCommands(Provider):
     def _key(self, action: Action) -> tuple[str, str]:
         key = shown(keys_of(action.id, self._main.key_overrides))
         return (f"  {key}" if key else "", "$text-muted")
+
+
+class CanvasCommands(ActionCommands):
+    """What can be done on the canvas."""
+
+    def _actions(self) -> list[Action]:
+        return [a for a in ACTIONS if a.where == "canvas" or a.id in ("canvas", "help", "quit")]
 
 
 def _is_useful(action_id: str, screen: "MainScreen") -> bool:

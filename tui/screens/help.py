@@ -7,6 +7,7 @@ from textual.content import Content
 
 from tui.keymap import (
     ACTIONS,
+    CANVAS_KEYS,
     COMPOSER_KEYS,
     TRANSCRIPT_KEYS,
     TREE_KEYS,
@@ -32,6 +33,7 @@ def help_page(overrides: Mapping[str, str], columns: int) -> Report:
         *_table("Message box", COMPOSER_KEYS, width),
         *_table("Conversation", TRANSCRIPT_KEYS, width),
         *_table("Projects", [*TREE_KEYS, *_actions("projects", overrides)], width),
+        *_table("All sessions", [*CANVAS_KEYS, *_actions("canvas", overrides)], width),
         ("Marks\n", "bold $accent"),
     ]
     for mark, meaning in MEANINGS:

@@ -1,0 +1,357 @@
+"""The canvas: every session of a project or of all on one screen, those that need a person first.
+
+Letters filter; several sessions can be marked and stopped, archived or written to at once. It
+follows the mirror beside the main screen and keeps nothing but the last lines it has read.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.command import Provider
+from textual.content import Content
+from textual.screen import Screen
+
+from model.commands import sessions as commands
+from model.commands.preferences import update_preferences
+from model.errors import SpinneyError
+from tui import keymap
+from tui.canvas_cells import Cell, cells, last_lines
+from tui.canvas_dialogs import Answer, AskMessage
+from tui.canvas_view import CanvasView
+from tui.marks import counts
+from tui.screens.dialog import Confirm
+from tui.widgets.line import Line, clickable
+
+if TYPE_CHECKING:
+    from model.resources import Session
+    from tui.mirror import Change
+    from tui.screens.main import MainScreen
+
+SHARED = ("commands", "help", "next_waiting", "canvas", "quit")
+"""Actions of the main screen whose keys work here as well."""
+
+Part = str | Content | tuple[str, str]
+
+_MOST_LINES = 6
+_AT_ONCE = 4
+"""How many sessions' last messages are read at the same time."""
+
+
+def _canvas_commands() -> type[Provider]:
+    from tui.screens.commands import CanvasCommands
+
+    return CanvasCommands
+
+
+class Canvas(Screen[None]):
+    """All sessions, live."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *keymap.bindings("canvas"),
+        *(binding for binding in keymap.bindings() if binding.id in SHARED),
+    ]
+    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_canvas_commands}  # type: ignore[assignment]
+
+    def __init__(self, main: "MainScreen") -> None:
+        super().__init__()
+        self.main = main
+        self.filter = ""
+        self.project_id: str | None = None
+        """The project whose sessions are shown; `None`: those of all."""
+        self._lines: dict[str, tuple[str, ...]] = {}
+        self._wanted: set[str] = set()
+        self._answer: Answer | None = None
+
+    def compose(self) -> ComposeResult:
+        """Title, cells and keys."""
+        assert self.main.link is not None
+        yield Line(id="top")
+        yield CanvasView(
+            self.main.link.palette,
+            self.main.state.preferences.canvas_layout,
+            lambda session_id: self._lines.get(session_id, ()),
+            self._agent,
+        )
+        yield Line(id="keys")
+
+    def on_mount(self) -> None:
+        """Show what is there, and follow it from now on."""
+        self.main.mirror.followers.append(self.follow)
+        self._read_streams()
+        self._show()
+
+    def on_unmount(self) -> None:
+        """Follow no more."""
+        self.main.mirror.followers.remove(self.follow)
+
+    @property
+    def view(self) -> CanvasView:
+        """The cells."""
+        return self.query_one(CanvasView)
+
+    @property
+    def key_overrides(self) -> Mapping[str, str]:
+        """Keys of a person's own."""
+        return self.main.key_overrides
+
+    # Following the mirror -----------------------------------------------------------------------
+
+    def follow(self, change: "Change") -> None:
+        """Show a change; called at most once a frame."""
+        if self._answer is not None:
+            self._answer.follow(change.state.sessions.get(self._answer_id))
+        self._read_streams()
+        if change.is_only_text:
+            self.view.look()
+            return
+        for session_id in change.sessions:
+            # A finished session may have said what no stream told; it is read again when seen.
+            if (now := change.state.sessions.get(session_id)) is None or now.status == "idle":
+                self._wanted.discard(session_id)
+        if change.preferences:
+            assert self.main.link is not None
+            self.view.set_palette(self.main.link.palette)
+            self.view.set_layout(change.state.preferences.canvas_layout)
+        self._show()
+
+    def _read_streams(self) -> None:
+        for message in self.main.state.streaming.values():
+            if lines := last_lines(message, _MOST_LINES):
+                self._lines[message.session_id] = lines
+
+    def _show(self) -> None:
+        words = self.filter.lower().split()
+        every = cells(self.main.state, self.project_id)
+        shown = [cell for cell in every if not words or cell.holds(words, self._agent(cell))]
+        self.view.empty = (
+            f"No session holds “{self.filter}”. Backspace takes letters back."
+            if words
+            else "No session is here yet. Escape leads back; ctrl+n there makes a worktree."
+        )
+        self.view.show(shown)
+        self._entitle(len(every))
+
+    def _entitle(self, every: int) -> None:
+        shown = len(self.view.cells)
+        project = self.main.state.projects.get(self.project_id or "")
+        scope = Content(project.name) if project is not None else Content("all projects")
+        number = f"{shown} of {every}" if self.filter else f"{every}"
+        marked = f" · {len(self.view.marked)} marked" if self.view.marked else ""
+        left: list[Part] = [
+            ("Canvas", "bold $accent"),
+            "   ",
+            scope,
+            (f"  {number}{marked}", "$text-muted"),
+        ]
+        if self.filter:
+            left += [("   filter: ", "$text-muted"), (self.filter, "bold")]
+        waiting, running = counts(self.main.state)
+        right: list[Part] = [(f"{waiting} need you", "bold $warning" if waiting else "$text-muted")]
+        right.append((f" · {running} running", "$accent" if running else "$text-muted"))
+        self.query_one("#top", Line).show(Content.assemble(*left), Content.assemble(*right))
+        self.query_one("#keys", Line).show(self._keys())
+
+    def _keys(self) -> Content:
+        hints = [_hint("enter", "open", ""), _hint("tab", "mark", "")]
+        for action in keymap.ACTIONS:
+            if action.where == "canvas" and action.hint:
+                key = keymap.shown(keymap.keys_of(action.id, self.key_overrides))
+                if action.id != "canvas_answer" or self._asks() is not None:
+                    hints.append(_hint(key, action.hint, action.id))
+        hints += [_hint("letters", "filter", ""), _hint("esc", "back", "canvas_back")]
+        return Content("  ").join(hints)
+
+    def _agent(self, cell: Cell) -> str:
+        assert self.main.link is not None
+        return self.main.link.labels(cell.session)[0]
+
+    @on(CanvasView.LinesWanted)
+    def _lines_wanted(self, event: CanvasView.LinesWanted) -> None:
+        new = [session_id for session_id in event.session_ids if session_id not in self._wanted]
+        self._wanted.update(new)
+        known = self.main.state.sessions
+        said = [i for i in new if (s := known.get(i)) is not None and s.message_count]
+        for first in range(_AT_ONCE):
+            if mine := said[first::_AT_ONCE]:
+                self.run_worker(self._read(mine), exit_on_error=False)
+
+    async def _read(self, session_ids: list[str]) -> None:
+        """The last lines of sessions that do not stream."""
+        for session_id in session_ids:
+            try:
+                page = await self.main.client.call(
+                    commands.get_messages, session_id=session_id, limit=1
+                )
+            except SpinneyError:
+                continue  # It went meanwhile; its cell goes, too.
+            if page.messages:
+                self._lines.setdefault(session_id, last_lines(page.messages[-1], _MOST_LINES))
+                self.view.look()
+
+    # What people do -----------------------------------------------------------------------------
+
+    @on(CanvasView.Typed)
+    def _typed(self, event: CanvasView.Typed) -> None:
+        self.filter = self.filter[:-1] if event.key == "backspace" else self.filter + event.key
+        self._show()
+
+    @on(CanvasView.Marked)
+    def _marked(self) -> None:
+        self._entitle(len(cells(self.main.state, self.project_id)))
+
+    @on(CanvasView.Opened)
+    def _opened(self, event: CanvasView.Opened) -> None:
+        self.dismiss(None)
+        self.main.action_open_session(event.session_id)
+
+    def action_do(self, action_id: str) -> None:
+        """Do an action of the key map: one of the canvas, or one that is shared."""
+        match action_id:
+            case "canvas" | "canvas_back":
+                self._back(at_once=action_id == "canvas")
+            case "canvas_scope":
+                self._change_scope()
+            case "commands":
+                self.app.action_command_palette()
+            case "next_waiting":
+                self.dismiss(None)
+                self.main.action_do(action_id)
+            case "help" | "quit":
+                self.main.action_do(action_id)
+            case _:
+                assert self.main.link is not None
+                self.main.link.start(CANVAS[action_id](self))
+
+    def _back(self, *, at_once: bool) -> None:
+        """Escape takes the filter back first, then the marks, then leaves."""
+        if self.filter and not at_once:
+            self.filter = ""
+            self._show()
+        elif self.view.marked and not at_once:
+            self.view.unmark()
+        else:
+            self.dismiss(None)
+
+    def _change_scope(self) -> None:
+        here = self.main.project
+        if self.project_id is None and here is None:
+            self.main.say("Open or point at a project first.")
+            return
+        self.project_id = None if self.project_id is not None or here is None else here.id
+        self._show()
+
+    def _asks(self) -> "Session | None":
+        here = self.view.cells[self.view.here :][:1]
+        session = here[0].session if here else None
+        return session if session is not None and session.request is not None else None
+
+    async def answer(self) -> None:
+        """Answer what the session under the cursor asks."""
+        session = self._asks()
+        if session is None or self.main.link is None:
+            self.main.say("This session asks for nothing.")
+            return
+        self._answer, self._answer_id = Answer(session, self.main.link), session.id
+        try:
+            await self.app.push_screen_wait(self._answer)
+        finally:
+            self._answer = None
+
+    async def change_layout(self) -> None:
+        """From a list to a grid and back; it stays so."""
+        present = self.main.state.preferences.canvas_layout
+        other = "grid" if present == "list" else "list"
+        await self.main.client.call(update_preferences, changes={"canvas_layout": other})
+
+    async def write(self) -> None:
+        """Send the same message to all that are marked."""
+        chosen = self.view.chosen
+        if not chosen:
+            return
+        sentence = f"It goes to {_named(chosen)}; where a run goes on, it waits behind that."
+        text = await self.app.push_screen_wait(AskMessage("Write to sessions", sentence))
+        if text:
+            call = self.main.client.call
+            await self._each(
+                chosen,
+                "sent",
+                lambda cell: call(
+                    commands.send_chat_message, session_id=cell.session.id, message=text
+                ),
+            )
+
+    async def stop(self) -> None:
+        """Stop the runs of all that are marked."""
+        chosen = [c for c in self.view.chosen if c.session.status in ("running", "waiting")]
+        if not chosen:
+            self.main.say("Nothing runs there.")
+            return
+        question = f"Stop {_named(chosen)}? What has arrived is kept."
+        if len(chosen) > 1 and not await self.app.push_screen_wait(
+            Confirm("Stop sessions", question, "stop")
+        ):
+            return
+        call = self.main.client.call
+        await self._each(
+            chosen,
+            "stopped",
+            lambda cell: call(commands.stop_generation, session_id=cell.session.id),
+        )
+
+    async def archive(self) -> None:
+        """Put all that are marked away."""
+        chosen = self.view.chosen
+        if not chosen:
+            return
+        at_work = sum(cell.session.status in ("running", "waiting") for cell in chosen)
+        question = f"Put {_named(chosen)} away?"
+        if at_work:
+            question += f" {at_work} at work would be stopped."
+        if (at_work or len(chosen) > 1) and not await self.app.push_screen_wait(
+            Confirm("Archive sessions", question, "archive")
+        ):
+            return
+        call = self.main.client.call
+        await self._each(
+            chosen,
+            "archived",
+            lambda cell: call(commands.archive_session, session_id=cell.session.id),
+        )
+
+    async def _each(
+        self, chosen: list[Cell], done: str, act: Callable[[Cell], Awaitable[object]]
+    ) -> None:
+        """Do it for each; tell how many, and of those where it failed why."""
+        problems = []
+        for cell in chosen:
+            try:
+                await act(cell)
+            except SpinneyError as error:
+                problems.append(f"{cell.name}: {error.message}")
+        if problems:
+            self.main.say("\n".join(problems), bad=True)
+        good = len(chosen) - len(problems)
+        if good:
+            self.main.say(f"{good} {done}.")
+
+
+CANVAS: Mapping[str, Callable[[Canvas], Coroutine[Any, Any, None]]] = {
+    "canvas_answer": Canvas.answer,
+    "canvas_layout": Canvas.change_layout,
+    "canvas_write": Canvas.write,
+    "canvas_stop": Canvas.stop,
+    "canvas_archive": Canvas.archive,
+}
+"""What the canvas's actions do that have to wait for something."""
+
+
+def _named(chosen: list[Cell]) -> str:
+    return f"“{chosen[0].name}”" if len(chosen) == 1 else f"{len(chosen)} sessions"
+
+
+def _hint(key: str, words: str, action_id: str) -> Content:
+    hint = Content.assemble((key, "bold $accent"), (f" {words}", "$text-muted"))
+    return clickable(hint, f"screen.do('{action_id}')") if action_id else hint
