@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, cast
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
+from textual.signal import Signal
 from textual.theme import Theme
 
 from model.errors import SpinneyError
@@ -60,7 +61,9 @@ class SpinneyApp(App[None]):
         self.animation_level = "none"
         self.main = MainScreen(self.terminal, started_in=offer_path, demo=demo)
         self._connect = connect
-        self._use_theme("system")
+        self.preferences_changed: Signal[Preferences] = Signal(self, "preferences changed")
+        """For screens that show preferences; whoever changed them."""
+        self.use_theme("system")
 
     def get_default_screen(self) -> MainScreen:
         """The main screen is the ground: one under it would be styled and laid out for nothing."""
@@ -111,14 +114,16 @@ class SpinneyApp(App[None]):
         self, preferences: "Preferences", key_overrides: Mapping[str, str]
     ) -> None:
         """Take up colours, keys and what is shown."""
-        self._use_theme(preferences.theme)
+        self.use_theme(preferences.theme)
         self.main.set_class(not preferences.show_keybinding_hints, "no-hints")
         if dict(key_overrides) != self._keymap:
             self.set_keymap(key_overrides)
             for sentence in clashes(key_overrides):
                 self.notify(sentence, severity="warning", markup=False)
+        self.preferences_changed.publish(preferences)
 
-    def _use_theme(self, wanted: Literal["system", "light", "dark"]) -> None:
+    def use_theme(self, wanted: Literal["system", "light", "dark"]) -> None:
+        """Show these colours; what the preferences say is not changed."""
         is_dark = self.terminal.dark if wanted == "system" else wanted == "dark"
         colors = chrome("dark" if is_dark else "light")
         if colors.name not in self.available_themes:

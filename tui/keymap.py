@@ -131,6 +131,13 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("refresh_git", "f5", "Ask git anew about this project's worktrees"),
     Action("copy_path", "", "Copy the worktree's path"),
+    Action(
+        "preferences",
+        "f9",
+        "Preferences",
+        help="Every setting, with what it does; found as you type.",
+    ),
+    Action("edit_keys", "", "Change the keys"),
     Action("theme_dark", "", "Theme: dark"),
     Action("theme_light", "", "Theme: light"),
     Action("theme_system", "", "Theme: as the terminal says"),

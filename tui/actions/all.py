@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
-from tui.actions import canvas, projects, server, sessions, view, worktrees
+from tui.actions import canvas, preferences, projects, server, sessions, view, worktrees
 
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen
@@ -16,6 +16,8 @@ DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
         view.theme_dark,
         view.theme_light,
         view.theme_system,
+        preferences.preferences,
+        preferences.edit_keys,
         projects.add_project,
         projects.add_offered,
         projects.remove_project,

@@ -1,0 +1,261 @@
+"""Editors of settings that are more than a word: choices with a preview, lists, entries, texts."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from model.commands.preferences import update_preferences
+from model.errors import SpinneyError
+from model.highlight import highlight_code
+from model.preferences_fields import PreferenceField
+from model.text import clean_line
+from tui.colours import palette
+from tui.screens import preferences_rows as rows
+from tui.screens.choose import Choice, Choose
+from tui.screens.dialog import Dialog, keys_line
+from tui.widgets.composer import Draft, MessageArea
+
+if TYPE_CHECKING:
+    from tui.screens.main import MainScreen
+
+SAMPLE = '''\
+from orchard import Tree
+
+LIMIT = 12  # apples a basket
+
+class Basket:
+    """Holds apples."""
+
+    def add(self, tree: Tree) -> int:
+        if self.count >= LIMIT:
+            raise ValueError(f"full: {LIMIT}")
+        return self.count + 1
+'''
+
+
+def chooser(
+    main: "MainScreen", field: PreferenceField, offered: Sequence[Choice], present: Any
+) -> Choose:
+    """The list of a setting's values; themes are shown while one chooses."""
+    value = rows.NOTHING if present is None else str(present)
+    if field.key == "theme":
+        return ChooseTheme(field.key, offered, value, main.spinney.use_theme)
+    if field.key.startswith("syntax_theme"):
+        return ChooseSyntax(field.key, offered, value)
+    return Choose(field.key, offered, value)
+
+
+class ChooseTheme(Choose):
+    """The whole screen shows the theme under the cursor; escape takes it back."""
+
+    def __init__(
+        self, title: str, choices: Sequence[Choice], present: str, show: Callable[[Any], None]
+    ) -> None:
+        super().__init__(title, choices, present)
+        self._show = show
+
+    @on(OptionList.OptionHighlighted)
+    def _preview(self, event: OptionList.OptionHighlighted) -> None:
+        self._show(event.option.id)
+
+
+class ChooseSyntax(Choose):
+    """Code in the colours of the theme under the cursor stands beside the list."""
+
+    CSS = """
+    ChooseSyntax > .dialog { width: 84; }
+    ChooseSyntax .dialog Horizontal { height: 19; max-height: 60vh; }
+    ChooseSyntax .dialog OptionList { width: 26; height: 100%; max-height: 100%; }
+    ChooseSyntax .dialog #sample { width: 1fr; height: 12; margin-left: 1; }
+    """
+
+    def body(self) -> list[Widget]:
+        """The list beside the sample."""
+        options, *rest = super().body()
+        return [Horizontal(options, Static(id="sample", markup=False)), *rest]
+
+    @on(OptionList.OptionHighlighted)
+    def _preview(self, event: OptionList.OptionHighlighted) -> None:
+        sample = self.query_one("#sample", Static)
+        colours = palette("dark", str(event.option.id))
+        sample.styles.background = colours.code.bgcolor.name if colours.code.bgcolor else None
+        parts: list[str | tuple[str, Any]] = []
+        for line in highlight_code(SAMPLE, "python"):
+            parts += [(token.text, _style(colours.tokens[token.kind])) for token in line]
+            parts.append("\n")
+        sample.update(Content.assemble(*parts))
+
+
+def _style(style: Any) -> Any:
+    from textual.style import Style
+
+    return Style.from_rich_style(style)
+
+
+class EditText(Dialog[str]):
+    """A text of several lines; `check` takes it, or says what is wrong with it."""
+
+    CSS = """
+    EditText .dialog MessageArea { max-height: 50vh; }
+    EditText .dialog .problem { display: none; }
+    EditText.objected .dialog .problem { display: block; }
+    """
+
+    def __init__(self, title: str, sentence: str, text: str, check: "Callable[[str], Any]") -> None:
+        super().__init__(title)
+        self._sentence = sentence
+        self._text = text
+        self._check = check
+
+    def body(self) -> list[Widget]:
+        """Sentence, text, objection and keys."""
+        return [
+            Static(self._sentence, markup=False, classes="words"),
+            MessageArea(sends_nothing=True),
+            Static(classes="problem", markup=False),
+            Static(
+                keys_line(("enter", "take it"), ("^j", "new line"), ("esc", "leave it as it was")),
+                classes="keys",
+            ),
+        ]
+
+    def on_mount(self) -> None:
+        """Begin at the end of the text."""
+        area = self.query_one(MessageArea)
+        area.draft = Draft(self._text)
+        area.focus()
+
+    @on(MessageArea.Submitted)
+    async def _submitted(self, event: MessageArea.Submitted) -> None:
+        event.stop()
+        try:
+            await self._check(event.text)
+        except SpinneyError as error:
+            self.add_class("objected")
+            self.query_one(".problem", Static).update(error.message)
+        else:
+            self.dismiss(event.text)
+
+
+class EditEntries(Dialog[None]):
+    """The entries of one setting, each changed on its own."""
+
+    BINDINGS = [("delete", "reset", "Default")]  # noqa: RUF012 (as Textual has it)
+
+    def __init__(self, main: "MainScreen", field: PreferenceField) -> None:
+        super().__init__(field.key)
+        self._main = main
+        self._field = field
+
+    def body(self) -> list[Widget]:
+        """Sentence, entries and keys."""
+        keys = (("enter", "change"), ("del", "default"), ("esc", "close"))
+        return [
+            Static(f"{self._field.help}.", markup=False, classes="words"),
+            OptionList(markup=False, compact=True),
+            Static(keys_line(*keys), classes="keys"),
+        ]
+
+    def on_mount(self) -> None:
+        """Show the entries, and follow what any client changes."""
+        self._main.spinney.preferences_changed.subscribe(self, lambda _: self._fill())
+        self._fill()
+        entries = self.query_one(OptionList)
+        entries.highlighted = 0
+        entries.focus()
+
+    @property
+    def _values(self) -> dict[str, Any]:
+        values: dict[str, Any] = getattr(self._main.state.preferences, self._field.key)
+        return values
+
+    @property
+    def _entry(self) -> str | None:
+        option = self.query_one(OptionList).highlighted_option
+        return option.id if option is not None else None
+
+    def _fill(self) -> None:
+        entries = self.query_one(OptionList)
+        present = entries.highlighted
+        entries.set_options([Option(self._row(key), id=key) for key in self._values])
+        entries.highlighted = present
+
+    def _row(self, key: str) -> Content:
+        value, default = self._values[key], self._field.default.get(key)
+        shown = clean_line(str(value).replace("\n", " ")) if value is not None else "as usual"
+        return Content.assemble(
+            ("● " if value != default else "  ", "$warning"),
+            f"{key:<36}",
+            (shown[:60], "bold" if value != default else "$text-muted"),
+        )
+
+    @on(OptionList.OptionSelected)
+    def _change(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        if event.option.id is not None:
+            self.run_worker(self._edit(event.option.id), exclusive=True)
+
+    async def _edit(self, key: str) -> None:
+        preferences, catalog = self._main.state.preferences, self._link_catalog()
+        nullable = self._field.key != "magic_prompt_models"
+        offered = rows.choices(self._field, preferences, catalog, nullable=nullable)
+        value = self._values[key]
+        if self._field.key == "magic_prompts":
+            sentence = "Your own text of this prompt; empty is the built-in one."
+            edit = EditText(key, sentence, value or "", lambda text: self._set(key, text or None))
+            await self.app.push_screen_wait(edit)
+            return
+        present = rows.NOTHING if value is None else value
+        chosen = await self.app.push_screen_wait(Choose(key, offered, present))
+        if chosen is not None:
+            await self._set_or_tell(key, rows.given(chosen))
+
+    def _link_catalog(self) -> Any:
+        assert self._main.link is not None
+        return self._main.link.catalog
+
+    async def _set(self, key: str, value: Any) -> None:
+        changes = {self._field.key: {key: value}}
+        await self._main.client.call(update_preferences, changes=changes)
+
+    async def _set_or_tell(self, key: str, value: Any) -> None:
+        try:
+            await self._set(key, value)
+        except SpinneyError as error:
+            self._main.say(error.message, bad=True)
+
+    def action_reset(self) -> None:
+        """The default of the entry under the cursor."""
+        if (key := self._entry) is not None:
+            self.run_worker(self._set_or_tell(key, self._field.default.get(key)))
+
+
+async def open_editor(main: "MainScreen", field: PreferenceField) -> None:
+    """The editor of a list or of an object, until it is left."""
+    if field.key == "keybindings":
+        from tui.screens.keys import KeysScreen
+
+        await main.app.push_screen_wait(KeysScreen(main))
+    elif field.key == "custom_cli_profiles":
+        from tui.screens.preference_editors_profiles import ProfilesScreen
+
+        await main.app.push_screen_wait(ProfilesScreen(main))
+    elif field.kind == "object":
+        await main.app.push_screen_wait(EditEntries(main, field))
+    else:
+        await main.app.push_screen_wait(_list_editor(main, field))
+
+
+def _list_editor(main: "MainScreen", field: PreferenceField) -> EditText:
+    async def take(text: str) -> None:
+        items = [line.strip() for line in text.splitlines() if line.strip()]
+        await main.client.call(update_preferences, changes={field.key: items})
+
+    present: list[str] = getattr(main.state.preferences, field.key)
+    return EditText(field.key, f"{field.help}, one a line.", "\n".join(present), take)
