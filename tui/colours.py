@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
-from rich.color import Color
-from rich.color_triplet import ColorTriplet
 from rich.style import Style
 
-from themes.loader import Kind, TokenStyle, chrome, syntax_theme
+from themes.contrast import contrast, mixed, readable
+from themes.loader import Kind, SyntaxTheme, TokenStyle, chrome, syntax_theme
 from themes.tokens import TokenClass
 
 
@@ -31,13 +30,22 @@ FINE: Final = Marks(("•", "◦", "▪"), "▎", "▏", "─", "│", "┼", "�
 ASCII: Final = Marks(("*", "-", "+"), "|", "|", "-", "|", "+", "\\", "~")
 
 
+_STANDS_OUT: Final = 1.25
+"""The contrast between a changed line and the changed words in it, which are bold besides."""
+
+Tokens = Mapping[TokenClass | None, Style]
+"""A style for each token class, and under `None` for code that is of no class."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class DiffStyles:
-    """One side of a diff: its ground, its changed words and its sign, all on that ground."""
+    """One side of a diff: its ground, that of its changed words, its sign, and code on both."""
 
     ground: Style
     word: Style
     sign: Style
+    tokens: Tokens
+    word_tokens: Tokens
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +69,7 @@ class Palette:
     code_inline: Style
     code: Style
     code_faint: Style
-    tokens: Mapping[TokenClass | None, Style]
+    tokens: Tokens
     inserted: DiffStyles
     deleted: DiffStyles
 
@@ -70,13 +78,13 @@ class Palette:
 def palette(kind: Kind, syntax: str, *, ascii_marks: bool = False) -> Palette:
     """The styles of our chrome, `dark` or `light`, with code in the theme called `syntax`.
 
-    The same arguments give the same object, so that what is drawn can be kept by it.
+    Colours of the theme that are hard to read on their ground are moved as far as they must. The same arguments give the same object, so that what is drawn can be kept by it.
     """
     ui, theme = chrome(kind).ui, syntax_theme(syntax)
-    ground = theme.ui["background"]
-    code = Style(color=theme.ui["foreground"], bgcolor=ground)
-    tokens: dict[TokenClass | None, Style] = {None: code}
-    tokens |= {name: token_style(style, ground) for name, style in theme.tokens.items()}
+    ground, foreground = theme.ui["background"], theme.ui["foreground"]
+    sides = [theme.ui[f"{side}_background"] for side in ("inserted", "deleted")]
+    faint = readable(mixed(foreground, ground, 0.6), ground, *sides)
+    tokens = _tokens_on(theme, ground, theme.ui["line_highlight"])
     return Palette(
         kind=kind,
         marks=ASCII if ascii_marks else FINE,
@@ -100,19 +108,30 @@ def palette(kind: Kind, syntax: str, *, ascii_marks: bool = False) -> Palette:
             Style(color=ui["text_muted"], italic=True),
         ),
         code_inline=Style(color=ui["text"], bgcolor=ui["panel"]),
-        code=code,
-        code_faint=Style(color=_mixed(theme.ui["foreground"], ground, 0.6), bgcolor=ground),
+        code=tokens[None],
+        code_faint=Style(color=faint, bgcolor=ground),
         tokens=tokens,
-        inserted=_diff_styles(theme.ui["inserted_background"], theme.tokens["inserted"].color),
-        deleted=_diff_styles(theme.ui["deleted_background"], theme.tokens["deleted"].color),
+        inserted=_diff_styles(theme, "inserted"),
+        deleted=_diff_styles(theme, "deleted"),
     )
 
 
-def token_style(style: TokenStyle, ground: str) -> Style:
+def _tokens_on(theme: SyntaxTheme, ground: str, *others: str, bold: bool = False) -> Tokens:
+    """Code on this ground, readable there and on the others as well."""
+    plain = TokenStyle(theme.ui["foreground"])
+    styles: dict[TokenClass | None, TokenStyle] = {None: plain, **theme.tokens}
+    return {
+        name: token_style(style, ground, *others) + Style(bold=bold or None)
+        for name, style in styles.items()
+    }
+
+
+def token_style(style: TokenStyle, ground: str, *others: str) -> Style:
     """A token of code on the ground of its theme, or on its own where it has one."""
+    grounds = (style.background,) if style.background else (ground, *others)
     return Style(
-        color=style.color,
-        bgcolor=style.background or ground,
+        color=readable(style.color, *grounds),
+        bgcolor=grounds[0],
         bold=style.bold or None,
         italic=style.italic or None,
         underline=style.underline or None,
@@ -120,15 +139,20 @@ def token_style(style: TokenStyle, ground: str) -> Style:
     )
 
 
-def _diff_styles(ground: str, sign: str) -> DiffStyles:
+def _diff_styles(theme: SyntaxTheme, side: Literal["inserted", "deleted"]) -> DiffStyles:
+    ground, sign = theme.ui[f"{side}_background"], theme.tokens[side].color
+    word = _word_ground(sign, ground)
     return DiffStyles(
         ground=Style(bgcolor=ground),
-        word=Style(bgcolor=_mixed(sign, ground, 0.28), bold=True),
-        sign=Style(color=sign, bgcolor=ground, bold=True),
+        word=Style(bgcolor=word, bold=True),
+        sign=Style(color=readable(sign, ground), bgcolor=ground, bold=True),
+        tokens=_tokens_on(theme, ground),
+        word_tokens=_tokens_on(theme, word, bold=True),
     )
 
 
-def _mixed(color: str, ground: str, share: float) -> str:
-    one, other = (Color.parse(name).get_truecolor() for name in (color, ground))
-    pairs = zip(one, other, strict=True)
-    return ColorTriplet(*(round(a * share + b * (1 - share)) for a, b in pairs)).hex
+def _word_ground(sign: str, ground: str) -> str:
+    """As little of the sign's colour as makes changed words stand out from their row."""
+    shares = (share / 100 for share in range(10, 60))
+    grounds = (mixed(sign, ground, share) for share in shares)
+    return next((found for found in grounds if contrast(found, ground) >= _STANDS_OUT), ground)

@@ -97,10 +97,9 @@ def _pieces(row: DiffRow, tokens: CodeLine, words: Ranges, palette: Palette) -> 
     edges = sorted(set(chain.from_iterable(words)))
     offset = 0
     for text, kind in tokens:
-        style = palette.tokens[kind]
         for part in _split(Token(text, kind), offset, edges):
             changed = any(start <= offset < stop for start, stop in words)
-            yield part, style + (side.word if changed else side.ground)
+            yield part, (side.word_tokens if changed else side.tokens)[kind]
             offset += len(part)
     if row.no_line_break:
         yield " (no line break at the end)", palette.code_faint + side.ground

@@ -6,6 +6,7 @@ from dataclasses import asdict
 import pytest
 from textual.theme import Theme
 
+from themes.contrast import contrast, luminance
 from themes.loader import chrome, names, syntax_theme
 from themes.stylesheet import custom_properties
 from themes.terminal import theme_colors
@@ -22,20 +23,6 @@ GROUND_KEYS = (
     "inserted_background",
     "deleted_background",
 )
-
-
-def luminance(color: str) -> float:
-    def linear(channel: int) -> float:
-        share = channel / 255
-        return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
-
-    red, green, blue = (linear(int(color[at : at + 2], 16)) for at in (1, 3, 5))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
 
 
 def test_there_are_nineteen_syntax_themes_and_the_defaults_are_among_them():
@@ -108,7 +95,7 @@ def test_a_style_sheet_names_every_class_and_every_colour():
     properties = custom_properties(chrome("dark"), syntax_theme("vitesse-black"))
     assert properties["--ui-text-muted"] == chrome("dark").ui["text_muted"]
     assert properties["--code-background"] == "#000000"
-    assert properties["--tok-comment"] == "#657365"
+    assert properties["--tok-string"] == syntax_theme("vitesse-black").tokens["string"].color
     assert properties["--tok-heading-weight"] == "bold"
     assert properties["--tok-link-line"] == "underline"
     assert all(f"--tok-{name.replace('_', '-')}" in properties for name in TOKEN_CLASSES)

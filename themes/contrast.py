@@ -1,0 +1,112 @@
+"""Whether a colour can be read on a ground, and the nearest colour that can.
+
+Some themes have colours below 4.5 : 1, the ratio that WCAG asks of text. Such a colour keeps its hue
+and moves in lightness alone, away from the ground, no further than it must.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+TEXT: Final = 4.5
+"""The ratio that text needs (WCAG 2.2, level AA)."""
+
+_STEP: Final = 0.005
+# Below this luminance white is the better contrast, above it black.
+_MIDDLE: Final = 0.179
+
+_Triple = tuple[float, float, float]
+
+
+@lru_cache(maxsize=4096)
+def luminance(color: str) -> float:
+    """The relative luminance of `#rrggbb`, 0 to 1."""
+    red, green, blue = _linear(color)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, 1 to 21."""
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def is_dark(color: str) -> bool:
+    """Whether white text is read better on it than black."""
+    return luminance(color) < _MIDDLE
+
+
+def mixed(color: str, ground: str, share: float) -> str:
+    """`share` of the colour, 0 to 1, laid over the ground."""
+    pairs = zip(_channels(color), _channels(ground), strict=True)
+    return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
+
+
+@lru_cache(maxsize=8192)
+def readable(color: str, *grounds: str, ratio: float = TEXT) -> str:
+    """The colour itself, or the nearest lightness of it that has this contrast on every ground."""
+    if _least(color, grounds) >= ratio:
+        return color
+    light, a, b = _to_oklab(_linear(color))
+    away = _STEP if is_dark(min(grounds, key=luminance)) else -_STEP
+    steps = range(1, int((1 - light if away > 0 else light) / _STEP) + 1)
+
+    def is_enough(step: int) -> bool:
+        return _least(_from_oklab((light + step * away, a, b)), grounds) >= ratio
+
+    at = bisect_left(steps, True, key=is_enough)
+    if at < len(steps):
+        return _from_oklab((light + steps[at] * away, a, b))
+    return max("#ffffff", "#000000", key=lambda end: _least(end, grounds))
+
+
+def _least(color: str, grounds: Iterable[str]) -> float:
+    return min(contrast(color, ground) for ground in grounds)
+
+
+def _channels(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+def _linear(color: str) -> _Triple:
+    red, green, blue = (_to_linear(channel / 255) for channel in _channels(color))
+    return red, green, blue
+
+
+def _to_linear(share: float) -> float:
+    return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
+
+
+def _of_linear(share: float) -> int:
+    share = min(max(share, 0.0), 1.0)
+    gamma = share * 12.92 if share <= 0.0031308 else 1.055 * share ** (1 / 2.4) - 0.055
+    return round(gamma * 255)
+
+
+# Björn Ottosson's OKLab: its lightness can change while the hue that people see stays.
+
+
+def _to_oklab(rgb: _Triple) -> _Triple:
+    red, green, blue = rgb
+    long = (0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue) ** (1 / 3)
+    middle = (0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue) ** (1 / 3)
+    short = (0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue) ** (1 / 3)
+    return (
+        0.2104542553 * long + 0.7936177850 * middle - 0.0040720468 * short,
+        1.9779984951 * long - 2.4285922050 * middle + 0.4505937099 * short,
+        0.0259040371 * long + 0.7827717662 * middle - 0.8086757660 * short,
+    )
+
+
+def _from_oklab(lab: _Triple) -> str:
+    light, a, b = lab
+    long = (light + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    middle = (light - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    short = (light - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    rgb = (
+        4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short,
+        -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
+        -0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short,
+    )
+    return "#" + "".join(f"{_of_linear(share):02x}" for share in rgb)
