@@ -1,7 +1,7 @@
 """Whether a colour can be read on a ground, and the nearest colour that can.
 
-Some themes have colours below 4.5 : 1, the ratio that WCAG asks of text. Such a colour keeps its hue
-and moves in lightness alone, away from the ground, no further than it must.
+Some themes have colours below 4.5 : 1, the ratio that WCAG asks of text. Such a colour keeps its
+hue and moves in lightness alone, away from the ground, no further than it must.
 """
 
 from bisect import bisect_left

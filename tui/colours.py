@@ -78,7 +78,8 @@ class Palette:
 def palette(kind: Kind, syntax: str, *, ascii_marks: bool = False) -> Palette:
     """The styles of our chrome, `dark` or `light`, with code in the theme called `syntax`.
 
-    Colours of the theme that are hard to read on their ground are moved as far as they must. The same arguments give the same object, so that what is drawn can be kept by it.
+    Colours of the theme that are hard to read on their ground are moved as far as they must. The
+    same arguments give the same object, so that what is drawn can be kept by it.
     """
     ui, theme = chrome(kind).ui, syntax_theme(syntax)
     ground, foreground = theme.ui["background"], theme.ui["foreground"]
@@ -119,7 +120,8 @@ def palette(kind: Kind, syntax: str, *, ascii_marks: bool = False) -> Palette:
 def _tokens_on(theme: SyntaxTheme, ground: str, *others: str, bold: bool = False) -> Tokens:
     """Code on this ground, readable there and on the others as well."""
     plain = TokenStyle(theme.ui["foreground"])
-    styles: dict[TokenClass | None, TokenStyle] = {None: plain, **theme.tokens}
+    styles: dict[TokenClass | None, TokenStyle] = {None: plain}
+    styles.update(theme.tokens.items())
     return {
         name: token_style(style, ground, *others) + Style(bold=bold or None)
         for name, style in styles.items()
