@@ -45,12 +45,12 @@ class Histories:
             self._live.popitem(last=False)
         return history
 
-    async def older(self, history: History) -> int:
+    async def older(self, history: History, limit: int = PAGE) -> int:
         """Read the page before what is there; how many messages came."""
         page = await self._client.call(
             get_messages,
             session_id=history.session_id,
-            limit=PAGE,
+            limit=limit,
             offset=len(history.messages),
         )
         return history.prepend(page)

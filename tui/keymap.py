@@ -2,8 +2,9 @@
 
 Bindings, the footer, the help, the command palette and the `keybindings` preference are all made
 from it. Keys that many terminals cannot tell apart (`ctrl+m`, `ctrl+i`, `ctrl+[`, `ctrl+h`) or take
-for themselves (`ctrl+s`, `ctrl+z`) are not in it; `ctrl+b`, which tmux takes, is a second key only,
-and `ctrl+space`, which input methods take, has one. No letter is: letters are for writing.
+for themselves (`ctrl+s`) are not in it, and `ctrl+z` does what it does everywhere; `ctrl+b`, which
+tmux takes, is a second key only, and `ctrl+space`, which input methods take, has one. No letter is:
+letters are for writing.
 """
 
 from collections.abc import Iterable, Mapping
@@ -65,10 +66,30 @@ ACTIONS: tuple[Action, ...] = (
         "Go to the next session that needs you",
         hint="who needs me",
     ),
+    Action(
+        "search",
+        "ctrl+f",
+        "Search all messages",
+        hint="search",
+        help="Everything that was said, in this project or in all; enter goes there.",
+    ),
     Action("stop", "escape", "Stop the run of this session", hint="stop"),
     Action("help", "f1", "Help: keys and marks", hint="help"),
     Action("toggle_tree", "f2,ctrl+b", "Show or hide the projects", hint="projects"),
-    Action("quit", "ctrl+q", "Quit", hint="quit"),
+    Action("quit", "ctrl+q", "Quit", hint="quit", help="Asks first if something runs."),
+    Action(
+        "to_shell",
+        "ctrl+z",
+        "Go to the shell for a while; `fg` comes back",
+        help="Agents go on meanwhile.",
+    ),
+    Action(
+        "leave_running",
+        "",
+        "Leave Spinney running, without a screen",
+        help="`spinney` shows it again in any terminal, `spinney stop` ends it.",
+    ),
+    Action("stop_spinney", "", "Stop Spinney: end all that runs", help="Asks first."),
     Action(
         "add_project",
         "f3",
@@ -121,7 +142,38 @@ ACTIONS: tuple[Action, ...] = (
     Action("choose_agent", "", "Choose the session's agent"),
     Action("choose_thinking", "", "Choose how much the session thinks"),
     Action("take_back", "", "Take back the newest queued message"),
+    Action("rename_worktree", "", "Rename the worktree and its branch"),
+    Action("label_worktree", "", "Label the worktree", help="A word in a colour, by its name."),
+    Action(
+        "recreate_worktree",
+        "",
+        "Recreate the worktree",
+        help="Where its directory was removed by hand: checks the branch out again.",
+    ),
+    Action(
+        "cancel_git",
+        "",
+        "Cancel what git does in the worktree",
+        help="Its creation, a commit, a pull or a push, with the hooks that it waits for.",
+    ),
+    Action(
+        "open_base",
+        "",
+        "Work in the project's own directory",
+        help="Sessions without a worktree of their own.",
+    ),
     Action("archive_worktree", "", "Archive the worktree", help="Its files stay."),
+    Action(
+        "show_archive",
+        "f8",
+        "Archive: bring back worktrees and sessions, or delete them for good",
+    ),
+    Action(
+        "delete_worktree",
+        "",
+        "Delete the worktree for good",
+        help="Its directory, branch and sessions; what would be lost is named first.",
+    ),
     Action(
         "remove_worktree",
         "",

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from tui.screens.main import MainScreen
     from tui.widgets.request_panel import Choice
 
+REACH = 1000
+"""Messages of a page on the way to one that is far back."""
+
 
 class Link:
     """The main screen's end of the client."""
@@ -169,6 +172,22 @@ class Link:
         await self._histories.older(history)
         if chat.session_id == history.session_id:
             chat.transcript.changed(0)
+
+    async def reveal(self, session_id: str, message_id: str) -> None:
+        """Show a message of the session that was just opened, however far back it is."""
+        screen = self._screen
+        # The newest page is being read; what it is read for goes on here.
+        screen.workers.cancel_group(screen, "opening")
+        session = self.mirror.state.sessions[session_id]
+        await self.show(session)
+        history = self._histories.get(session_id)
+        while history is not None and not any(m.id == message_id for m in history.messages):
+            if not history.older or not await self._histories.older(history, REACH):
+                screen.say("That message is not there any more.")
+                return
+        if screen.chat.session_id == session_id and screen.chat.transcript is not None:
+            screen.chat.transcript.changed(0)
+            screen.chat.transcript.reveal(message_id)
 
     def fold(self, change: Change, opened: str | None) -> int | None:
         """Fold events into the live conversations; the first index that changed in the open one."""

@@ -98,13 +98,17 @@ def _worktree_step(state: "State", worktree_id: str, key: str) -> Step:
     if worktree.status == "missing":
         return Step(
             name,
-            f"Its directory is gone: {clean_line(worktree.path)}. Restore it, or remove the "
-            "worktree.",
-            offer="Remove the worktree",
-            action="remove_worktree",
+            f"Its directory is gone: {clean_line(worktree.path)}. Its sessions and its branch "
+            f"{clean_line(worktree.branch)} are still there.",
+            offer="Check the branch out again",
+            action="recreate_worktree",
         )
     if worktree.status == "creating":
-        return Step(name, "The worktree is being made. Write the first message meanwhile.")
+        return Step(
+            name,
+            "The worktree is being made. Write the first message meanwhile.",
+            more=(("esc", "cancel"),),
+        )
     return Step(
         name,
         f"No session yet on branch {clean_line(worktree.branch)}. "

@@ -172,6 +172,17 @@ class TranscriptView(ScrollView):
             self._place()
             self.refresh_changed()
 
+    def reveal(self, message_id: str) -> None:
+        """Put a loaded message at the top of the window; also before the widget has its size."""
+        if self.window is None:
+            return
+        history = self.window.rows.history
+        index = next((at for at in range(len(history)) if history[at].id == message_id), None)
+        if index is not None:
+            self.window.anchor = Anchor(index, message_id, 0)
+            self.settle()
+            self.refresh_changed()
+
     def settle(self) -> None:
         """Put the window in its place after rows came, changed or went."""
         if self.window is not None and self.is_ready:

@@ -9,6 +9,7 @@ from model.catalog import BUILT_IN
 from model.client.base import Happened, Loaded, Lost, Update
 from model.commands.doctor import AgentKind, AgentModel, BackendReport
 from model.commands.registry import Command
+from model.commands.worktrees import RemovalLosses
 from model.errors import SpinneyError
 from model.events import Event
 from model.resources import (
@@ -37,6 +38,9 @@ class FakeClient:
             "send_chat_message": lambda given: SentMessage(message_id="m", status="processing"),
             "get_problems": lambda given: [],
             "get_http_server_status": lambda given: {"running": False},
+            "get_removal_losses": lambda given: RemovalLosses(
+                files=[], commits=0, sessions=0, running=[]
+            ),
             "list_agents": lambda given: [
                 AgentKind(
                     name=row.name,

@@ -8,11 +8,10 @@ from textual.widgets import Input
 
 from model import events as e
 from model.commands.doctor import AgentKind
-from model.errors import SpinneyError
 from tests.tui.conftest import Start, until
 from tui.places import Place
 from tui.screens.choose import Choose
-from tui.screens.dialog import AskText, Confirm
+from tui.screens.dialog import AskText
 from tui.screens.new_worktree import NewWorktree
 
 
@@ -284,10 +283,16 @@ async def test_a_new_worktree_gets_its_first_message_when_it_is_made(start: Star
     async with start(client) as (app, pilot):
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
-        await pilot.press(*"mend", "ctrl+j", *"it", "tab", *"fox", "tab", *"dev", "enter")
+        await pilot.press(*"mend", "ctrl+j", *"it", "tab", *"fox", "enter")
         await until(pilot, lambda: "swift-fox  being made …" in app.main.projects.labels)
         assert client.called("create_worktree") == [
-            {"project_id": "p1", "base_branch": "dev", "custom_name": "fox"}
+            {
+                "project_id": "p1",
+                "base_branch": None,
+                "custom_name": "fox",
+                "issue_context": None,
+                "pr_context": None,
+            }
         ]
         assert not client.called("create_session")
         client.feed(e.WorktreeCreated(worktree=a_worktree(id="new", name="swift-fox")))
@@ -344,30 +349,6 @@ async def test_a_worktree_that_failed_leaves_its_message_for_the_next_try(start:
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
         assert app.screen.query_one("#message").text == "mend"  # type: ignore[attr-defined]
-
-
-async def test_removing_a_worktree_names_what_would_be_lost_before_force(start: Start) -> None:
-    client = two_sessions()
-
-    def remove(given: dict[str, object]) -> None:
-        if not given.get("force"):
-            raise SpinneyError("“brave-otter” has 2 uncommitted files.", "conflict")
-
-    client.answers["remove_worktree"] = remove
-    async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
-        app.main.action_do("remove_worktree")
-        await until(pilot, lambda: isinstance(app.screen, Confirm))
-        first = app.screen
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen is not first)
-        assert "2 uncommitted files" in app.screen.sentence  # type: ignore[attr-defined]
-        await pilot.press("enter")
-        await pilot.pause()
-        assert len(client.called("remove_worktree")) == 1
-        await pilot.press("y")
-        await until(pilot, lambda: len(client.called("remove_worktree")) == 2)
-        assert client.called("remove_worktree")[1]["force"] is True
 
 
 async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(

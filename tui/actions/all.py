@@ -3,7 +3,17 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
-from tui.actions import canvas, preferences, projects, server, sessions, view, worktrees
+from tui.actions import (
+    archive,
+    canvas,
+    preferences,
+    projects,
+    search,
+    server,
+    sessions,
+    view,
+    worktrees,
+)
 
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen
@@ -13,6 +23,7 @@ DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
     for function in (
         view.next_waiting,
         canvas.canvas,
+        search.search,
         view.theme_dark,
         view.theme_light,
         view.theme_system,
@@ -23,8 +34,15 @@ DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
         projects.remove_project,
         projects.check_agents,
         worktrees.new_worktree,
-        worktrees.archive_worktree,
-        worktrees.remove_worktree,
+        worktrees.cancel_git,
+        worktrees.open_base,
+        worktrees.rename_worktree,
+        worktrees.label_worktree,
+        worktrees.recreate_worktree,
+        archive.archive_worktree,
+        archive.remove_worktree,
+        archive.delete_worktree,
+        archive.show_archive,
         worktrees.refresh_git,
         worktrees.copy_path,
         sessions.new_session,

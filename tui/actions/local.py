@@ -61,6 +61,9 @@ def remove_here(screen: "MainScreen") -> None:
     if place is None:
         return
     screen.point_to(place)
+    if place.kind == "worktree" and screen.state.worktrees[place.id].status == "creating":
+        screen.action_do("cancel_git")
+        return
     removals = {"session": "archive_session", "worktree": "remove_worktree"}
     screen.action_do(removals.get(place.kind, "remove_project"))
 

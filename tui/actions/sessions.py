@@ -63,8 +63,10 @@ async def stop(screen: "MainScreen") -> None:
     """Stop what runs here; without a run, escape closes what covers the chat."""
     if step_back(screen):
         return
-    session = screen.session
-    if session is not None and session.status in ("running", "waiting"):
+    session, worktree = screen.session, screen.worktree
+    if session is None and worktree is not None and worktree.status == "creating":
+        screen.action_do("cancel_git")
+    elif session is not None and session.status in ("running", "waiting"):
         await screen.client.call(commands.stop_generation, session_id=session.id)
         screen.say("Stopped.")
 

@@ -1,35 +1,61 @@
-"""Actions about worktrees."""
+"""Actions about worktrees: made, named, labelled, brought back, looked at."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from model.commands import git as git_commands
+from model.commands import hosting
 from model.commands import worktrees as commands
+from model.commands.projects import get_project_branches
 from model.commands.sessions import create_session
 from model.errors import SpinneyError
+from model.resources import Label
 from tui.places import Place
-from tui.screens.dialog import Confirm
-from tui.screens.new_worktree import NewWorktree, WantedWorktree
+from tui.screens.choose import Choice, Choose
+from tui.screens.dialog import AskText, Confirm
+from tui.screens.new_worktree import (
+    NewWorktree,
+    Offers,
+    WantedWorktree,
+    issue_context,
+    pull_request_context,
+)
 
 if TYPE_CHECKING:
     from model.resources import Project, Worktree
     from tui.screens.main import MainScreen
 
-CREATION_LIMIT = 600.0
+CREATION_LIMIT: Final = 600.0
 """Seconds that making a worktree may take: large repositories check out for minutes."""
+
+_PALETTE: Final = {
+    "#e5534b": "red",
+    "#e0823d": "orange",
+    "#d4a72c": "yellow",
+    "#57ab5a": "green",
+    "#39c5cf": "cyan",
+    "#539bf5": "blue",
+    "#b083f0": "purple",
+    "#768390": "grey",
+}
+"""Colours of labels that can be read on dark and on light ground."""
 
 
 async def new_worktree(screen: "MainScreen") -> None:
     """Ask what is wanted, make it, and begin its first session."""
-    project = screen.project or next(
-        (p for p in screen.state.projects.values() if not p.is_folder), None
-    )
+    project = screen.project
     if project is None or project.is_folder:
+        project = next((p for p in screen.state.projects.values() if not p.is_folder), None)
+    if project is None:
         screen.say("Add a project first: press ctrl+p and choose “Add a project”.")
         return
-    wanted, problem = screen.link.unmade if screen.link else (WantedWorktree(), "")
+    assert screen.link is not None
+    wanted, problem = screen.link.unmade
     while True:
         given = await screen.app.push_screen_wait(
-            NewWorktree(project.name, project.default_branch, wanted, problem)
+            NewWorktree(
+                project.name, project.default_branch, _offers(screen, project), wanted, problem
+            )
         )
         if given is None:
             return
@@ -41,6 +67,32 @@ async def new_worktree(screen: "MainScreen") -> None:
     await _begin(screen, worktree, given)
 
 
+def _offers(screen: "MainScreen", project: "Project") -> Offers:
+    assert screen.link is not None
+
+    async def branches() -> Sequence[Choice]:
+        found = await screen.client.call(get_project_branches, project_id=project.id)
+        return [Choice(b.name, b.name, "checked out" if b.current else "") for b in found]
+
+    async def issues() -> Sequence[Choice]:
+        found = await screen.client.call(hosting.list_issues, project_id=project.id)
+        return [Choice(f"{issue.number}\n", f"#{issue.number} {issue.title}") for issue in found]
+
+    async def pull_requests() -> Sequence[Choice]:
+        found = await screen.client.call(hosting.list_pull_requests, project_id=project.id)
+        return [
+            Choice(
+                f"{request.number}\n{request.head_ref_name}\n{request.base_ref_name}",
+                f"#{request.number} {request.title}",
+                f"{request.head_ref_name} → {request.base_ref_name}",
+            )
+            for request in found
+        ]
+
+    agents = [Choice(row.name, row.label, row.program) for row in screen.link.catalog.backends]
+    return Offers(branches, issues, pull_requests, agents)
+
+
 async def _announced(
     screen: "MainScreen", project: "Project", wanted: WantedWorktree
 ) -> "Worktree":
@@ -49,6 +101,8 @@ async def _announced(
         project_id=project.id,
         base_branch=wanted.base or None,
         custom_name=wanted.name or None,
+        issue_context=issue_context(wanted.issue),
+        pr_context=pull_request_context(wanted.pull_request, project.default_branch),
     )
     await screen.mirror.until(lambda state: worktree.id in state.worktrees)
     return worktree
@@ -59,6 +113,8 @@ async def _begin(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorkt
     link = screen.link
     assert link is not None
     screen.open_place(Place("worktree", worktree.id))
+    # What was filled in is there again when one tries once more.
+    link.unmade = (wanted, f"“{worktree.name}” could not be made; change something.")
     state = await screen.mirror.until(
         lambda state: (
             worktree.id not in state.worktrees or state.worktrees[worktree.id].status != "creating"
@@ -66,11 +122,14 @@ async def _begin(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorkt
         within=CREATION_LIMIT,
     )
     if worktree.id not in state.worktrees:
-        # Its event tells why. What was filled in is there again when one tries once more.
-        link.unmade = (wanted, f"“{worktree.name}” could not be made; change something.")
-        return
+        return  # Its event tells why.
     link.unmade = (WantedWorktree(), "")
-    session = await screen.client.call(create_session, worktree_id=worktree.id)
+    session = await screen.client.call(
+        create_session,
+        worktree_id=worktree.id,
+        backend=wanted.backend or None,
+        execution_mode=wanted.mode,
+    )
     await screen.mirror.until(lambda state: session.id in state.sessions)
     # Somebody may have gone elsewhere while a large checkout went on; they are left there.
     if screen.place == Place("worktree", worktree.id):
@@ -79,47 +138,92 @@ async def _begin(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorkt
         await link.send(session.id, wanted.message)
 
 
-async def archive_worktree(screen: "MainScreen") -> None:
-    """Put the worktree away."""
-    worktree = screen.worktree
+async def cancel_git(screen: "MainScreen") -> None:
+    """End the creation, commit, pull or push that runs in the worktree."""
+    worktree = pointed_worktree(screen)
     if worktree is None:
-        screen.say("Open or point at a worktree first.")
         return
-    await screen.client.call(commands.archive_worktree, worktree_id=worktree.id)
-    screen.say(f"“{worktree.name}” is archived; its files stay.")
-
-
-async def remove_worktree(screen: "MainScreen") -> None:
-    """Remove the worktree; what would be lost is named before anything is."""
-    worktree = screen.worktree
-    if worktree is None:
-        screen.say("Open or point at a worktree first.")
-        return
-    archives = screen.state.preferences.removal_behavior == "archive"
-    what = (
-        "It goes to the archive; its files stay."
-        if archives
-        else "Its directory, its branch and its sessions are deleted."
-    )
-    sentence = f"Remove the worktree “{worktree.name}”?\n{what}"
-    if not await screen.app.push_screen_wait(Confirm("Remove the worktree", sentence, "remove")):
-        return
-    try:
-        await screen.client.call(commands.remove_worktree, worktree_id=worktree.id)
-    except SpinneyError as error:
-        if error.error_type != "conflict" or _is_busy(screen, worktree):
-            raise
-        dialog = Confirm("This would be lost", error.message, "remove it anyway", enter=False)
+    if worktree.status == "creating":
+        sentence = f"Stop making “{worktree.name}”? Nothing of it stays."
+        dialog = Confirm("Cancel the creation", sentence, "stop it")
         if not await screen.app.push_screen_wait(dialog):
             return
-        await screen.client.call(commands.remove_worktree, worktree_id=worktree.id, force=True)
-    screen.say(f"“{worktree.name}” is removed.")
+    await screen.client.call(git_commands.cancel_git, worktree_id=worktree.id)
 
 
-def _is_busy(screen: "MainScreen", worktree: "Worktree") -> bool:
-    """Whether a session at work is why it was refused; force would not help."""
-    sessions = screen.state.sessions_of(worktree.id)
-    return any(session.status in ("running", "waiting") for session in sessions)
+async def open_base(screen: "MainScreen") -> None:
+    """Sessions in the project's own directory."""
+    project = screen.project
+    if project is None or project.is_folder:
+        screen.say("Open or point at a project first.")
+        return
+    worktree = await screen.client.call(commands.open_base_worktree, project_id=project.id)
+    await screen.mirror.until(lambda state: worktree.id in state.worktrees)
+    screen.open_place(Place("worktree", worktree.id))
+
+
+async def rename_worktree(screen: "MainScreen") -> None:
+    """Give the worktree and its branch another name; asked again where that cannot be."""
+    worktree = pointed_worktree(screen)
+    if worktree is None:
+        return
+    name, problem = worktree.name, ""
+    while True:
+        given = await screen.app.push_screen_wait(
+            AskText("Rename the worktree and its branch", name, sentence=problem)
+        )
+        if given is None or given == worktree.name:
+            return
+        try:
+            await screen.client.call(
+                commands.rename_worktree, worktree_id=worktree.id, new_name=given
+            )
+            return
+        except SpinneyError as error:
+            name, problem = given, error.message
+
+
+async def label_worktree(screen: "MainScreen") -> None:
+    """A coloured word; an empty one takes it away."""
+    worktree = pointed_worktree(screen)
+    if worktree is None:
+        return
+    label, problem = worktree.label, "A word that stands by its name, such as “review”."
+    name = label.name if label else ""
+    while True:
+        dialog = AskText("Label", name, sentence=problem, empty="take the label away")
+        given = await screen.app.push_screen_wait(dialog)
+        if given is None:
+            return
+        try:
+            await _label(screen, worktree, given)
+            return
+        except SpinneyError as error:
+            name, problem = given, error.message
+
+
+async def _label(screen: "MainScreen", worktree: "Worktree", name: str) -> None:
+    label = None
+    if name:
+        choices = [Choice(color, f"██ {word}", color=color) for color, word in _PALETTE.items()]
+        present = worktree.label.color if worktree.label else ""
+        color = await screen.app.push_screen_wait(Choose("Colour of the label", choices, present))
+        if color is None:
+            return
+        label = Label(name=name, color=color)
+    await screen.client.call(commands.update_worktree_label, worktree_id=worktree.id, label=label)
+
+
+async def recreate_worktree(screen: "MainScreen") -> None:
+    """Check the branch out again whose directory is gone."""
+    worktree = pointed_worktree(screen)
+    if worktree is None:
+        return
+    if worktree.status != "missing":
+        screen.say(f"The directory of “{worktree.name}” is there.")
+        return
+    screen.say(f"Checking out {worktree.branch} again …")
+    await screen.client.call(commands.recreate_worktree, worktree_id=worktree.id)
 
 
 async def refresh_git(screen: "MainScreen") -> None:
@@ -130,7 +234,13 @@ async def refresh_git(screen: "MainScreen") -> None:
 
 async def copy_path(screen: "MainScreen") -> None:
     """Copy where the worktree is."""
+    worktree = pointed_worktree(screen)
+    if worktree is not None:
+        screen.spinney.copy(worktree.path)
+
+
+def pointed_worktree(screen: "MainScreen") -> "Worktree | None":
+    """The worktree that actions are about; says so where there is none."""
     if screen.worktree is None:
         screen.say("Open or point at a worktree first.")
-        return
-    screen.spinney.copy(screen.worktree.path)
+    return screen.worktree

@@ -19,6 +19,8 @@ class Choice:
     value: str
     label: str
     description: str = ""
+    color: str = ""
+    """What the label is drawn in; empty: as text is."""
 
 
 class Choose(Dialog[str]):
@@ -41,7 +43,7 @@ class Choose(Dialog[str]):
 
     def _shown(self, choice: Choice) -> Content:
         mark = "● " if choice.value == self.present else "  "
-        parts = [(mark, "$accent"), (choice.label, "")]
+        parts = [(mark, "$accent"), (choice.label, choice.color)]
         if choice.description:
             parts.append((f"  {choice.description}", "$text-muted"))
         return Content.assemble(*parts)

@@ -63,6 +63,8 @@ def _is_useful(action_id: str, screen: "MainScreen") -> bool:
     """Whether the action has something to act on now."""
     if action_id.startswith(("choose_", "rename_", "archive_session", "delete_", "take_back")):
         return screen.session is not None
-    if "worktree" in action_id and action_id != "new_worktree":
+    if action_id == "recreate_worktree":
+        return screen.worktree is not None and screen.worktree.status == "missing"
+    if action_id == "cancel_git" or ("worktree" in action_id and action_id != "new_worktree"):
         return screen.worktree is not None
     return True

@@ -86,28 +86,37 @@ class Confirm(Dialog[bool]):
 
 
 class AskText(Dialog[str]):
-    """One line of text."""
+    """One line of text. An empty one changes nothing, unless `empty` says what it does."""
 
     def __init__(
-        self, title: str, value: str = "", *, sentence: str = "", placeholder: str = ""
+        self,
+        title: str,
+        value: str = "",
+        *,
+        sentence: str = "",
+        placeholder: str = "",
+        empty: str = "",
     ) -> None:
         super().__init__(title)
         self._value = value
         self._sentence = sentence
         self._placeholder = placeholder
+        self._empty = empty
 
     def body(self) -> list[Widget]:
         """Sentence, line and keys."""
+        empty = (("empty", self._empty),) if self._empty else ()
         return [
             *([Static(self._sentence, markup=False, classes="words")] if self._sentence else []),
             Input(self._value, placeholder=self._placeholder, select_on_focus=False, compact=True),
-            Static(keys_line(("enter", "take it"), ("esc", "cancel")), classes="keys"),
+            Static(keys_line(("enter", "take it"), *empty, ("esc", "cancel")), classes="keys"),
         ]
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.dismiss(event.value.strip() or None)
+        words = event.value.strip()
+        self.dismiss(words if words or self._empty else None)
 
 
 class Report(Dialog[str]):

@@ -1,13 +1,29 @@
 """The dialog that makes a worktree, and gives its agent something to do at once."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from textual import on
 from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
+from model.resources import ExecutionMode
+from model.worktrees.naming import IssueContext, PullRequestContext
+from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog, keys_line
+from tui.screens.pick import Load, Pick
 from tui.widgets.composer import MessageArea
+from tui.widgets.pick_field import PickField
+
+NONE: Final = Choice("", "none")
+AS_USUAL: Final = Choice("", "as usual")
+_MODES: Final[dict[ExecutionMode, str]] = {
+    "plan": "proposes, and changes nothing",
+    "build": "edits, and asks before commands",
+    "yolo": "does everything without asking",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,28 +33,55 @@ class WantedWorktree:
     message: str = ""
     name: str = ""
     base: str = ""
+    issue: Choice = NONE
+    """`12`, its number, or `12 Its title` as it was typed."""
+    pull_request: Choice = NONE
+    backend: str = ""
+    mode: ExecutionMode = "plan"
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """What can be chosen; lists are read when they are opened."""
+
+    branches: Load
+    issues: Load
+    pull_requests: Load
+    agents: Sequence[Choice]
 
 
 class NewWorktree(Dialog[WantedWorktree]):
-    """First message, name, base branch; none of them is required."""
+    """First message, name, what it begins from, agent and mode; none of them is required.
+
+    Args:
+        project: The project's name.
+        default_branch: What it branches off as usual.
+        offers: What can be chosen.
+        filled_in: What was written before, when it could not be made.
+        problem: Why not; shown at the field that it is about.
+    """
 
     def __init__(
         self,
         project: str,
         default_branch: str,
+        offers: Offers,
         filled_in: WantedWorktree | None = None,
         problem: str = "",
     ) -> None:
         super().__init__(f"New worktree of {project}")
         self._default_branch = default_branch
+        self._offers = offers
         self._filled_in = filled_in or WantedWorktree()
         self._problem = problem
+        self._problem_at = _field_of(problem) if problem else ""
 
     def body(self) -> list[Widget]:
         """The fields in the order in which they are wanted."""
-        given = self._filled_in
+        given, offers = self._filled_in, self._offers
+        base = Choice(given.base, given.base or self._default_branch)
         return [
-            *([Static(self._problem, markup=False, classes="problem")] if self._problem else []),
+            *self._problem_of(""),
             Label("What should the agent do?"),
             MessageArea(
                 id="message",
@@ -47,25 +90,88 @@ class NewWorktree(Dialog[WantedWorktree]):
             ),
             Label("Name"),
             Input(given.name, id="name", placeholder="a name is found for you", compact=True),
-            Label("Branch off"),
-            Input(given.base, id="base", placeholder=self._default_branch, compact=True),
+            *self._problem_of("name"),
+            PickField("Branch off", base, self._branches, id="base"),
+            *self._problem_of("base"),
+            PickField("Issue", given.issue, self._issues, id="issue"),
+            PickField("Pull request", given.pull_request, self._pull_requests, id="pull-request"),
+            PickField("Agent", _chosen(given.backend, offers.agents), self._agents, id="agent"),
+            PickField("Mode", Choice(given.mode, given.mode), self._modes, id="mode"),
             Static(
                 keys_line(
-                    ("enter", "make it"), ("tab", "next field"), ("^j", "line"), ("esc", "cancel")
+                    ("enter", "make it"),
+                    ("tab", "next field"),
+                    ("space", "choose"),
+                    ("^j", "line"),
+                    ("esc", "cancel"),
                 ),
                 classes="keys",
             ),
         ]
 
+    def _problem_of(self, field: str) -> list[Widget]:
+        if not self._problem or self._problem_at != field:
+            return []
+        words = re.sub(r"^Invalid field '\w+': ", "", self._problem)
+        return [Static(words[:1].upper() + words[1:], markup=False, classes="problem")]
+
     def on_mount(self) -> None:
-        """Begin with the message."""
+        """Begin with the message, or where something is wrong."""
         area = self.query_one("#message", MessageArea)
         area.text = self._filled_in.message
-        area.focus()
+        self.query_one(f"#{self._problem_at or 'message'}").focus()
+
+    # The lists ----------------------------------------------------------------------------------
+
+    def _branches(self, present: str, typed: str) -> Pick:
+        present = present or self._default_branch
+        return Pick("Branch off", self._offers.branches, present, typed=typed, own="begin from")
+
+    def _issues(self, present: str, typed: str) -> Pick:
+        return Pick("Issue", _with_none(self._offers.issues), present, typed=typed, own="issue")
+
+    def _pull_requests(self, present: str, typed: str) -> Pick:
+        load = _with_none(self._offers.pull_requests)
+        return Pick("Pull request", load, present, typed=typed, own="pull request")
+
+    def _agents(self, present: str, typed: str) -> Pick:
+        return Pick("Agent", [AS_USUAL, *self._offers.agents], present, typed=typed)
+
+    def _modes(self, present: str, typed: str) -> Pick:
+        return Pick(
+            "Mode",
+            [Choice(mode, mode, what) for mode, what in _MODES.items()],
+            present,
+            typed=typed,
+        )
+
+    @on(PickField.Changed)
+    def _changed(self, event: PickField.Changed) -> None:
+        """A number that was typed must be one; an issue's words begin the first message."""
+        event.stop()
+        field = event.field
+        if field.id not in ("issue", "pull-request") or not field.choice.value:
+            return
+        number = number_in(field.choice.value)
+        if number is None:
+            field.take(NONE)
+            self.notify("That is no number; type it as it stands, such as 12.", markup=False)
+            return
+        if "\n" not in field.choice.value:
+            words = _title(field.choice)
+            field.take(Choice(field.choice.value, f"#{number} {words}".rstrip()))
+        other = "pull-request" if field.id == "issue" else "issue"
+        self.query_one(f"#{other}", PickField).take(NONE)
+        area = self.query_one("#message", MessageArea)
+        if field.id == "issue" and not area.text.strip():
+            area.text = f"Resolve issue {field.choice.label}"
 
     @on(Input.Submitted)
     @on(MessageArea.Submitted)
-    def _submitted(self, event: Input.Submitted | MessageArea.Submitted) -> None:
+    @on(PickField.Submitted)
+    def _submitted(
+        self, event: Input.Submitted | MessageArea.Submitted | PickField.Submitted
+    ) -> None:
         event.stop()
         self._submit()
 
@@ -74,6 +180,66 @@ class NewWorktree(Dialog[WantedWorktree]):
             WantedWorktree(
                 message=self.query_one("#message", MessageArea).draft.full().strip(),
                 name=self.query_one("#name", Input).value.strip(),
-                base=self.query_one("#base", Input).value.strip(),
+                base=self._choice("base").value,
+                issue=self._choice("issue"),
+                pull_request=self._choice("pull-request"),
+                backend=self._choice("agent").value,
+                mode=next(mode for mode in _MODES if mode == self._choice("mode").value),
             )
         )
+
+    def _choice(self, field: str) -> Choice:
+        return self.query_one(f"#{field}", PickField).choice
+
+
+def number_in(value: str) -> int | None:
+    """The number that an issue or pull request was chosen or typed by: `12`, `#12 Its title`."""
+    found = re.match(r"#?(\d{1,9})(?:\s|$)", value)
+    return int(found[1]) if found and int(found[1]) > 0 else None
+
+
+def issue_context(choice: Choice) -> IssueContext | None:
+    """The issue that was chosen."""
+    number = number_in(choice.value)
+    if number is None:
+        return None
+    return IssueContext(number=number, title=_title(choice) or "issue")
+
+
+def pull_request_context(choice: Choice, default_branch: str) -> PullRequestContext | None:
+    """The pull request that was chosen; of one that was typed, only its number is known."""
+    number = number_in(choice.value)
+    if number is None:
+        return None
+    _, _, branches = choice.value.partition("\n")
+    head, _, base = branches.partition("\n")
+    return PullRequestContext(
+        number=number,
+        title=_title(choice) or f"Pull request {number}",
+        head_ref_name=head or f"pr-{number}",
+        base_ref_name=base or default_branch,
+    )
+
+
+def _title(choice: Choice) -> str:
+    """The words after the number."""
+    return re.sub(r"^#?\d+\s*", "", choice.label if "\n" in choice.value else choice.value).strip()
+
+
+def _with_none(load: Load) -> Load:
+    async def loaded() -> Sequence[Choice]:
+        return [NONE, *await load()]
+
+    return loaded
+
+
+def _chosen(value: str, offers: Sequence[Choice]) -> Choice:
+    return next((offer for offer in offers if offer.value == value), AS_USUAL)
+
+
+def _field_of(problem: str) -> str:
+    """The field that a refusal is about."""
+    if "'baseBranch'" in problem:
+        return "base"
+    names = ("'customName'", "Worktree name already", "Branch already", "Worktree path already")
+    return "name" if any(words in problem for words in names) else ""

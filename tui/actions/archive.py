@@ -1,0 +1,185 @@
+"""Actions that put worktrees away, remove them, and bring back what was put away."""
+
+from typing import TYPE_CHECKING
+
+from model.commands import sessions as session_commands
+from model.commands import worktrees as commands
+from model.errors import SpinneyError
+from model.text import clean_line
+from tui.actions.worktrees import pointed_worktree
+from tui.places import Place, is_shown
+from tui.screens.archive import Archive, FromArchive
+from tui.screens.dialog import Confirm
+
+if TYPE_CHECKING:
+    from model.commands.worktrees import RemovalLosses
+    from model.resources import Session, Worktree
+    from tui.screens.main import MainScreen
+
+_NAMED = 5
+"""How many files a question names."""
+_STOP_LIMIT = 10.0
+"""Seconds for sessions to stop; one that does not obey is let go after two."""
+
+
+async def archive_worktree(screen: "MainScreen") -> None:
+    """Put the worktree away."""
+    worktree = pointed_worktree(screen)
+    if worktree is None or not await _settled(screen, worktree, "Archive the worktree"):
+        return
+    await screen.client.call(commands.archive_worktree, worktree_id=worktree.id)
+    screen.say(f"“{worktree.name}” is archived; its files stay.")
+
+
+async def remove_worktree(screen: "MainScreen") -> None:
+    """Remove the worktree; what would be lost is named before anything is."""
+    worktree = pointed_worktree(screen)
+    if worktree is None:
+        return
+    if screen.state.preferences.removal_behavior == "delete":
+        await _delete(screen, worktree)
+        return
+    sentence = f"Remove the worktree “{worktree.name}”?\nIt goes to the archive; its files stay."
+    if not await screen.app.push_screen_wait(Confirm("Remove the worktree", sentence, "remove")):
+        return
+    if await _settled(screen, worktree, "Remove the worktree"):
+        await screen.client.call(commands.remove_worktree, worktree_id=worktree.id)
+        screen.say(f"“{worktree.name}” is archived; its files stay.")
+
+
+async def delete_worktree(screen: "MainScreen") -> None:
+    """Delete the worktree for good, whatever the preference says."""
+    worktree = pointed_worktree(screen)
+    if worktree is not None:
+        await _delete(screen, worktree)
+
+
+async def _delete(screen: "MainScreen", worktree: "Worktree") -> bool:
+    """Ask with everything that would go, then delete; whether it is gone."""
+    title = "Delete the worktree"
+    losses = await screen.client.call(commands.get_removal_losses, worktree_id=worktree.id)
+    lost = losses.files or losses.commits
+    sentence = _what_goes(worktree, losses)
+    agree = "delete it all the same" if lost else "delete"
+    if losses.running:
+        agree = "stop and delete"
+    dialog = Confirm(title, sentence, agree, enter=not (lost or losses.running))
+    if not await screen.app.push_screen_wait(dialog):
+        return False
+    await _stop_sessions(screen, worktree)
+
+    async def remove(*, force: bool) -> None:
+        await screen.client.call(
+            commands.remove_worktree, worktree_id=worktree.id, for_good=True, force=force
+        )
+
+    try:
+        await remove(force=bool(lost))
+    except SpinneyError as error:
+        # What came meanwhile, or a teardown that failed; nothing was deleted.
+        if error.error_type not in ("conflict", "forbidden"):
+            raise
+        again = Confirm(title, error.message, "delete it all the same", enter=False)
+        if not await screen.app.push_screen_wait(again):
+            return False
+        await remove(force=True)
+    screen.say(f"“{worktree.name}” is deleted.")
+    return True
+
+
+def _what_goes(worktree: "Worktree", losses: "RemovalLosses") -> str:
+    """The question, with all that would go: what nobody else has comes first."""
+    name = clean_line(worktree.name)
+    if worktree.session_type == "base":
+        lines = [f"Show the project's own directory “{name}” no more? Its files stay."]
+    else:
+        lines = [f"Delete “{name}” for good: its directory and its branch?"]
+    if losses.running:
+        lines.append(f"At work, and stopped first: {', '.join(map(clean_line, losses.running))}.")
+    if losses.files:
+        more = ", …" if len(losses.files) > _NAMED else ""
+        names = ", ".join(map(clean_line, losses.files[:_NAMED]))
+        lines.append(f"Lost: {_count(len(losses.files), 'uncommitted file')} ({names}{more}).")
+    if losses.commits:
+        lines.append(
+            f"Lost: {_count(losses.commits, 'commit')} on no other branch and on no remote."
+        )
+    if losses.sessions:
+        lines.append(f"{_count(losses.sessions, 'session')} with all messages.")
+    if not losses.files and not losses.commits and worktree.session_type != "base":
+        lines.append("Everything in it is committed and stands elsewhere, too.")
+    return "\n".join(lines)
+
+
+async def _settled(screen: "MainScreen", worktree: "Worktree", title: str) -> bool:
+    """Whether nothing works in the worktree, or a person let it be stopped."""
+    running = [clean_line(session.name) for session in _running(screen, worktree)]
+    if not running:
+        return True
+    sentence = f"At work in it: {', '.join(running)}. Stop that and go on?"
+    if not await screen.app.push_screen_wait(Confirm(title, sentence, "stop and go on")):
+        return False
+    await _stop_sessions(screen, worktree)
+    return True
+
+
+async def _stop_sessions(screen: "MainScreen", worktree: "Worktree") -> None:
+    for session in _running(screen, worktree):
+        await screen.client.call(session_commands.stop_generation, session_id=session.id)
+    await screen.mirror.until(lambda _: not _running(screen, worktree), within=_STOP_LIMIT)
+
+
+def _running(screen: "MainScreen", worktree: "Worktree") -> list["Session"]:
+    sessions = screen.state.sessions.values()
+    return [
+        session
+        for session in sessions
+        if session.worktree_id == worktree.id and session.status in ("running", "waiting")
+    ]
+
+
+async def show_archive(screen: "MainScreen") -> None:
+    """Look at what was put away; bring it back or delete it, one after the other."""
+    while True:
+        wanted = await screen.app.push_screen_wait(Archive(screen.state))
+        if not isinstance(wanted, FromArchive):
+            return
+        if wanted.deletes:
+            await _delete_archived(screen, wanted.place)
+        else:
+            await restore(screen, wanted.place)
+            screen.open_place(wanted.place)
+            return
+
+
+async def restore(screen: "MainScreen", place: Place) -> None:
+    """Bring an archived worktree or session back, with the worktree that holds it."""
+    state = screen.state
+    session = state.sessions.get(place.id)
+    worktree = state.worktrees.get(session.worktree_id if session is not None else place.id)
+    if worktree is not None and worktree.archived_at is not None:
+        await screen.client.call(commands.unarchive_worktree, worktree_id=worktree.id)
+    if session is not None and session.archived_at is not None:
+        await screen.client.call(session_commands.unarchive_session, session_id=session.id)
+    await screen.mirror.until(lambda state: is_shown(place, state))
+
+
+async def _delete_archived(screen: "MainScreen", place: Place) -> None:
+    if place.kind == "worktree":
+        worktree = screen.state.worktrees.get(place.id)
+        if worktree is not None and await _delete(screen, worktree):
+            await screen.mirror.until(lambda state: place.id not in state.worktrees)
+        return
+    session = screen.state.sessions.get(place.id)
+    if session is None:
+        return
+    words = _count(session.message_count, "message")
+    sentence = f"Delete “{clean_line(session.name)}” and its {words} for good?"
+    dialog = Confirm("Delete the session", sentence, "delete", enter=False)
+    if await screen.app.push_screen_wait(dialog):
+        await screen.client.call(session_commands.delete_session, session_id=session.id)
+        await screen.mirror.until(lambda state: session.id not in state.sessions)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

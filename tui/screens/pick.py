@@ -1,0 +1,153 @@
+"""A list to choose one of, narrowed by what one types; it may still be on its way."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import ClassVar, Final
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from model.errors import SpinneyError
+from model.text import clean_line
+from tui.screens.choose import Choice
+from tui.screens.dialog import Dialog, keys_line
+
+Load = Callable[[], Awaitable[Sequence[Choice]]]
+"""Reads the entries; what it raises as `SpinneyError` is shown in their place."""
+
+MOST: Final = 200
+"""Entries shown at once; a repository may have thousands of branches."""
+
+
+class Pick(Dialog[Choice]):
+    """Type to narrow, enter to take the marked entry.
+
+    Args:
+        title: The box's title.
+        entries: What there is to choose, or how to read it.
+        present: The value of the entry that is marked at first.
+        typed: What stands in the filter at first.
+        own: What taking the typed words themselves is called; empty: only entries can be taken.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", show=False, priority=True),
+        Binding("down", "move(1)", show=False, priority=True),
+        Binding("pageup", "move(-8)", show=False, priority=True),
+        Binding("pagedown", "move(8)", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        entries: Sequence[Choice] | Load,
+        present: str = "",
+        *,
+        typed: str = "",
+        own: str = "",
+    ) -> None:
+        super().__init__(title)
+        self.present = present
+        self._load = entries if callable(entries) else None
+        self._entries: Sequence[Choice] | None = None if callable(entries) else entries
+        self._typed = typed
+        self._own = own
+        self._problem = ""
+        self.shown: list[Choice] = []
+        """The entries in the list, from top to bottom."""
+
+    def body(self) -> list[Widget]:
+        """Filter, list and keys."""
+        self._list = OptionList(markup=False, compact=True)
+        self._list.can_focus = False
+        self._note = Static("", markup=False, classes="note")
+        filter_ = Input(
+            self._typed, placeholder="type to narrow", select_on_focus=False, compact=True
+        )
+        keys = keys_line(("↑ ↓", "move"), ("enter", "take it"), ("esc", "cancel"))
+        return [filter_, self._note, self._list, Static(keys, classes="keys")]
+
+    def on_mount(self) -> None:
+        """Show what is there, or read it."""
+        self._fill()
+        if self._load is not None:
+            self.run_worker(self._read(self._load), exit_on_error=False)
+
+    async def _read(self, load: Load) -> None:
+        try:
+            self._entries = await load()
+        except SpinneyError as error:
+            self._entries, self._problem = (), error.message
+        self._fill()
+
+    @on(Input.Changed)
+    def _narrowed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._typed = event.value
+        self._fill()
+
+    def _fill(self) -> None:
+        words = self._typed.casefold().split()
+        found = [entry for entry in self._entries or () if _holds(entry, words)]
+        self.shown = found[:MOST]
+        typed = self._typed.strip()
+        if self._own and typed and all(entry.value != typed for entry in found):
+            self.shown.append(Choice(typed, f"{self._own} “{typed}”"))
+        self._list.clear_options()
+        self._list.add_options([Option(self._row(entry)) for entry in self.shown])
+        values = [entry.value for entry in self.shown]
+        if self.shown:
+            at = values.index(self.present) if not words and self.present in values else 0
+            self._list.highlighted = at
+        self._note.update(self._told(len(found)))
+        self._note.display = bool(self._note.content)
+
+    def _told(self, count: int) -> str:
+        if self._entries is None:
+            return "Reading …"
+        if self._problem:
+            return self._problem
+        if count > MOST:
+            return f"{count - MOST} more; type to narrow."
+        return "" if self.shown else self.empty()
+
+    def empty(self) -> str:
+        """What stands in place of an empty list."""
+        return "Nothing fits."
+
+    @property
+    def marked(self) -> Choice | None:
+        """The entry that enter takes."""
+        return self.shown[self._list.highlighted or 0] if self.shown else None
+
+    def _row(self, entry: Choice) -> Content:
+        mark = "● " if entry.value == self.present else "  "
+        parts = [(mark, "$accent"), (clean_line(entry.label), "")]
+        if entry.description:
+            parts.append((f"  {clean_line(entry.description)}", "$text-muted"))
+        return Content.assemble(*parts)
+
+    def action_move(self, rows: int) -> None:
+        """Mark another entry."""
+        if self.shown:
+            at = (self._list.highlighted or 0) + rows
+            self._list.highlighted = min(max(at, 0), len(self.shown) - 1)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if self.marked is not None:
+            self.dismiss(self.marked)
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(self.shown[event.option_index])
+
+
+def _holds(entry: Choice, words: Sequence[str]) -> bool:
+    text = f"{entry.label} {entry.description}".casefold()
+    return all(word in text for word in words)
