@@ -30,6 +30,7 @@ from model.state import State
 from model.store import Store
 from model.worktrees import renaming
 from model.worktrees.branch_naming import BranchNaming
+from model.worktrees.files import WorktreeFiles
 from model.worktrees.removing import Removals
 from model.writing.writer import Writer
 
@@ -73,6 +74,7 @@ class Workspace:
         """Sentences about what was found wrong at start, for the first screen."""
         self.http_server: HttpServer | None = None
         self.slow_work = SlowWork()
+        self.files = WorktreeFiles()
         self.clones: dict[str, str] = {}
         """The directories that are being cloned into, each with git's newest word on it."""
         self.store: Store
