@@ -88,7 +88,7 @@ def _run_terminal(places: "Directories", path: Path | None, *, demo: bool = Fals
     with hold_lock(places.lock):
         engine = Engine(places, demo=demo)
         try:
-            SpinneyApp(engine.connect, offer_path=path, demo=demo).run()
+            SpinneyApp(engine.connect, offer_path=path, demo=demo, data=places.data).run()
         finally:
             engine.stop()
     return 0

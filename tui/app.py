@@ -27,6 +27,7 @@ from tui.terminal import Terminal, exit_on_hang_up, know_alt_enter
 if TYPE_CHECKING:
     from model.client.base import Client
     from model.preferences import Preferences
+    from tui.drafts import Drafts
     from tui.link import Link
 
 Connect = Callable[[], "Client | Awaitable[Client]"]
@@ -37,7 +38,8 @@ class SpinneyApp(App[None]):
 
     `connect` gives the client. It is called in a thread once the first frame stands (or awaited,
     if it is a coroutine function); a `SpinneyError` of it becomes a full screen with its sentence.
-    `offer_path` is where Spinney was started; `demo` lets people choose the demo agent.
+    `offer_path` is where Spinney was started; `demo` lets people choose the demo agent. Below
+    `data` is kept what people write.
     """
 
     CSS_PATH = "style.tcss"
@@ -54,13 +56,18 @@ class SpinneyApp(App[None]):
         *,
         offer_path: Path | None = None,
         demo: bool = False,
+        data: Path | None = None,
+        elsewhere: str = "",
         environ: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
         self.terminal = Terminal.of(os.environ if environ is None else environ)
         self.animation_level = "none"
         self.main = MainScreen(self.terminal, started_in=offer_path, demo=demo)
+        self.elsewhere = elsewhere
+        """The address of a Spinney on another machine; the files are there."""
         self._connect = connect
+        self._data = data
         self.preferences_changed: Signal[Preferences] = Signal(self, "preferences changed")
         """For screens that show preferences; whoever changed them."""
         self.use_theme("system")
@@ -88,6 +95,7 @@ class SpinneyApp(App[None]):
         try:
             client = await self._client()
             link_class = await asyncio.to_thread(_import_link)
+            self.main.chat.drafts = await asyncio.to_thread(_drafts, self._data)
         except SpinneyError as error:
             self._show_problem(error.message)
             return
@@ -171,6 +179,14 @@ class SpinneyApp(App[None]):
     async def action_quit(self) -> None:
         """Quit, by Textual's own ways, too."""
         self.leave()
+
+
+def _drafts(data: Path | None) -> "Drafts":
+    from tui.drafts import Drafts
+
+    drafts = Drafts(data / "terminal" if data is not None else None)
+    drafts.load()
+    return drafts
 
 
 def _import_link() -> "type[Link]":

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tui.widgets.composer import Composer
 from tui.widgets.key_hints import KeyHints, useless
 from tui.widgets.project_tree import ProjectTree
+from tui.widgets.queue import Queue
 from tui.widgets.top_bar import TopBar
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def name_keys(screen: "MainScreen") -> None:
             remove = (screen.key_of("remove_here"), "remove")
             back = (screen.key_of("stop"), "back")
             first = (("enter", "open"), ("letters", "filter"), remove, back)
+        case Queue():
+            first = (("enter", "edit"), ("del", "remove"), ("↑ ↓", "choose"))
     without = useless(screen.state if screen.link is not None else None, screen.session)
     if screen.focused is screen.projects:
         without |= {"stop"}

@@ -142,6 +142,29 @@ ACTIONS: tuple[Action, ...] = (
     Action("choose_agent", "", "Choose the session's agent"),
     Action("choose_thinking", "", "Choose how much the session thinks"),
     Action("take_back", "", "Take back the newest queued message"),
+    Action("edit_queued", "", "Change the queued message that is marked, or the newest"),
+    Action("remove_queued", "", "Remove the queued message that is marked, or the newest"),
+    Action(
+        "external_editor",
+        "ctrl+e",
+        "Write the message in your editor",
+        help="The one that $VISUAL or $EDITOR names; what it saves comes back into the box.",
+    ),
+    Action("unfold_paste", "ctrl+l", "Unfold a long paste in the message box"),
+    Action(
+        "open_worktree",
+        "",
+        "Open the worktree",
+        help="In the editor, a terminal, the file manager or on its hosting page, "
+        "as the preference `open_in` says.",
+    ),
+    Action("open_editor", "", "Open the worktree in the editor"),
+    Action(
+        "open_shell",
+        "f7",
+        "Open a shell in the worktree",
+        help="On this screen, which comes back after `exit`; agents work on meanwhile.",
+    ),
     Action("rename_worktree", "", "Rename the worktree and its branch"),
     Action("label_worktree", "", "Label the worktree", help="A word in a colour, by its name."),
     Action(

@@ -11,12 +11,14 @@ from model.catalog import BackendRow, Catalog, ModelRow
 from model.client.base import Client
 from model.commands import sessions as commands
 from model.commands.doctor import AgentKind, get_problems, list_agents, list_backends
+from model.commands.files import list_worktree_files
 from model.commands.server import get_http_server_status
 from model.commands.worktrees import mark_worktree_opened
 from model.errors import SpinneyError
 from model.text import clean_line
 from tui.actions.all import DO
 from tui.colours import palette
+from tui.composer_orders import for_the_agent
 from tui.histories import Histories
 from tui.keymap import keys_of, shown
 from tui.mirror import Change, Mirror
@@ -41,6 +43,7 @@ class Link:
         self.client = client
         self.mirror = Mirror(client, screen.terminal.frame, screen.follow)
         self._screen = screen
+        screen.chat.completion.search = self.find_files
         self._histories = Histories(client)
         self.catalog = Catalog()
         """The agents and models that can be chosen, once they were asked for."""
@@ -67,8 +70,9 @@ class Link:
         """An action of the key map."""
         await DO[action_id](self._screen)
 
-    async def said(self, key: str, text: str) -> None:
+    async def said(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
         """Send what was written; in a worktree without a session, begin one."""
+        draft = key
         try:
             if key in self.mirror.state.worktrees:
                 await self._ready(key)
@@ -77,10 +81,11 @@ class Link:
                 if self._screen.place == Place("worktree", key):
                     self._screen.action_open_session(session.id)
                 key = session.id
-            await self.send(key, text)
+            await self.send(key, text, images)
         except (SpinneyError, TimeoutError):
-            self._screen.chat.give_back(key, text)
+            self._screen.chat.give_back(draft, text, images, to=key)
             raise
+        self._screen.chat.arrived(draft, text, images)
 
     async def _ready(self, worktree_id: str) -> None:
         await self.mirror.until(
@@ -91,9 +96,22 @@ class Link:
             within=600,
         )
 
-    async def send(self, session_id: str, text: str) -> None:
+    async def send(self, session_id: str, text: str, images: tuple[str, ...] = ()) -> None:
         """Send a message; where it waits, the conversation and the status line say so."""
-        await self.client.call(commands.send_chat_message, session_id=session_id, message=text)
+        await self.client.call(
+            commands.send_chat_message,
+            session_id=session_id,
+            message=for_the_agent(text),
+            **({"images": list(images)} if images else {}),
+        )
+
+    async def find_files(self, query: str) -> list[str]:
+        """Files of the worktree that is open, for a mention."""
+        worktree = self._screen.worktree
+        if worktree is None:
+            return []
+        found = await self.client.call(list_worktree_files, worktree_id=worktree.id, query=query)
+        return found.files
 
     async def decide(
         self, session: "Session", request: "Request", choice: "Choice", reason: str

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from tui.actions import (
     archive,
     canvas,
+    compose,
+    editor,
     preferences,
     projects,
     search,
@@ -56,7 +58,13 @@ DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
         sessions.choose_model,
         sessions.choose_agent,
         sessions.choose_thinking,
-        sessions.take_back,
+        compose.take_back,
+        compose.edit_queued,
+        compose.remove_queued,
+        compose.external_editor,
+        editor.open_worktree,
+        editor.open_editor,
+        editor.open_shell,
         server.start_server,
         server.stop_server,
     )

@@ -49,7 +49,7 @@ def next_pane(screen: "MainScreen") -> None:
     chat = screen.chat
     if not chat.is_complete:
         return
-    every = (tree, chat.welcome, chat.transcript, chat.request, chat.composer)
+    every = (tree, chat.welcome, chat.transcript, chat.request, chat.queue, chat.composer)
     panes: list[Widget] = [pane for pane in every if pane is not None and pane.display]
     position = panes.index(screen.focused) + 1 if screen.focused in panes else 0
     panes[position % len(panes)].focus()
@@ -80,7 +80,13 @@ def step_back(screen: "MainScreen") -> bool:
     return screen.chat.is_complete and screen.chat.request.rearm()
 
 
+def unfold_paste(screen: "MainScreen") -> None:
+    """Show a long paste in the message box as it is."""
+    if screen.chat.is_complete and (problem := screen.chat.composer.unfold()):
+        screen.say(problem)
+
+
 LOCAL: "Mapping[str, Callable[[MainScreen], None]]" = {
     function.__name__: function
-    for function in (commands, help, quit, toggle_tree, next_pane, remove_here)
+    for function in (commands, help, quit, toggle_tree, next_pane, remove_here, unfold_paste)
 }

@@ -170,22 +170,6 @@ async def choose_thinking(screen: "MainScreen") -> None:
         )
 
 
-async def take_back(screen: "MainScreen") -> None:
-    """Take the newest waiting message out of the queue, back into the message box."""
-    session = _opened(screen)
-    if session is None:
-        return
-    waiting = screen.state.queued.get(session.id, ())
-    if not waiting:
-        screen.say("No message waits here.")
-        return
-    message = waiting[-1]
-    await screen.client.call(
-        commands.remove_queued_message, session_id=session.id, message_id=message.id
-    )
-    screen.chat.give_back(session.id, message.text)
-
-
 def _opened(screen: "MainScreen") -> "Session | None":
     if screen.session is None:
         screen.say("Open a session first.")

@@ -302,7 +302,7 @@ class MainScreen(Screen[None]):
     @on(Chat.Said)
     def _said(self, event: Chat.Said) -> None:
         if self.link is not None:
-            self.link.start(self.link.said(event.key, event.text))
+            self.link.start(self.link.said(event.key, event.text, event.images))
 
     def on_transcript_older_wanted(self) -> None:
         """Read on into the past."""

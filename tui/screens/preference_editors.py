@@ -16,10 +16,11 @@ from model.highlight import highlight_code
 from model.preferences_fields import PreferenceField
 from model.text import clean_line
 from tui.colours import palette
+from tui.composer_draft import Draft
 from tui.screens import preferences_rows as rows
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Dialog, keys_line
-from tui.widgets.composer import Draft, MessageArea
+from tui.widgets.composer import MessageArea
 
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen

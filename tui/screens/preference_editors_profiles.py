@@ -13,9 +13,10 @@ from model.commands.preferences import update_preferences
 from model.errors import SpinneyError
 from model.preferences import CliProfile
 from model.text import clean_line
+from tui.composer_draft import Draft
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Confirm, Dialog, keys_line
-from tui.widgets.composer import Draft, MessageArea
+from tui.widgets.composer import MessageArea
 
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen

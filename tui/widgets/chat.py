@@ -4,15 +4,24 @@ The transcript is made when the first conversation opens: what draws it is not n
 imported, before the first frame.
 """
 
-from typing import TYPE_CHECKING
+import asyncio
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
+from textual.timer import Timer
 from textual.widgets import Static
 
-from tui.widgets.composer import Composer, Draft
+from model.errors import SpinneyError
+from tui.composer_draft import Draft
+from tui.composer_orders import is_order, order
+from tui.widgets.completion import Completion
+from tui.widgets.composer import Composer
+from tui.widgets.queue import Queue
 from tui.widgets.request_panel import RequestPanel
 from tui.widgets.session_tabs import SessionTabs
 from tui.widgets.status_line import StatusLine
@@ -23,9 +32,14 @@ if TYPE_CHECKING:
     from model.resources import Session
     from model.state import State
     from tui.colours import Palette
+    from tui.drafts import Drafts
     from tui.history import History
     from tui.mirror import Change
     from tui.transcript import Transcript
+
+
+REST: Final = 0.3
+"""Seconds of writing that a crash may take."""
 
 
 class Chat(Vertical):
@@ -37,10 +51,11 @@ class Chat(Vertical):
     class Said(Message):
         """A message was written; `key` is the draft it came from."""
 
-        def __init__(self, key: str, text: str) -> None:
+        def __init__(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
             super().__init__()
             self.key = key
             self.text = text
+            self.images = images
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -50,9 +65,12 @@ class Chat(Vertical):
         self.transcript: Transcript | None = None
         self.is_complete = False
         """Whether all panes are there."""
+        self.drafts: Drafts
+        """Given with the client, before there is anything to write to."""
         self._is_shown = False
-        self._drafts: dict[str, Draft] = {}
-        self._earlier: dict[str, list[str]] = {}
+        self._project_id = ""
+        self._keeping: Timer | None = None
+        self._is_told = False
 
     def compose(self) -> ComposeResult:
         """The first frame's part; the rest is mounted after it."""
@@ -64,9 +82,13 @@ class Chat(Vertical):
         request.add_class("hidden")
         composer = Composer(id="composer")
         composer.first_refusal = request.press
+        composer.is_order = is_order
+        waiting = Queue(id="queue")
         await self.mount(SessionTabs(id="tabs"), before=self.welcome)
         recap = Static(id="recap", classes="hidden", markup=False)
-        await self.mount(recap, request, composer, StatusLine(id="status"))
+        completion = Completion(composer, id="completion")
+        composer.completion = completion.press
+        await self.mount(recap, request, waiting, completion, composer, StatusLine(id="status"))
         self.is_complete = True
         self.post_message(self.Shown())
 
@@ -79,6 +101,16 @@ class Chat(Vertical):
     def request(self) -> RequestPanel:
         """The panel that asks."""
         return self.query_one("#request", RequestPanel)
+
+    @property
+    def queue(self) -> Queue:
+        """The messages that wait behind the run."""
+        return self.query_one("#queue", Queue)
+
+    @property
+    def completion(self) -> Completion:
+        """The list of what the word that is being written may become."""
+        return self.query_one("#completion", Completion)
 
     @property
     def welcome(self) -> Welcome:
@@ -120,12 +152,11 @@ class Chat(Vertical):
     def _write_to(self, key: str, project_id: str) -> None:
         if key == self.key:
             return
-        if self.key:
-            self._drafts[self.key] = self.composer.draft
-        self.key = key
+        self.keep_draft()
+        self.key, self._project_id = key, project_id
         self.set_class(not key, "no-draft")
-        earlier = self._earlier.setdefault(project_id, [])
-        self.composer.begin(self._drafts.pop(key, Draft()), earlier)
+        if key:
+            self.composer.begin(self.drafts.of(key), self.drafts.earlier(project_id))
 
     def show(
         self,
@@ -150,6 +181,7 @@ class Chat(Vertical):
         session = state.sessions.get(self.session_id or "")
         worktree_id = session.worktree_id if session is not None else self.key
         self.query_one("#tabs", SessionTabs).follow(state.sessions_of(worktree_id), self.session_id)
+        self.queue.follow(state.queued.get(session.id, ()) if session is not None else ())
         if session is None:
             return
         streaming = state.streaming_in(session.id)
@@ -203,19 +235,78 @@ class Chat(Vertical):
     def on_message_area_submitted(self, event: Composer.Submitted) -> None:
         """Hand the message on, unless it answers a question."""
         event.stop()
-        text = event.text
+        text, images = event.text, event.images
         if self.transcript is not None:
             # Whoever speaks wants to see the answer, wherever they had scrolled to.
             self.transcript.action_scroll_end()
-        if not self.request.say(text):
-            self.post_message(self.Said(self.key, text))
+        self.drafts.sent(self._project_id, text)
+        if images or not self.request.say(text):
+            self.drafts.hand_over(self.key, Draft.of(text, images))
+            self.post_message(self.Said(self.key, text, images))
 
-    def give_back(self, key: str, text: str) -> None:
-        """Put a text that could not be sent back into its draft."""
-        if key != self.key:
-            self._drafts[key] = Draft(text)
-        elif not self.composer.text:
-            self.composer.draft = Draft(text)
+    @on(Composer.Ordered)
+    def _ordered(self, event: Composer.Ordered) -> None:
+        """Do what a command of Spinney's own says; what it does not take is not lost."""
+        event.stop()
+        action, problem = order(event.line)
+        if problem:
+            self.composer.draft = Draft(event.line)
+            self.notify(problem, severity="warning", markup=False)
+        else:
+            self.call_later(self.screen.run_action, f"do('{action}')")
+
+    def arrived(self, key: str, text: str, images: tuple[str, ...]) -> None:
+        """A message was accepted: it is no draft any more."""
+        self.drafts.settle(key, Draft.of(text, images))
+        self.keep_draft()
+
+    def give_back(self, key: str, text: str, images: Iterable[str] = (), *, to: str = "") -> None:
+        """Put a message back into its draft, before what was written since.
+
+        `to`: the session that was begun for it meanwhile.
+        """
+        draft = Draft.of(text, images)
+        self.drafts.settle(key, draft)
+        key = to or key
+        if key == self.key:
+            self.composer.rewrite(draft.before(self.composer.draft))
+        else:
+            self.drafts.keep(key, draft.before(self.drafts.of(key)))
+        self.keep_draft()
+
+    @on(Composer.Changed, "#composer")
+    def _written(self) -> None:
+        """Keep the draft as soon as the hand rests."""
+        if self._keeping is None:
+            self._keeping = self.set_timer(REST, self.keep_draft)
+
+    @on(Composer.SelectionChanged, "#composer")
+    def _cursor_moved(self) -> None:
+        """Show what the word at the cursor may become."""
+        self.completion.follow()
+
+    def keep_draft(self) -> None:
+        """Have written what is new."""
+        self.note_draft()
+        if self.key and self.drafts.has_news:
+            self.run_worker(self._flush(), group="drafts", exit_on_error=False)
+
+    def note_draft(self) -> None:
+        """Take down what stands in the message box."""
+        if self._keeping is not None:
+            self._keeping.stop()
+            self._keeping = None
+        if self.key:
+            self.drafts.keep(self.key, self.composer.draft)
+
+    async def _flush(self) -> None:
+        try:
+            await asyncio.to_thread(self.drafts.flush)
+        except SpinneyError as error:
+            # Once: it would be said for every word.
+            if not self._is_told:
+                self.notify(error.message, severity="warning", markup=False)
+            self._is_told = True
 
     def on_transcript_typed(self, event: "Transcript.Typed") -> None:
         """Letters belong to the message box."""

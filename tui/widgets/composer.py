@@ -1,51 +1,39 @@
-"""The message box: several lines, long pastes folded, earlier messages at its edges."""
+"""The message box: several lines, chips for long pastes and images, earlier messages."""
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import TextArea
 
-FOLD_LINES = 20
-FOLD_CHARACTERS = 4_000
+from model.text import clean
+from tui.composer_draft import UNFOLD_LIMIT, Draft, is_long
+from tui.composer_images import dropped_images
+from tui.keymap import BY_ID
+from tui.widgets.quiet_text import QuietText
+
 NEW_LINE_KEYS = frozenset({"ctrl+j", "alt+enter", "shift+enter", "alt+\r", "shift+\r"})
 """With `\\r`: as Textual names them where xterm's `modifyOtherKeys` is on, as in tmux."""
 
 
-@dataclass(slots=True)
-class Draft:
-    """A text that is being written: what is shown, and the pastes behind its chips."""
-
-    text: str = ""
-    pastes: dict[str, str] = field(default_factory=dict)
-
-    def full(self) -> str:
-        """The text with every chip unfolded."""
-        text = self.text
-        for chip, paste in self.pastes.items():
-            text = text.replace(chip, paste)
-        return text
-
-
-class MessageArea(TextArea):
+class MessageArea(QuietText):
     """A text box in which Enter submits and the new-line keys break the line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         # Undo and redo by keys that no terminal takes; ctrl+z is the shell's.
         Binding("ctrl+underscore", "undo", "Undo", show=False),
-        Binding("ctrl+e", "cursor_line_end", show=False),
     ]
 
     class Submitted(Message):
         """Enter was pressed; `text` is everything, pastes too."""
 
-        def __init__(self, area: "MessageArea", text: str) -> None:
+        def __init__(self, area: "MessageArea", text: str, images: tuple[str, ...] = ()) -> None:
             super().__init__()
             self.area = area
             self.text = text
+            self.images = images
 
         @property
         def control(self) -> "MessageArea":
@@ -62,19 +50,27 @@ class MessageArea(TextArea):
             highlight_cursor_line=False,
             show_line_numbers=False,
         )
-        self.pastes: dict[str, str] = {}
+        self._chips = Draft()
         self.cursor_blink = False
         self._sends_nothing = sends_nothing
 
     @property
     def draft(self) -> Draft:
         """What stands in the box."""
-        return Draft(self.text, {c: p for c, p in self.pastes.items() if c in self.text})
+        return self._chips.pruned(self.text)
 
     @draft.setter
     def draft(self, draft: Draft) -> None:
-        self.pastes = dict(draft.pastes)
+        self._chips = draft.pruned(draft.text)
         self.text = draft.text
+        self.move_cursor(self.document.end)
+
+    def rewrite(self, draft: Draft) -> None:
+        """Put another text in the place of this one; undo brings this one back."""
+        # Chips that only the old text has stay known, for undo.
+        self._chips.pastes |= draft.pastes
+        self._chips.images |= draft.images
+        self.replace(draft.text, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
     async def on_key(self, event: events.Key) -> None:
@@ -85,9 +81,8 @@ class MessageArea(TextArea):
         elif event.key == "enter":
             self._taken(event)
             self._enter()
-        elif event.key == "backspace" and self.selection.is_empty and self._chip_before():
+        elif event.key == "backspace" and self.selection.is_empty and (chip := self._chip_before()):
             self._taken(event)
-            chip = self._chip_before()
             row, column = self.cursor_location
             self.delete((row, column - len(chip)), (row, column))
 
@@ -112,27 +107,53 @@ class MessageArea(TextArea):
 
     async def on_paste(self, event: events.Paste) -> None:
         """Fold a long paste to a chip; it is sent in full."""
-        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
         event.stop()
         event.prevent_default()
-        lines = text.removesuffix("\n").count("\n") + 1
-        if lines > FOLD_LINES or len(text) > FOLD_CHARACTERS:
-            size = f"{lines} lines" if lines > FOLD_LINES else f"{len(text)} characters"
-            text = self._fold(text, size)
-        self.replace(text, *self.selection)
+        text = clean(event.text)
+        self.insert_paste(self._chips.fold(text) if is_long(text) else text)
 
-    def _fold(self, text: str, size: str) -> str:
-        chip, number = f"[pasted {size}]", 1
-        while self.pastes.get(chip, text) != text:
-            number += 1
-            chip = f"[pasted {size}, {number}]"
-        self.pastes[chip] = text
-        return chip
+    def insert_paste(self, text: str) -> None:
+        """Put it in the place of what is selected, as a step that undo takes back alone."""
+        self.history.checkpoint()
+        self.replace(text, *self.selection)
+        self.history.checkpoint()
+
+    def on_click(self, event: events.Click) -> None:
+        """A double click on a chip unfolds it."""
+        if event.chain == 2:
+            self.unfold()
+
+    def unfold(self) -> str | None:
+        """Put a paste in the place of its chip, the one at the cursor or else the last one.
+
+        A sentence where there is none, or where it is too long to be shown.
+        """
+        places = [
+            ((row, line.index(chip)), chip)
+            for row, line in enumerate(self.document.lines)
+            for chip in self._chips.pastes
+            if chip in line
+        ]
+        if not places:
+            return "There is no folded paste here."
+        row, column = self.cursor_location
+        here = [p for p in places if p[0][0] == row and 0 <= column - p[0][1] <= len(p[1])]
+        (row, column), chip = max(here or places)
+        paste = self._chips.pastes[chip]
+        if len(paste) > UNFOLD_LIMIT:
+            return f"{len(paste):,} characters are too many for this box; open it in your editor."
+        self.history.checkpoint()
+        self.insert_over(paste, (row, column), (row, column + len(chip)))
+        return None
+
+    def insert_over(self, text: str, start: tuple[int, int], end: tuple[int, int]) -> None:
+        """Put `text` between two places, the cursor behind it."""
+        result = self.replace(text, start, end)
+        self.move_cursor(result.end_location)
 
     def _chip_before(self) -> str:
         row, column = self.cursor_location
-        before = self.document.get_line(row)[:column]
-        return next((chip for chip in self.pastes if before.endswith(chip)), "")
+        return self._chips.chip_before(self.document.get_line(row)[:column])
 
 
 def _pressed(event: events.Key) -> str:
@@ -146,13 +167,29 @@ class Composer(MessageArea):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("pageup", "screen.scroll_chat(-1)", show=False),
         Binding("pagedown", "screen.scroll_chat(1)", show=False),
+        # The text box has keys of its own for these.
+        *(
+            Binding(BY_ID[name].keys, f"screen.do('{name}')", show=False, id=name)
+            for name in ("external_editor", "next_waiting", "search")
+        ),
     ]
+
+    class Ordered(Message):
+        """A command of Spinney's own was written, such as `/model`."""
+
+        def __init__(self, line: str) -> None:
+            super().__init__()
+            self.line = line
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.first_refusal: Callable[[str], str | None] = lambda key: None
         """Asked for every key while the box is empty. If it took it, it says what is to be
         written instead, mostly nothing."""
+        self.completion: Callable[[str], bool] = lambda key: False
+        """Asked for every key: whether the list of completions took it."""
+        self.is_order: Callable[[str], bool] = lambda text: False
+        """Whether a text is a command of Spinney's own."""
         self.earlier: list[str] = []
         """Messages sent before in this project, oldest first."""
         self._recalled: int | None = None
@@ -165,10 +202,20 @@ class Composer(MessageArea):
             self._taken(event)
             if instead:
                 self.insert(instead)
-        elif (event.key == "up" and self.cursor_location[0] == 0 and self._recall(-1)) or (
-            event.key == "down" and self._at_last_line and self._recall(+1)
+        elif (
+            self.completion(event.key)
+            or (event.key == "up" and self.cursor_location[0] == 0 and self._recall(-1))
+            or (event.key == "down" and self._at_last_line and self._recall(+1))
         ):
             self._taken(event)
+
+    async def on_paste(self, event: events.Paste) -> None:
+        """A path of an image, pasted or dropped, goes with the message as an image."""
+        images = await asyncio.to_thread(dropped_images, event.text)
+        if images:
+            event.stop()
+            event.prevent_default()
+            self.insert_paste("".join(f"{self._chips.attach(path)} " for path in images))
 
     @property
     def _at_last_line(self) -> bool:
@@ -188,7 +235,7 @@ class Composer(MessageArea):
             self.draft = self._unsent
             return True
         self._recalled = position
-        self.draft = Draft(self.earlier[position])
+        self.draft = Draft.of(self.earlier[position])
         return True
 
     def begin(self, draft: Draft, earlier: list[str]) -> None:
@@ -199,11 +246,13 @@ class Composer(MessageArea):
 
     def submit(self) -> None:
         """Post what was written, and empty the box at once: the next word may be typed already."""
-        text = self.draft.full()
-        if not text.strip():
+        draft = self.draft
+        text, images = draft.full(), draft.image_paths()
+        if not text.strip() and not images:
             return
-        if not self.earlier or self.earlier[-1] != text:
-            self.earlier.append(text)
         self._recalled = None
         self.draft = Draft()
-        self.post_message(self.Submitted(self, text))
+        if self.is_order(text):
+            self.post_message(self.Ordered(text.strip()))
+        else:
+            self.post_message(self.Submitted(self, text, images))

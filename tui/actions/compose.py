@@ -1,0 +1,115 @@
+"""Actions about what is being written, and what was written and waits."""
+
+import asyncio
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from model.commands import sessions as commands
+from model.errors import SpinneyError
+from model.resources import ImageBlock
+from model.text import clean
+from tui.composer_draft import Draft
+from tui.open_commands import at_line, text_editor
+from tui.outside import in_terminal
+
+if TYPE_CHECKING:
+    from model.resources import Message
+    from tui.screens.main import MainScreen
+
+_LARGEST = 8_000_000
+"""Bytes that are read back from an editor."""
+
+
+async def take_back(screen: "MainScreen") -> None:
+    """Take the newest waiting message out of the queue, back into the message box."""
+    waiting = screen.state.queued.get(screen.chat.session_id or "", ())
+    await _edit(screen, waiting[-1] if waiting else None)
+
+
+async def edit_queued(screen: "MainScreen") -> None:
+    """The same with the message that is marked."""
+    await _edit(screen, screen.chat.queue.chosen)
+
+
+async def remove_queued(screen: "MainScreen") -> None:
+    """Take a waiting message out of the queue. Earlier messages of the box have it still."""
+    message = screen.chat.queue.chosen
+    if message is None:
+        screen.say("No message waits here.")
+    else:
+        await _take_out(screen, message)
+
+
+async def _edit(screen: "MainScreen", message: "Message | None") -> None:
+    if message is None:
+        screen.say("No message waits here.")
+        return
+    await _take_out(screen, message)
+    images = [block.path for block in message.content if isinstance(block, ImageBlock)]
+    screen.chat.give_back(message.session_id, message.text, images)
+    screen.focus_chat()
+
+
+async def _take_out(screen: "MainScreen", message: "Message") -> None:
+    await screen.client.call(
+        commands.remove_queued_message, session_id=message.session_id, message_id=message.id
+    )
+
+
+async def external_editor(screen: "MainScreen") -> None:
+    """Write the message in an editor; what it saves comes back into the box."""
+    if not screen.chat.key:
+        screen.say("Open a session first.")
+        return
+    box, key = screen.chat.composer, screen.chat.key
+    draft = box.draft
+    command = text_editor(os.environ)
+    path = await asyncio.to_thread(_written, draft.whole())
+    try:
+        last = draft.text.count("\n") + 1 if not draft.pastes else 0
+        words = (*command, *at_line(command[0], path, last))
+        code = await in_terminal(screen.spinney, words, path.parent, os.environ)
+        text = await asyncio.to_thread(_read, path)
+    except SpinneyError:
+        await asyncio.to_thread(_remove, path)
+        raise
+    if code:
+        # What was saved may be half of a message: it is kept beside the one in the box.
+        raise SpinneyError(
+            f"{command[0]} ended with exit code {code}, so the message stays as it was. "
+            f"What the editor saved is in {path}."
+        )
+    await asyncio.to_thread(_remove, path)
+    if screen.chat.key == key and text != draft.whole():
+        box.rewrite(Draft.of(text).with_images(draft))
+    screen.focus_chat()
+
+
+def _written(text: str) -> Path:
+    """A file of this user's own, in a folder where the editor's other files are private, too."""
+    path = Path(tempfile.mkdtemp(prefix="spinney-")) / "message.md"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SpinneyError(
+            f"What the editor saved could not be read: {reason}. The message stays as it was."
+        ) from error
+    if len(data) > _LARGEST:
+        raise SpinneyError(f"What the editor saved is longer than any message may be: {path}.")
+    # Editors end the last line; the message box does not.
+    return clean(data.decode(errors="replace")).removesuffix("\n")
+
+
+def _remove(path: Path) -> None:
+    for left in path.parent.iterdir():
+        left.unlink(missing_ok=True)
+    path.parent.rmdir()

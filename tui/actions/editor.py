@@ -1,0 +1,160 @@
+"""Actions that leave Spinney's screen: editors, shells, folders and pages in a browser."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from model.errors import SpinneyError
+from model.text import clean, clean_line
+from tui import open_commands
+from tui.open_commands import Opener
+from tui.outside import in_terminal, in_window
+from tui.screens.dialog import Confirm
+
+if TYPE_CHECKING:
+    from model.resources import Worktree
+    from tui.screens.main import MainScreen
+
+_SEARCHED = 5_000_000
+"""Bytes of a file in which an edit's place is looked for."""
+
+
+async def open_worktree(screen: "MainScreen") -> None:
+    """Where the preference `open_in` says."""
+    match screen.state.preferences.open_in:
+        case "editor":
+            await open_editor(screen)
+        case "terminal":
+            await _terminal(screen)
+        case "finder":
+            await _file_manager(screen)
+        case "hosting":
+            await _hosting(screen)
+
+
+async def open_editor(screen: "MainScreen") -> None:
+    """The worktree's folder in the editor."""
+    folder = await _folder(screen)
+    if folder is not None:
+        opener = open_commands.editor(screen.state.preferences, os.environ, folder)
+        await _open(screen, opener, folder)
+
+
+async def open_shell(screen: "MainScreen") -> None:
+    """A shell in the worktree, on this screen."""
+    folder = await _folder(screen)
+    if folder is not None:
+        await _open(screen, open_commands.shell(os.environ), folder)
+
+
+async def open_file(screen: "MainScreen", name: str, line: int = 0, having: str = "") -> None:
+    """A file of the worktree in the editor, at a line or at the first place that has a text."""
+    folder = await _folder(screen)
+    if folder is None:
+        return
+    path = folder / name
+    if not await asyncio.to_thread(path.is_file):
+        raise SpinneyError(f"There is no file {clean_line(str(path))} any more.", "not_found")
+    if having and not line:
+        line = await asyncio.to_thread(_line_of, path, having)
+    await _open(
+        screen, open_commands.editor(screen.state.preferences, os.environ, path, line), folder
+    )
+
+
+async def open_link(screen: "MainScreen", href: str) -> None:
+    """A page in the browser, after a look at its whole address; it is a stranger's."""
+    address = clean(href)
+    if urlsplit(address).scheme not in ("http", "https"):
+        screen.app.copy_to_clipboard(address)
+        screen.say("Only http and https links are opened; its address was copied.")
+        return
+    program = open_commands.desktop_opener(os.environ)
+    if program is None:
+        screen.app.copy_to_clipboard(address)
+        screen.say("There is no browser on this side; the link's address was copied.")
+        return
+    if await screen.app.push_screen_wait(Confirm("Open in the browser", address, "open it")):
+        await in_window((program, address), Path.home(), os.environ)
+
+
+async def _terminal(screen: "MainScreen") -> None:
+    folder = await _folder(screen)
+    if folder is not None:
+        opener = open_commands.terminal(screen.state.preferences, os.environ, folder)
+        await _open(screen, opener, folder)
+
+
+async def _file_manager(screen: "MainScreen") -> None:
+    folder = await _folder(screen)
+    if folder is None:
+        return
+    program = open_commands.desktop_opener(os.environ)
+    if program is None:
+        raise SpinneyError(
+            "There is no desktop here that could show a folder. "
+            "“Open a shell in the worktree” works without one."
+        )
+    await in_window((program, str(folder)), folder, os.environ)
+
+
+async def _hosting(screen: "MainScreen") -> None:
+    worktree = _worktree(screen)
+    if worktree is None:
+        return
+    if not worktree.pr_url:
+        raise SpinneyError(
+            "This worktree has no pull request yet, so there is no page to open. "
+            "“Open the worktree in the editor” goes to its files."
+        )
+    await open_link(screen, worktree.pr_url)
+
+
+async def _open(screen: "MainScreen", opener: Opener, folder: Path) -> None:
+    if opener.in_window:
+        screen.say(f"{Path(opener.command[0]).name} opens it.")
+        await in_window(opener.command, folder, os.environ)
+        return
+    code = await in_terminal(screen.spinney, opener.command, folder, os.environ)
+    # A shell ends with whatever its last command ended with.
+    if code and opener != open_commands.shell(os.environ):
+        screen.say(f"{opener.command[0]} ended with exit code {code}.", bad=True)
+
+
+def _worktree(screen: "MainScreen") -> "Worktree | None":
+    if screen.worktree is None:
+        screen.say("Open a worktree first.")
+    return screen.worktree
+
+
+async def _folder(screen: "MainScreen") -> Path | None:
+    """The worktree's folder, if it is on this machine. Raises `SpinneyError` where it is not."""
+    worktree = _worktree(screen)
+    if worktree is None:
+        return None
+    if screen.spinney.elsewhere:
+        raise SpinneyError(
+            f"The files are on the machine of {screen.spinney.elsewhere}, not on this one. "
+            f"There they are in {clean_line(worktree.path)}."
+        )
+    folder = Path(worktree.path)
+    if not await asyncio.to_thread(folder.is_dir):
+        raise SpinneyError(
+            f"The folder {clean_line(worktree.path)} does not exist. "
+            "Put it back, or recreate or archive the worktree.",
+            "not_found",
+        )
+    return folder
+
+
+def _line_of(path: Path, text: str) -> int:
+    """The line, counted from 1, at which `text` begins; 0 where it is not found."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_SEARCHED)
+    except OSError:
+        return 0
+    at = content.find(text.encode(errors="replace"))
+    return content.count(b"\n", 0, at) + 1 if at >= 0 and text else 0
