@@ -93,6 +93,8 @@ class Worktree(Resource):
     """The name that it is just being given."""
     dismissed_pr: int | None = None
     """The pull request that a person cleared: it is not found again by itself."""
+    running_scripts: list[Literal["setup", "run", "teardown"]] = []
+    """The repository's own scripts that run in it now."""
     archive_when_idle: bool = False
     """Its pull request was merged: it is archived as soon as no session works in it."""
     cached_pr_status: Literal["draft", "open", "review", "merged", "closed"] | None = None

@@ -147,6 +147,7 @@ class Workspace:
         self.chats.recover()
         self.scripts = Scripts(self.store, self.directories)
         self._ending.push_async_callback(self.scripts.close)
+        self.scripts.recover()
         self.removals = Removals(self.store, self.directories, self.scripts, self.chats.end)
         self.run_in_background(self._finish_creations())
         self.run_in_background(self.removals.recover())

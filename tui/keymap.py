@@ -180,6 +180,14 @@ ACTIONS: tuple[Action, ...] = (
         help="Its creation, a commit, a pull or a push, with the hooks that it waits for.",
     ),
     Action(
+        "show_scripts",
+        "",
+        "Scripts: setup, run, teardown",
+        help="See, edit and trust the repository's own scripts, and follow what they print.",
+    ),
+    Action("run_script", "", "Run the worktree's script, and follow it"),
+    Action("stop_script", "", "Stop the worktree's script"),
+    Action(
         "open_base",
         "",
         "Work in the project's own directory",

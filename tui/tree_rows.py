@@ -67,6 +67,10 @@ def worktree_parts(worktree: "Worktree", mark: Mark, *, folded: bool) -> Iterato
         return
     if worktree.detached_at:
         yield f"  detached at {clean_line(worktree.detached_at)[:7]}", "muted"
+    if worktree.label is not None:
+        yield f" {clean_line(worktree.label.name)}", f"label {worktree.label.color}"
+    if worktree.running_scripts:
+        yield f" ▶ {', '.join(worktree.running_scripts)}", Mark.RUNNING.role
     if folded and mark is not Mark.IDLE:
         yield f" {mark.sign}", mark.role
     for word in git_counts(worktree).split():

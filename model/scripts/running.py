@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from model.backends.leftovers import owner_mark
 from model.errors import SpinneyError, worktree_not_found
-from model.events import TaskCompleted
+from model.events import TaskCompleted, WorktreeUpdated
 from model.paths import Directories, write_atomically
 from model.resources import Project, Resource, Worktree
 from model.scripts.config import Script, ScriptName, scripts_in
@@ -55,6 +55,11 @@ class Scripts:
     def runs_in(self, worktree_id: str) -> bool:
         """Whether any script of the worktree runs."""
         return any(key[0] == worktree_id for key in self._running)
+
+    def recover(self) -> None:
+        """Forget the scripts that ran when Spinney was killed. Called once, at start."""
+        for worktree_id in list(self._store.state.worktrees):
+            self._note_running(worktree_id)
 
     async def set_up(self, worktree_id: str) -> None:
         """Run the setup of a new worktree and tell how it went; a failure keeps the worktree."""
@@ -123,8 +128,22 @@ class Scripts:
         worktree, project = self._found(worktree_id)
         task = asyncio.create_task(self._run(worktree, project, script))
         self._running[key] = task
-        task.add_done_callback(lambda _: self._running.pop(key, None))
+        self._note_running(worktree_id)
+
+        def ended(_: object) -> None:
+            self._running.pop(key, None)
+            self._note_running(worktree_id)
+
+        task.add_done_callback(ended)
         return task
+
+    def _note_running(self, worktree_id: str) -> None:
+        """Let everybody see which scripts run in a worktree."""
+        worktree = self._store.state.worktrees.get(worktree_id)
+        names = [name for place, name in self._running if place == worktree_id]
+        if worktree is not None and worktree.running_scripts != names:
+            noted = worktree.model_copy(update={"running_scripts": names})
+            self._store.record(WorktreeUpdated(worktree=noted))
 
     async def _run(self, worktree: Worktree, project: Project, script: Script) -> ScriptRun:
         ran = ScriptRun(

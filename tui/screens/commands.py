@@ -59,12 +59,21 @@ class CanvasCommands(ActionCommands):
         return [a for a in ACTIONS if a.where == "canvas" or a.id in ("canvas", "help", "quit")]
 
 
+_OF_SESSIONS = (
+    "choose_", "rename_session", "archive_session", "delete_session", "take_back",
+)  # fmt: skip
+_OF_WORKTREES = frozenset({"cancel_git", "show_scripts", "run_script"})
+
+
 def _is_useful(action_id: str, screen: "MainScreen") -> bool:
     """Whether the action has something to act on now."""
-    if action_id.startswith(("choose_", "rename_", "archive_session", "delete_", "take_back")):
+    worktree = screen.worktree
+    if action_id.startswith(_OF_SESSIONS):
         return screen.session is not None
     if action_id == "recreate_worktree":
-        return screen.worktree is not None and screen.worktree.status == "missing"
-    if action_id == "cancel_git" or ("worktree" in action_id and action_id != "new_worktree"):
-        return screen.worktree is not None
+        return worktree is not None and worktree.status == "missing"
+    if action_id == "stop_script":
+        return worktree is not None and bool(worktree.running_scripts)
+    if action_id in _OF_WORKTREES or ("worktree" in action_id and action_id != "new_worktree"):
+        return worktree is not None
     return True

@@ -255,6 +255,8 @@ class ProjectTree(Tree[Row]):
         return depth
 
     def _role(self, role: str, on_cursor: bool) -> Style:
+        if role.startswith("label "):
+            return Style() if on_cursor else Style(color=role.removeprefix("label "))
         found = self.get_component_rich_style(f"project-tree--{role}", partial=True)
         # A cursor's background is made for text; marks keep their colour on it.
         return (

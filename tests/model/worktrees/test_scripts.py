@@ -19,6 +19,7 @@ from model.commands.scripts import (
 )
 from model.commands.worktrees import remove_worktree
 from model.errors import SpinneyError
+from model.events import WorktreeUpdated
 from model.resources import Project, Worktree
 from model.scripts import process, running
 from model.scripts.config import Script
@@ -298,3 +299,23 @@ def _lives(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return b") Z" not in Path(f"/proc/{pid}/stat").read_bytes()
+
+
+async def test_a_worktree_tells_which_of_its_scripts_run(
+    make: Maker, workspace: Workspace, told: Told, eventually: Eventually
+) -> None:
+    made = await _set_up(make, told)
+
+    def running_now() -> list[str]:
+        return list(workspace.store.state.worktrees[made.id].running_scripts)
+
+    await eventually(lambda: running_now() == [])
+    await run_worktree_script.function(workspace, made.id)
+    assert running_now() == ["run"]
+    await stop_worktree_script.function(workspace, made.id)
+    await eventually(lambda: running_now() == [])
+    # What a kill left behind is forgotten at the next start.
+    left = workspace.store.state.worktrees[made.id].model_copy(update={"running_scripts": ["run"]})
+    workspace.store.record(WorktreeUpdated(worktree=left))
+    workspace.scripts.recover()
+    assert running_now() == []

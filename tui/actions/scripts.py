@@ -1,0 +1,84 @@
+"""Actions about a repository's own scripts: seen, edited, trusted, run, followed."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from model.commands import scripts as commands
+from model.errors import SpinneyError
+from model.scripts.config import Script, ScriptName
+from model.scripts.running import ScriptRun
+from tui.actions.worktrees import pointed_worktree
+from tui.screens.scripts import Scripts, ScriptWork
+
+if TYPE_CHECKING:
+    from model.resources import Worktree
+    from tui.screens.main import MainScreen
+
+
+async def show_scripts(screen: "MainScreen") -> None:
+    """Look at the scripts, and at what they print."""
+    worktree = pointed_worktree(screen)
+    if worktree is not None:
+        running = worktree.running_scripts
+        first: ScriptName = running[0] if running else "run"
+        await screen.app.push_screen_wait(Scripts(worktree.name, _work(screen, worktree), first))
+
+
+async def run_script(screen: "MainScreen") -> None:
+    """Start the `run` script and follow it; one that waits to be trusted is shown first."""
+    worktree = pointed_worktree(screen)
+    if worktree is None:
+        return
+    if "run" not in worktree.running_scripts:
+        try:
+            await screen.client.call(
+                commands.run_worktree_script, worktree_id=worktree.id, script="run"
+            )
+        except SpinneyError as error:
+            if error.error_type not in ("forbidden", "not_found"):
+                raise
+    await screen.app.push_screen_wait(Scripts(worktree.name, _work(screen, worktree), "run"))
+
+
+async def stop_script(screen: "MainScreen") -> None:
+    """End the scripts that run in the worktree."""
+    worktree = pointed_worktree(screen)
+    if worktree is None:
+        return
+    for name in worktree.running_scripts:
+        await screen.client.call(
+            commands.stop_worktree_script, worktree_id=worktree.id, script=name
+        )
+    screen.say("Stopped." if worktree.running_scripts else "No script runs here.")
+
+
+def _work(screen: "MainScreen", worktree: "Worktree") -> ScriptWork:
+    call, worktree_id, project_id = screen.client.call, worktree.id, worktree.project_id
+
+    async def read() -> Sequence[Script]:
+        return await call(
+            commands.get_project_scripts, project_id=project_id, worktree_id=worktree_id
+        )
+
+    async def look(name: ScriptName) -> ScriptRun | None:
+        try:
+            return await call(commands.get_script_output, worktree_id=worktree_id, script=name)
+        except SpinneyError as error:
+            if error.error_type == "not_found":
+                return None
+            raise
+
+    async def run(name: ScriptName) -> None:
+        await call(commands.run_worktree_script, worktree_id=worktree_id, script=name)
+
+    async def stop(name: ScriptName) -> None:
+        await call(commands.stop_worktree_script, worktree_id=worktree_id, script=name)
+
+    async def trust(script: Script) -> None:
+        await call(commands.trust_project_scripts, project_id=project_id, hashes=[script.hash])
+
+    async def save(name: ScriptName, text: str) -> None:
+        texts = commands.ScriptTexts.model_validate({name: text or None})
+        await call(commands.save_project_scripts, project_id=project_id, scripts=texts)
+
+    return ScriptWork(read, look, run, stop, trust, save)
