@@ -1,5 +1,6 @@
 """What the rows of the tree say, and the order in which they stand."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +26,10 @@ TAIL_ROLES = frozenset({"added", "removed", "count", "reason"})
 """Parts at the right edge; a long name is cut before they are."""
 
 
+LONGEST_LABEL = 12
+_COLOR = re.compile("#[0-9a-fA-F]{6}")
+
+
 @dataclass(slots=True)
 class Row:
     """A row: its place, and what is drawn of it."""
@@ -32,6 +37,8 @@ class Row:
     place: Place
     parts: tuple[Part, ...] = ()
     mark: Mark = Mark.IDLE
+    holds: bool = False
+    """Whether anything is below it."""
 
 
 def name_of(place: Place, state: "State") -> str:
@@ -45,6 +52,19 @@ def name_of(place: Place, state: "State") -> str:
         case _:
             known = state.projects
     return clean_line(known[place.id].name) if place.id in known else ""
+
+
+def row_parts(row: Row, state: "State", *, folded: bool) -> Iterator[Part]:
+    """What the row of a place says; nothing if the place is gone."""
+    known = row.place.id
+    match row.place.kind:
+        case "session" if known in state.sessions:
+            return session_parts(state.sessions[known], row.mark)
+        case "worktree" if known in state.worktrees:
+            return worktree_parts(state.worktrees[known], row.mark, folded=folded)
+        case "project" if known in state.projects:
+            return project_parts(state.projects[known], row.mark, folded=folded)
+    return iter(())
 
 
 def session_parts(session: "Session", mark: Mark) -> Iterator[Part]:
@@ -65,6 +85,11 @@ def worktree_parts(worktree: "Worktree", mark: Mark, *, folded: bool) -> Iterato
     if worktree.status == "missing":
         yield "  directory is gone", Mark.FAILED.role
         return
+    if worktree.status == "removing":
+        yield "  being removed …", "muted"
+        return
+    if worktree.renaming_to:
+        yield f" → {clean_line(worktree.renaming_to)} …", "muted"
     if worktree.detached_at:
         yield f"  detached at {clean_line(worktree.detached_at)[:7]}", "muted"
     if worktree.label is not None:
@@ -73,6 +98,10 @@ def worktree_parts(worktree: "Worktree", mark: Mark, *, folded: bool) -> Iterato
         yield f" ▶ {', '.join(worktree.running_scripts)}", Mark.RUNNING.role
     if folded and mark is not Mark.IDLE:
         yield f" {mark.sign}", mark.role
+    if worktree.label is not None and (word := clean_line(worktree.label.name)):
+        word = word if len(word) <= LONGEST_LABEL else f"{word[: LONGEST_LABEL - 1]}…"
+        is_color = _COLOR.fullmatch(worktree.label.color)
+        yield f" {word}", worktree.label.color if is_color else "count"
     for word in git_counts(worktree).split():
         role = {"+": "added", "−": "removed"}.get(word[0], "count")
         yield f" {word}", role
@@ -106,20 +135,17 @@ def children(state: "State") -> Children:
     return found
 
 
-def children_of(parent: Place, state: "State") -> list[Place]:
-    """The places below one place."""
-    if parent.kind != "project":
-        return [Place("session", session.id) for session in state.sessions_of(parent.id)]
-    inside = (p for p in state.projects.values() if p.parent_id == parent.id)
-    folders = sorted(inside, key=lambda p: (p.order, p.added_at))
-    return [
-        *(Place("project", project.id) for project in folders),
-        *(Place("worktree", worktree.id) for worktree in state.worktrees_of(parent.id)),
-    ]
-
-
 def has_moved(before: "Session | None", now: "Session | None") -> bool:
-    """Whether a session's place in the tree is another."""
+    """Whether a session's place in the tree, or its name, is another."""
     if before is None or now is None:
         return True
-    return (before.archived_at, before.order) != (now.archived_at, now.order)
+    was = (before.archived_at, before.order, before.name)
+    return was != (now.archived_at, now.order, now.name)
+
+
+def worktree_has_moved(before: "Worktree | None", now: "Worktree | None") -> bool:
+    """Whether a worktree's place in the tree, or its name, is another."""
+    if before is None or now is None:
+        return True
+    was = (before.archived_at, before.order, before.name, before.project_id)
+    return was != (now.archived_at, now.order, now.name, now.project_id)

@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from tests.bench import agents, broadcast, crowd, session, soak, start, store, stream
+from tests.bench import agents, broadcast, crowd, session, soak, start, store, stream, tree
 from tests.bench.tables import Table, as_json
 
 BENCHES: dict[str, Callable[[int], Table]] = {
@@ -18,6 +18,7 @@ BENCHES: dict[str, Callable[[int], Table]] = {
     "crowd": crowd.measure,
     "soak": soak.measure,
     "agents": agents.measure,
+    "tree": tree.measure,
 }
 
 RUNS = {
@@ -29,6 +30,7 @@ RUNS = {
     "crowd": 2,
     "soak": 1,
     "agents": 1,
+    "tree": 3,
 }
 
 

@@ -5,7 +5,7 @@ they are drawn, from plain text and roles, so that no name can ever be read as m
 that are typed here filter the rows.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
@@ -18,26 +18,20 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from tui import keymap
-from tui.marks import Mark, mark_of, mark_of_worktree
+from tui.marks import Mark
 from tui.places import ROOT, Place
-from tui.tree_filter import Found, find, occurrences
+from tui.tree_filter import Found, occurrences
+from tui.tree_index import TreeIndex
 from tui.tree_rows import (
     NAME_ROLES,
     TAIL_ROLES,
-    Children,
-    Part,
     Row,
-    children,
-    children_of,
     has_moved,
-    name_of,
-    project_parts,
-    session_parts,
-    worktree_parts,
+    row_parts,
+    worktree_has_moved,
 )
 
 if TYPE_CHECKING:
-    from model.state import State
     from tui.mirror import Change
 
 Node = TreeNode[Row]
@@ -70,12 +64,12 @@ class ProjectTree(Tree[Row]):
         self.show_guides = False
         self.auto_expand = False
         self._rows: dict[Place, Node] = {ROOT: self.root}
-        self._state: State | None = None
+        self._index: TreeIndex | None = None
         self.filter = ""
         """What the rows shown have in their names; empty: all are shown."""
         self._found: Found | None = None
-        self._before_filter: tuple[Place | None, frozenset[Place]] = (None, frozenset())
-        """Where the cursor was, and which rows were folded."""
+        self._before_filter: tuple[Place | None, dict[Place, bool]] = (None, {})
+        """Where the cursor was, and which rows were unfolded."""
         self._moving_to: Place | None = None
         """Where the cursor will be once the rows stand."""
 
@@ -83,72 +77,72 @@ class ProjectTree(Tree[Row]):
 
     def follow(self, change: "Change") -> None:
         """Change the rows that are concerned."""
-        self._state = state = change.state
-        before = change.before
-        if change.loaded:
-            self._reconcile_all(state)
+        before, state = change.before, change.state
+        if change.is_only_text and self._index is not None:
+            self._index.state = state
             return
-        if self.filter and (change.projects or change.worktrees or change.sessions):
-            self._reconcile_all(state)
+        moved = self._parents_of_moved(change)
+        if self._index is None or change.loaded or change.projects or moved:
+            self._index = TreeIndex(state)
+        self._index.state = state
+        if change.loaded or change.projects or self.filter:
+            self._reconcile_all()
             self._entitle()
             return
-        if change.projects:
-            self._reconcile_all(state)
-        parents = {_project_of(key, state, before) for key in change.worktrees}
-        for project_id in parents - {None}:
-            self._reconcile(Place("project", str(project_id)), state)
-        dirty = set(change.worktrees)
+        for parent in moved:
+            self._put_children(parent)
+        sessions = (state.sessions.get(key) or before.sessions.get(key) for key in change.sessions)
+        worktrees = {session.worktree_id for session in sessions if session is not None}
+        self._redraw(
+            *(Place("session", key) for key in change.sessions),
+            *(Place("worktree", key) for key in change.worktrees | worktrees),
+        )
+
+    @staticmethod
+    def _parents_of_moved(change: "Change") -> set[Place]:
+        """The places below which something came, went or moved."""
+        found, before, state = set[Place](), change.before, change.state
+        for key in change.worktrees:
+            was, now = before.worktrees.get(key), state.worktrees.get(key)
+            if worktree_has_moved(was, now):
+                found |= {Place("project", w.project_id) for w in (was, now) if w is not None}
         for key in change.sessions:
-            session = state.sessions.get(key) or before.sessions.get(key)
-            if session is None:
-                continue
-            dirty.add(session.worktree_id)
-            if has_moved(before.sessions.get(key), state.sessions.get(key)):
-                self._reconcile(Place("worktree", session.worktree_id), state)
-            elif (node := self._rows.get(Place("session", key))) is not None:
-                self._draw(node, state)
-        self._redraw_worktrees(dirty, state)
+            then, since = before.sessions.get(key), state.sessions.get(key)
+            if has_moved(then, since):
+                found |= {Place("worktree", s.worktree_id) for s in (then, since) if s is not None}
+        return found
 
-    def _redraw_worktrees(self, worktree_ids: Iterable[str], state: "State") -> None:
-        projects = set()
-        for key in worktree_ids:
-            if (node := self._rows.get(Place("worktree", key))) is not None:
-                self._draw(node, state)
-                projects.add(node.parent)
-        for project in projects:
-            while project is not None and project is not self.root:
-                self._draw(project, state)
-                project = project.parent
+    def _redraw(self, *places: Place) -> None:
+        """Draw these rows and what holds them, the mark of which may be another now."""
+        assert self._index is not None
+        above = {holder for place in places for holder in self._index.above(place)}
+        for place in above.union(places):
+            if (node := self._rows.get(place)) is not None:
+                self._draw(node)
 
-    def _reconcile_all(self, state: "State") -> None:
-        below = children(state)
-        self._found = None
-        if self.filter:
-            self._found = find(self.filter, below, lambda place: name_of(place, state))
-        self._put_children(self.root, below, state)
+    def _reconcile_all(self) -> None:
+        assert self._index is not None
+        self._found = self._index.find(self.filter) if self.filter else None
+        self._put_children(ROOT)
 
-    def _put_children(self, node: Node, below: Children, state: "State") -> None:
-        assert node.data is not None
-        wanted = below.get(node.data.place, [])
-        if self._found is not None:
-            wanted = [place for place in wanted if place in self._found.shown]
-        self._order(node, wanted)
-        for child in node.children:
-            self._put_children(child, below, state)
-        if node is not self.root:
-            self._draw(node, state)
-
-    def _reconcile(self, parent: Place, state: "State") -> None:
-        """Bring the children of one row into order, and draw what is new."""
+    def _put_children(self, parent: Place) -> None:
+        """Make the rows below a row those that there are; below a folded one there are none."""
         node = self._rows.get(parent)
-        if node is None:
+        if node is None or self._index is None:
             return
-        for new in self._order(node, children_of(parent, state)):
-            assert new.data is not None
-            if new.data.place.kind == "worktree":
-                self._reconcile(new.data.place, state)
-            self._draw(new, state)
-        self._draw(node, state)
+        wanted: list[Place] = []
+        if node is self.root or node.is_expanded:
+            wanted = self._index.under(parent)
+            if self._found is not None:
+                wanted = [place for place in wanted if place in self._found.shown]
+        self._order(node, wanted)
+        for place in wanted:
+            if place.kind == "session":
+                self._draw(self._rows[place])
+            else:
+                self._put_children(place)
+        if node is not self.root:
+            self._draw(node)
 
     def _order(self, node: Node, wanted: list[Place]) -> list[Node]:
         """Make the node's children exactly `wanted`, touching only what differs."""
@@ -176,7 +170,7 @@ class ProjectTree(Tree[Row]):
             Text(" "),
             Row(place),
             before=position if position < len(parent.children) else None,
-            expand=place.kind != "session",
+            expand=place.kind != "session" and self._begins_unfolded,
             allow_expand=place.kind != "session",
         )
         self._rows[place] = node
@@ -191,34 +185,21 @@ class ProjectTree(Tree[Row]):
 
     # What is drawn ------------------------------------------------------------------------------
 
-    def _draw(self, node: Node, state: "State") -> None:
-        row = node.data
-        assert row is not None
-        parts = tuple(self._parts(node, row, state))
+    @property
+    def _begins_unfolded(self) -> bool:
+        return bool(self.filter) or (self._index is not None and self._index.is_small)
+
+    def _draw(self, node: Node) -> None:
+        row, index = node.data, self._index
+        assert row is not None and index is not None
+        row.mark = index.mark(row.place)
+        row.holds = bool(index.under(row.place))
+        parts = tuple(row_parts(row, index.state, folded=not node.is_expanded))
         if parts == row.parts:
             return
         row.parts = parts
         # The label is what the tree measures; what is drawn comes from the parts.
         node.set_label(Text("".join(text for text, _ in parts) or " "))
-
-    def _parts(self, node: Node, row: Row, state: "State") -> Iterator[Part]:
-        match row.place.kind:
-            case "session":
-                if (session := state.sessions.get(row.place.id)) is not None:
-                    row.mark = mark_of(session)
-                    yield from session_parts(session, row.mark)
-            case "worktree":
-                if (worktree := state.worktrees.get(row.place.id)) is not None:
-                    sessions = [
-                        state.sessions[p.id] for p in _places(node) if p.id in state.sessions
-                    ]
-                    row.mark = mark_of_worktree(worktree, sessions)
-                    yield from worktree_parts(worktree, row.mark, folded=not node.is_expanded)
-            case "project":
-                if (project := state.projects.get(row.place.id)) is not None:
-                    marks = (child.data.mark for child in node.children if child.data)
-                    row.mark = max(marks, default=Mark.IDLE)
-                    yield from project_parts(project, row.mark, folded=not node.is_expanded)
 
     def get_label_width(self, node: Node) -> int:
         """Nothing: rows are as wide as the tree, so that it never scrolls sideways."""
@@ -228,7 +209,7 @@ class ProjectTree(Tree[Row]):
         """The row's parts in the colours of their roles."""
         row = node.data
         folding = "  "
-        if node.allow_expand and node.children:
+        if row is not None and row.holds:
             folding = "▾ " if node.is_expanded else "▸ "
         on_cursor = node is self.cursor_node
         text = Text(folding, style=style + self._role("muted", on_cursor))
@@ -236,7 +217,7 @@ class ProjectTree(Tree[Row]):
             text.stylize(Style(meta={"toggle": True}))
         tail = Text()
         for part, role in row.parts if row else ():
-            side = tail if role in TAIL_ROLES else text
+            side = tail if role in TAIL_ROLES or role.startswith("#") else text
             start = len(side)
             side.append(part, style + self._role(role, on_cursor))
             if self.filter and role in NAME_ROLES:
@@ -255,8 +236,8 @@ class ProjectTree(Tree[Row]):
         return depth
 
     def _role(self, role: str, on_cursor: bool) -> Style:
-        if role.startswith("label "):
-            return Style() if on_cursor else Style(color=role.removeprefix("label "))
+        if role.startswith("#"):
+            return Style(color=role)
         found = self.get_component_rich_style(f"project-tree--{role}", partial=True)
         # A cursor's background is made for text; marks keep their colour on it.
         return (
@@ -274,6 +255,8 @@ class ProjectTree(Tree[Row]):
         elif self.filter and event.key in ("escape", "backspace"):
             wanted = self.filter[:-1] if event.key == "backspace" else ""
         elif event.key == "enter" and self._moving_to is not None:
+        if role.startswith("label "):
+            return Style() if on_cursor else Style(color=role.removeprefix("label "))
             # Enter came before the cursor got to the first row found.
             self.post_message(self.Opened(self._moving_to))
             wanted = self.filter
@@ -282,6 +265,11 @@ class ProjectTree(Tree[Row]):
         event.stop()
         event.prevent_default()
         self.narrow(wanted)
+
+    def on_focus(self) -> None:
+        """Letters may be typed from now on."""
+        if self._index is not None:
+            self._index.outline()
 
     def on_blur(self) -> None:
         """Who goes elsewhere finds every row again; another window is not elsewhere."""
@@ -293,17 +281,25 @@ class ProjectTree(Tree[Row]):
 
     def narrow(self, text: str) -> None:
         """Show only rows with this in their names, with what holds them and what they hold."""
-        if text == self.filter or self._state is None:
+        if text == self.filter or self._index is None:
             return
         if not self.filter:
-            folded = (n.data.place for n in _walk(self.root) if n.data and not n.is_expanded)
-            self._before_filter = (self.place, frozenset(folded))
+            nodes = (node for node in _walk(self.root) if node.data and node.allow_expand)
+            self._before_filter = (
+                self.place,
+                {n.data.place: n.is_expanded for n in nodes if n.data},
+            )
         self.filter = text
-        self._reconcile_all(self._state)
-        came_from, folded_before = self._before_filter
+        came_from, unfolded = self._before_filter
         for place, node in self._rows.items():
             if node.allow_expand and place != ROOT:
-                node.collapse() if not text and place in folded_before else node.expand()
+                is_open = bool(text) or unfolded.get(place, self._begins_unfolded)
+                node.expand() if is_open else node.collapse()
+        self._reconcile_all()
+        for place, node in self._rows.items():
+            # Rows that the filter had taken away come back as they were.
+            if not text and node.is_expanded != unfolded.get(place, node.is_expanded):
+                node.toggle()
         first = self._found.matches[0] if self._found and self._found.matches else came_from
         if first is not None and first in self._rows:
             self._moving_to = first
@@ -326,15 +322,15 @@ class ProjectTree(Tree[Row]):
 
     def point_at(self, place: Place) -> None:
         """Put the cursor on this row, and unfold what hides it."""
-        node = self._rows.get(place)
-        if node is None:
+        if self._index is None:
             return
-        above = node.parent
-        while above is not None:
-            if not above.is_expanded:
-                above.expand()
-            above = above.parent
-        self.call_after_refresh(self._move_to, place)
+        for holder in self._index.above(place):
+            node = self._rows.get(holder)
+            if node is not None and not node.is_expanded:
+                node.expand()
+                self._put_children(holder)
+        if place in self._rows:
+            self.call_after_refresh(self._move_to, place)
 
     @property
     def place(self) -> Place | None:
@@ -376,17 +372,13 @@ class ProjectTree(Tree[Row]):
     @on(Tree.NodeCollapsed)
     def _folded(self, event: "Tree.NodeExpanded[Row] | Tree.NodeCollapsed[Row]") -> None:
         event.stop()
-        if self._state is not None and event.node is not self.root:
-            self._draw(event.node, self._state)
-
-
-def _project_of(worktree_id: str, state: "State", before: "State") -> str | None:
-    worktree = state.worktrees.get(worktree_id) or before.worktrees.get(worktree_id)
-    return worktree.project_id if worktree is not None else None
-
-
-def _places(node: Node) -> list[Place]:
-    return [child.data.place for child in node.children if child.data is not None]
+        node = event.node
+        if node.data is None or node is self.root or node.data.place not in self._rows:
+            return
+        if node.is_expanded and not node.children:
+            self._put_children(node.data.place)
+        else:
+            self._draw(node)
 
 
 def _walk(node: Node) -> Iterator[Node]:
