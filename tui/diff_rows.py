@@ -14,6 +14,7 @@ _MAX_WORDS: Final = 300
 _ALIKE: Final = 0.5  # below this share of equal text two lines are not versions of one another
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
 
+Sign = Literal[" ", "+", "-"]
 Ranges = tuple[tuple[int, int], ...]
 
 
@@ -21,7 +22,7 @@ Ranges = tuple[tuple[int, int], ...]
 class DiffRow:
     """A line of a diff, as git or `diff_rows` found it."""
 
-    sign: Literal[" ", "+", "-"]
+    sign: Sign
     text: str
     old: int | None = None
     """The line's number in the old text, from 1; `new` likewise."""

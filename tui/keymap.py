@@ -13,8 +13,8 @@ from typing import Literal
 
 from textual.binding import Binding
 
-Where = Literal["everywhere", "projects", "canvas"]
-"""Where an action's keys work: everywhere, only in the tree of projects, or on the canvas."""
+Where = Literal["everywhere", "projects", "canvas", "diff"]
+"""Where an action's keys work: everywhere, in the tree of projects, on the canvas or the diff."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +133,42 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "canvas_back", "escape", "Take the filter back, then the marks, then leave", where="canvas"
     ),
+    Action(
+        "open_diff",
+        "ctrl+g",
+        "What the worktree changes (diff)",
+        hint="diff",
+        help="Look at it, comment on it, stage, discard, commit.",
+    ),
+    Action("commit", "", "Commit", help="What is staged or everything; an agent may write why."),
+    Action("push", "", "Push the branch"),
+    Action("pull_base", "", "Pull what is new on the base branch"),
+    Action("pull_request", "", "Pull request: propose the branch, or show where it is"),
+    Action("resolve_conflicts", "", "Let a session resolve the conflicts"),
+    Action("abort_merge", "", "Abort the merge or rebase that stopped", help="Asks first."),
+    Action("diff_stage", "s", "Stage the file or hunk", where="diff", hint="stage"),
+    Action("diff_unstage", "u", "Unstage the file or hunk", where="diff", hint="unstage"),
+    Action("diff_stage_all", "a", "Stage or unstage everything", where="diff", hint="all"),
+    Action(
+        "diff_discard", "x", "Discard the file's or hunk's changes", where="diff", hint="discard"
+    ),
+    Action("diff_undo", "z", "Bring back what was discarded last", where="diff", hint="undo"),
+    Action("diff_comment", "c", "Comment on the line or hunk", where="diff", hint="comment"),
+    Action("diff_comments", "e", "Edit and send the comments", where="diff", hint="send comments"),
+    Action(
+        "diff_next_side", "v", "Not staged, staged, against the base", where="diff", hint="view"
+    ),
+    Action("diff_commit", "m", "Commit", where="diff", hint="commit"),
+    Action("diff_push", "w", "Push the branch", where="diff", hint="push"),
+    Action("diff_pull_base", "l", "Pull the base branch", where="diff"),
+    Action("diff_pull_request", "r", "Pull request", where="diff", hint="pull request"),
+    Action("diff_layout", "t", "One column or two", where="diff", hint="columns"),
+    Action("diff_next_hunk", "n", "Go to the next hunk or file", where="diff", hint="next"),
+    Action("diff_previous_hunk", "p", "Go to the hunk or file before", where="diff"),
+    Action("diff_refresh", "f5", "Look anew", where="diff"),
+    Action("diff_resolve_conflicts", "", "Let a session resolve the conflicts", where="diff"),
+    Action("diff_abort_merge", "", "Abort the merge or rebase that stopped", where="diff"),
+    Action("diff_back", "escape,q", "Back", where="diff", hint="back"),
     Action("rename_session", "f4", "Rename the session"),
     Action("previous_session", "alt+left", "Go to the session before", in_palette=False),
     Action("next_session", "alt+right", "Go to the session after", in_palette=False),
@@ -236,7 +272,7 @@ ACTIONS: tuple[Action, ...] = (
 
 FOOTER = (
     "stop", "next_waiting", "add_project", "commands", "new_worktree", "new_session", "cycle_mode",
-    "canvas", "toggle_tree", "next_pane", "quit",
+    "open_diff", "canvas", "toggle_tree", "next_pane", "quit",
 )  # fmt: skip
 """The actions in the footer, those that are wanted most first."""
 
@@ -247,6 +283,10 @@ TREE_KEYS = (
     ("enter", "Open; while filtering: the first row found"),
     ("↑ ↓ ← →", "Move, fold and unfold (also space)"),
     ("esc", "Back to the conversation"),
+)
+DIFF_KEYS = (
+    ("tab", "From the files to the difference and back; letters mean a file or a hunk"),
+    ("↑ ↓ pgup pgdn", "Move the cursor; ← → read on in long lines"),
 )
 CANVAS_KEYS = (
     ("letters", "Filter; backspace takes them back"),
@@ -294,12 +334,13 @@ def normalised(preference: Mapping[str, str]) -> dict[str, str]:
 
 def clashes(overrides: Mapping[str, str]) -> list[str]:
     """A sentence for each key that two actions would share."""
-    owners: dict[tuple[bool, str], str] = {}
+    owners: dict[tuple[str, str], str] = {}
     found = []
     for action in ACTIONS:
         for key in filter(None, keys_of(action.id, overrides).split(",")):
-            # The canvas is a screen of its own.
-            other = owners.setdefault((action.where == "canvas", key), action.id)
+            # The canvas and the diff are screens of their own.
+            screen = action.where if action.where in ("canvas", "diff") else ""
+            other = owners.setdefault((screen, key), action.id)
             if other != action.id:
                 found.append(
                     f"The key {key} is given to both {other} and {action.id}; "

@@ -29,7 +29,10 @@ from tui.screens.new_worktree import WantedWorktree
 if TYPE_CHECKING:
     from model.resources import Request, Session
     from tui.colours import Palette
+    from tui.diff_comments import Comment
+    from tui.screens.commit import CommitDraft
     from tui.screens.main import MainScreen
+    from tui.screens.pull_request import PullRequestDraft
     from tui.widgets.request_panel import Choice
 
 REACH = 1000
@@ -49,6 +52,12 @@ class Link:
         """The agents and models that can be chosen, once they were asked for."""
         self.unmade = (WantedWorktree(), "")
         """What was filled in for a worktree that could not be made, and the problem."""
+        self.comments: dict[str, list[Comment]] = {}
+        """Comments on differences that are not sent yet, by worktree."""
+        self.commit_drafts: dict[str, CommitDraft] = {}
+        self.pull_request_drafts: dict[str, PullRequestDraft] = {}
+        self.told_here: set[tuple[str, str | None]] = set()
+        """Work whose end is told where it was started: what it is, and its worktree."""
         self._reading: set[str] = set()
         """Sessions that are being marked as read."""
 
@@ -237,6 +246,8 @@ class Link:
         """Say what a person should hear of, wherever they are."""
         for event in events:
             match event:
+                case e.TaskCompleted() if (event.task, event.worktree_id) in self.told_here:
+                    self.told_here.discard((event.task, event.worktree_id))
                 case e.TaskCompleted(ok=False):
                     self._screen.say(f"{event.task}: {event.detail}", bad=True)
                 case e.WorktreeCreateFailed():

@@ -46,19 +46,21 @@ def render_diff_rows(
     gutter = len(str(numbers)) + 1
     if width - gutter - 2 < MIN_WIDTH:
         gutter = 0
-    code = _code_lines(shown, path)
+    code = code_lines(shown, path)
     lines: list[Line] = []
     for row, tokens, words in zip(shown, code, changed_words(shown), strict=True):
         if row.hidden:
             lines += _note(f"{palette.marks.more} {_counted(row.hidden, 'line')}", width, palette)
-        lines += _row_lines(row, list(_pieces(row, tokens, words, palette)), gutter, width, palette)
+        lines += _row_lines(
+            row, list(row_pieces(row, tokens, words, palette)), gutter, width, palette
+        )
     if len(shown) < len(rows):
         more = _counted(len(rows) - len(shown), "more line")
         lines += _note(f"{palette.marks.more} {more}", width, palette)
     return lines
 
 
-def _code_lines(rows: Sequence[DiffRow], path: str) -> list[CodeLine]:
+def code_lines(rows: Sequence[DiffRow], path: str) -> list[CodeLine]:
     """Each row's tokens; the lines of the old text are read together, those of the new likewise."""
     language = language_for_path(path)
     new = highlight_code("".join(f"{row.text}\n" for row in rows if row.sign != "-"), language)
@@ -89,7 +91,8 @@ def _row_lines(
     return lines
 
 
-def _pieces(row: DiffRow, tokens: CodeLine, words: Ranges, palette: Palette) -> Iterator[Piece]:
+def row_pieces(row: DiffRow, tokens: CodeLine, words: Ranges, palette: Palette) -> Iterator[Piece]:
+    """A row's text in its colours, on the ground of its side, its changed `words` on their own."""
     side = _side(row, palette)
     if side is None:
         yield from ((text, palette.tokens[kind]) for text, kind in tokens)

@@ -15,6 +15,7 @@ from model.preferences import Preferences
 from tests.tui.conftest import Start, until
 from tui import keymap
 from tui.actions.all import DO
+from tui.actions.diff import DIFF
 from tui.actions.local import LOCAL
 from tui.app import SpinneyApp
 from tui.screens.canvas import CANVAS
@@ -43,7 +44,9 @@ def test_importing_the_program_loads_nothing_that_the_first_frame_does_not_need(
 
 def test_every_action_of_the_table_can_be_done() -> None:
     of_canvas = {"canvas_back", "canvas_scope", *CANVAS}
-    assert {action.id for action in keymap.ACTIONS} <= DO.keys() | LOCAL.keys() | of_canvas
+    of_diff = {"diff_back", *DIFF, *(f"diff_{name}" for name in DO)}
+    known = DO.keys() | LOCAL.keys() | of_canvas | of_diff
+    assert {action.id for action in keymap.ACTIONS} <= known
 
 
 def test_no_two_actions_share_a_key_and_none_has_a_key_that_terminals_mistake() -> None:

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from tui.screens.main import MainScreen
 
 
+_OF_WORKTREES = frozenset(
+    ("open_diff", "commit", "push", "pull_base", "pull_request", "resolve_conflicts", "abort_merge")
+)
+
+
 class ActionCommands(Provider):
     """Every action by its title, with its key."""
 
@@ -41,7 +46,7 @@ class ActionCommands(Provider):
         return cast("MainScreen", self.screen)
 
     def _actions(self) -> list[Action]:
-        shown = (a for a in ACTIONS if a.in_palette and a.where != "canvas")
+        shown = (a for a in ACTIONS if a.in_palette and a.where not in ("canvas", "diff"))
         return [a for a in shown if _is_useful(a.id, self._main)]
 
     def _title(self, action: Action) -> Content:
@@ -65,6 +70,13 @@ _OF_SESSIONS = (
 _OF_WORKTREES = frozenset({"cancel_git", "show_scripts", "run_script"})
 
 
+class DiffCommands(ActionCommands):
+    """What can be done on the diff screen."""
+
+    def _actions(self) -> list[Action]:
+        return [a for a in ACTIONS if a.where == "diff" or a.id in ("help", "quit")]
+
+
 def _is_useful(action_id: str, screen: "MainScreen") -> bool:
     """Whether the action has something to act on now."""
     worktree = screen.worktree
@@ -76,4 +88,6 @@ def _is_useful(action_id: str, screen: "MainScreen") -> bool:
         return worktree is not None and bool(worktree.running_scripts)
     if action_id in _OF_WORKTREES or ("worktree" in action_id and action_id != "new_worktree"):
         return worktree is not None
+    if action_id in _OF_WORKTREES:
+        return screen.worktree is not None
     return True

@@ -9,6 +9,7 @@ from tui.keymap import (
     ACTIONS,
     CANVAS_KEYS,
     COMPOSER_KEYS,
+    DIFF_KEYS,
     TRANSCRIPT_KEYS,
     TREE_KEYS,
     Where,
@@ -34,6 +35,7 @@ def help_page(overrides: Mapping[str, str], columns: int) -> Report:
         *_table("Conversation", TRANSCRIPT_KEYS, width),
         *_table("Projects", [*TREE_KEYS, *_actions("projects", overrides)], width),
         *_table("All sessions", [*CANVAS_KEYS, *_actions("canvas", overrides)], width),
+        *_table("Changes (diff)", [*DIFF_KEYS, *_actions("diff", overrides)], width),
         ("Marks\n", "bold $accent"),
     ]
     for mark, meaning in MEANINGS:

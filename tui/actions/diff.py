@@ -1,0 +1,184 @@
+"""What the keys of the diff screen do: stage, unstage, discard, bring back, comment, send."""
+
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any
+
+from model.commands.changes import discard_changes, stage_changes, undo_discard, unstage_changes
+from model.errors import SpinneyError
+from tui.diff_comments import comment_on, message_of
+
+if TYPE_CHECKING:
+    from tui.screens.diff import Diff
+
+
+async def stage(screen: "Diff") -> None:
+    """Stage the file, or the hunk under the cursor."""
+    if screen.side != "unstaged":
+        screen.main.say("Only what is not staged can be staged; v leads there.")
+    elif screen.path:
+        await _change(screen, stage_changes)
+
+
+async def unstage(screen: "Diff") -> None:
+    """Take the file, or the hunk under the cursor, out of the next commit."""
+    if screen.side != "staged":
+        screen.main.say("Only what is staged can be taken out; v leads there.")
+    elif screen.path:
+        await _change(screen, unstage_changes)
+
+
+async def stage_all(screen: "Diff") -> None:
+    """Stage everything, or take everything out."""
+    if screen.side == "branch":
+        screen.main.say("This is committed already.")
+        return
+    command = stage_changes if screen.side == "unstaged" else unstage_changes
+    try:
+        await screen.main.client.call(command, worktree_id=screen.worktree.id)
+    finally:
+        await screen.read()
+
+
+async def discard(screen: "Diff") -> None:
+    """Take back the file's changes, or the hunk's; they are kept for an undo."""
+    if screen.side == "staged":
+        screen.main.say("Unstage it first (u); then it can be discarded.")
+    elif screen.side == "branch":
+        screen.main.say("This is committed already; a session can revert it.")
+    elif screen.path:
+        path, is_hunk = screen.path, screen.hunk is not None
+        if await _change(screen, discard_changes):
+            what = "A hunk of" if is_hunk else "What was changed in"
+            key = screen.main.key_of("diff_undo")
+            screen.main.say(f"{what} “{path}” is discarded; {key} brings it back.")
+
+
+async def undo(screen: "Diff") -> None:
+    """Bring back what was discarded last."""
+    try:
+        done = await screen.main.client.call(undo_discard, worktree_id=screen.worktree.id)
+    finally:
+        await screen.read()
+    screen.main.say(f"“{done.path}” is as it was before the discard.")
+
+
+async def _change(screen: "Diff", command: Any) -> bool:
+    """Run it for what is meant, as it was seen; the list is read anew whatever comes of it."""
+    seen = (
+        screen.file_diff.digest
+        if screen.file_diff and screen.file_diff.path == screen.path
+        else None
+    )
+    hunk = screen.hunk
+    if hunk == "":
+        screen.main.say("This hunk is shown in part only; stage or discard the whole file.")
+        return False
+    try:
+        await screen.main.client.call(
+            command, worktree_id=screen.worktree.id, path=screen.path, hunk=hunk, seen=seen
+        )
+    except SpinneyError as error:
+        screen.main.say(error.message, bad=True)
+        return False
+    finally:
+        await screen.read()
+    return True
+
+
+async def next_side(screen: "Diff") -> None:
+    """Not staged, staged, against the base, and round again."""
+    from tui.screens.diff import SIDES
+
+    screen.action_look_at(SIDES[(SIDES.index(screen.side) + 1) % len(SIDES)])
+
+
+async def layout(screen: "Diff") -> None:
+    """One column or two."""
+    screen.change_layout()
+
+
+async def next_hunk(screen: "Diff") -> None:
+    """The next hunk; after the last one, the next file."""
+    if not screen.view.next_hunk(+1):
+        screen.files.action_cursor_down()
+
+
+async def previous_hunk(screen: "Diff") -> None:
+    """The hunk before; before the first one, the file before."""
+    if not screen.view.next_hunk(-1):
+        screen.files.action_cursor_up()
+
+
+async def refresh(screen: "Diff") -> None:
+    """Look anew."""
+    await screen.read()
+
+
+async def comment(screen: "Diff") -> None:
+    """Say something of the line under the cursor, or of the hunk whose heading it is on."""
+    from tui.screens.diff_comment import EditComment
+
+    rows = [] if screen.is_in_files else screen.rows_here()
+    if not rows:
+        screen.main.say("Go to a line of the difference first (tab), or to a hunk's heading.")
+        return
+    blank = comment_on(screen.path, screen.side, rows, "")
+    text = await screen.app.push_screen_wait(EditComment(blank.place, blank.quoted))
+    if text:
+        _comments(screen).append(comment_on(blank.path, blank.side, rows, text))
+        screen.mark_comments()
+
+
+async def comments(screen: "Diff") -> None:
+    """Look through the comments, change them, send them."""
+    from tui.screens.diff_comment import Comments, EditComment
+
+    at = 0
+    while found := _comments(screen):
+        chosen = await screen.app.push_screen_wait(Comments(tuple(found), at))
+        if chosen is None:
+            return
+        what, at = chosen
+        if what == "send":
+            await _send(screen)
+            return
+        known = found[at]
+        if what == "remove":
+            del found[at]
+        elif text := await screen.app.push_screen_wait(
+            EditComment(known.place, known.quoted, known.text)
+        ):
+            found[at] = type(known)(**{**vars(known), "text": text})
+        screen.mark_comments()
+    screen.main.say("No comment waits to be sent; c on a line makes one.")
+
+
+async def _send(screen: "Diff") -> None:
+    """All comments as one message; they are forgotten once it is taken."""
+    from tui.actions.git import session_for
+
+    assert screen.main.link is not None
+    found = tuple(_comments(screen))
+    session = await session_for(screen.main, screen.worktree)
+    if session is None:
+        return
+    await screen.main.link.send(session.id, message_of(found))
+    kept = [comment for comment in _comments(screen) if comment not in found]
+    screen.main.link.comments[screen.worktree.id] = kept
+    if screen.is_attached:
+        screen.mark_comments()
+    screen.main.say(f"Sent to “{session.name}”.")
+
+
+def _comments(screen: "Diff") -> list[Any]:
+    assert screen.main.link is not None
+    return screen.main.link.comments.setdefault(screen.worktree.id, [])
+
+
+DIFF: "Mapping[str, Callable[[Diff], Coroutine[Any, Any, None]]]" = {
+    f"diff_{function.__name__}": function
+    for function in (
+        stage, unstage, stage_all, discard, undo, next_side, layout, next_hunk, previous_hunk,
+        refresh, comment, comments,
+    )
+}  # fmt: skip

@@ -1,0 +1,247 @@
+"""Actions that let git work in a worktree: its changes, commit, push, pull, pull request."""
+
+from typing import TYPE_CHECKING, Final
+
+from textual.content import Content
+
+from model.commands import git as commands
+from model.commands.changes import abort_merge as abort_merge_command
+from model.commands.changes import list_changed_files, write_commit_message
+from model.commands.pull_requests import OpenedPullRequest, open_pull_request
+from model.commands.sessions import create_session
+from tui.screens.choose import Choice, Choose
+from tui.screens.dialog import Confirm, Report
+
+if TYPE_CHECKING:
+    from model.commands.git import ExchangeResult
+    from model.resources import Session, Worktree
+    from tui.screens.main import MainScreen
+    from tui.screens.pull_request import PullRequestDraft
+    from tui.screens.working import Cancel
+
+_RESOLVE: Final = (
+    "A {operation} stopped in this worktree because of conflicts. Resolve them: read both sides, "
+    "keep what each of them means to do, and leave no conflict markers. Check that it works, stage "
+    "the files, and finish the {operation}. Say where you had to choose.\n\nFiles:\n{files}"
+)
+
+
+async def open_diff(screen: "MainScreen", path: str | None = None) -> None:
+    """What the worktree changes, on a screen of its own."""
+    worktree = _here(screen)
+    if worktree is None:
+        return
+    from tui.screens.diff import Diff
+
+    if not any(isinstance(known, Diff) for known in screen.app.screen_stack):
+        screen.app.push_screen(Diff(screen, worktree, path))
+
+
+async def commit(screen: "MainScreen") -> None:
+    """Commit what is staged, or everything."""
+    worktree = _here(screen)
+    if worktree is None:
+        return
+    from tui.screens.commit import Commit, CommitDraft
+
+    call, link = screen.client.call, screen.link
+    assert link is not None
+    unstaged = await call(list_changed_files, worktree_id=worktree.id)
+    staged = await call(list_changed_files, worktree_id=worktree.id, side="staged")
+    if not unstaged.files and not staged.files and unstaged.operation is None:
+        screen.say("There is nothing to commit.")
+        return
+
+    async def made(message: str, stage_all: bool) -> str:
+        link.told_here.add(("commit", worktree.id))
+        done = await call(
+            commands.commit_changes, worktree_id=worktree.id, message=message, stage_all=stage_all
+        )
+        return done.commit_sha
+
+    async def written(stage_all: bool) -> str:
+        done = await call(write_commit_message, worktree_id=worktree.id, stage_all=stage_all)
+        return done.message
+
+    draft = link.commit_drafts.setdefault(worktree.id, CommitDraft())
+    counts = len(unstaged.files), len(staged.files)
+    cancel = _cancel(screen, worktree)
+    sha = await screen.app.push_screen_wait(Commit(draft, counts, made, written, cancel))
+    if sha:
+        del link.commit_drafts[worktree.id]
+        screen.say(f"Committed as {sha[:10]}.")
+
+
+async def push(screen: "MainScreen") -> None:
+    """Push the branch; its first push makes the remote's branch its upstream."""
+    worktree = _here(screen)
+    if worktree is None:
+        return
+    done = await _exchanged(screen, worktree, "Push", f"Pushing “{worktree.branch}” …", "push")
+    if done is None:
+        return
+    if done.success:
+        screen.say(f"Pushed.\n{done.output}"[:500])
+        return
+    words = Content(done.output or "Git refused the push without a word.")
+    rejected = "[rejected]" in done.output or "fetch first" in done.output
+    keys = [("p", "pull it first, then push again")] if rejected else []
+    if await screen.app.push_screen_wait(Report("The push was refused", words, *keys)) == "p":
+        pulled = await _pull(screen, worktree, worktree.branch)
+        if pulled:
+            await push(screen)
+
+
+async def pull_base(screen: "MainScreen") -> None:
+    """Bring what is new on the base branch into the worktree."""
+    worktree = _here(screen)
+    if worktree is not None:
+        project = screen.state.projects[worktree.project_id]
+        base = worktree.base_branch or project.default_branch
+        await _pull(screen, worktree, base.removeprefix("origin/"))
+
+
+async def _pull(screen: "MainScreen", worktree: "Worktree", branch: str) -> bool:
+    words = f"Pulling “{branch}” …"
+    done = await _exchanged(screen, worktree, "Pull", words, "pull", branch)
+    if done is None:
+        return False
+    if done.success:
+        screen.say(f"Pulled “{branch}”.\n{done.output}"[:500])
+        return True
+    changes = await screen.client.call(list_changed_files, worktree_id=worktree.id)
+    keys = []
+    if changes.operation is not None:
+        keys = [("r", "let a session resolve it"), ("a", f"abort the {changes.operation}")]
+    title = "The pull stopped at a conflict" if keys else "The pull was refused"
+    said = Content(done.output or "Git refused the pull without a word.")
+    match await screen.app.push_screen_wait(Report(title, said, *keys)):
+        case "r":
+            await resolve_conflicts(screen)
+        case "a":
+            await abort_merge(screen)
+    return False
+
+
+async def pull_request(screen: "MainScreen") -> None:
+    """Push the branch and propose it."""
+    worktree = _here(screen)
+    if worktree is None:
+        return
+    from tui.screens.pull_request import PullRequest, PullRequestDraft
+
+    link = screen.link
+    assert link is not None
+    if worktree.pr_url:
+        await _show_pull_request(screen, worktree.pr_number or 0, worktree.pr_url)
+        return
+
+    async def proposed(draft: "PullRequestDraft") -> OpenedPullRequest:
+        return await screen.client.call(
+            open_pull_request,
+            worktree_id=worktree.id,
+            title=draft.title or None,
+            body=draft.body or None,
+            draft=draft.is_draft,
+        )
+
+    project = screen.state.projects[worktree.project_id]
+    branches = worktree.branch, worktree.base_branch or project.default_branch
+    draft = link.pull_request_drafts.setdefault(worktree.id, PullRequestDraft())
+    made = await screen.app.push_screen_wait(PullRequest(draft, branches, proposed))
+    if made is not None:
+        del link.pull_request_drafts[worktree.id]
+        await _show_pull_request(screen, made.pr_number, made.pr_url)
+
+
+async def _show_pull_request(screen: "MainScreen", number: int, url: str) -> None:
+    keys = (("c", "copy the address"), ("o", "open it in a browser"))
+    match await screen.app.push_screen_wait(Report(f"Pull request #{number}", Content(url), *keys)):
+        case "c":
+            screen.spinney.copy(url)
+        case "o":
+            screen.app.open_url(url)
+
+
+async def resolve_conflicts(screen: "MainScreen") -> None:
+    """Ask a session to resolve what a merge or a rebase stopped at."""
+    worktree = _here(screen)
+    if worktree is None or screen.link is None:
+        return
+    changes = await screen.client.call(list_changed_files, worktree_id=worktree.id)
+    files = [file.path for file in changes.files if file.status == "conflicted"]
+    if not files:
+        screen.say("No file has a conflict here.")
+        return
+    session = await session_for(screen, worktree)
+    if session is None:
+        return
+    task = screen.state.preferences.magic_prompts.get("resolve_conflicts")
+    listed = "\n".join(f"- {path}" for path in files)
+    words = _RESOLVE.format(operation=changes.operation or "merge", files=listed)
+    await screen.link.send(session.id, f"{task}\n\nFiles:\n{listed}" if task else words)
+    screen.say(f"“{session.name}” is asked to resolve {len(files)} conflicts.")
+
+
+async def abort_merge(screen: "MainScreen") -> None:
+    """Give up the merge or rebase that stopped; asked first, for what was solved goes with it."""
+    worktree = _here(screen)
+    if worktree is None:
+        return
+    sentence = (
+        "Give up what stopped here (a merge, a rebase)? Branch and files become as they were "
+        "before it; conflicts that were solved already are lost."
+    )
+    if await screen.app.push_screen_wait(Confirm("Abort", sentence, "abort", enter=False)):
+        done = await screen.client.call(abort_merge_command, worktree_id=worktree.id)
+        screen.say(f"The {done} is given up.")
+
+
+async def session_for(screen: "MainScreen", worktree: "Worktree") -> "Session | None":
+    """The worktree's session to write to: the only one, the chosen one, or a new one."""
+    sessions = screen.state.sessions_of(worktree.id)
+    if len(sessions) == 1:
+        return sessions[0]
+    if not sessions:
+        session = await screen.client.call(create_session, worktree_id=worktree.id)
+        await screen.mirror.until(lambda state: session.id in state.sessions)
+        return session
+    open_one = screen.session.id if screen.session is not None else ""
+    choices = [Choice(session.id, session.name, session.status) for session in sessions]
+    chosen = await screen.app.push_screen_wait(Choose("Send to which session?", choices, open_one))
+    return screen.state.sessions.get(chosen or "")
+
+
+async def _exchanged(
+    screen: "MainScreen",
+    worktree: "Worktree",
+    title: str,
+    words: str,
+    task: str,
+    branch: str = "",
+) -> "ExchangeResult | None":
+    from tui.screens.working import Progress
+
+    async def exchange() -> "ExchangeResult":
+        assert screen.link is not None
+        screen.link.told_here.add((task, worktree.id))
+        call, path = screen.client.call, worktree.path
+        if task == "pull":
+            return await call(commands.git_pull, worktree_path=path, base_branch=branch)
+        return await call(commands.git_push, worktree_path=path)
+
+    cancel = _cancel(screen, worktree)
+    return await screen.app.push_screen_wait(Progress(title, words, exchange, cancel))
+
+
+def _cancel(screen: "MainScreen", worktree: "Worktree") -> "Cancel":
+    async def cancel() -> None:
+        await screen.client.call(commands.cancel_git, worktree_id=worktree.id)
+
+    return cancel
+
+
+def _here(screen: "MainScreen") -> "Worktree | None":
+    if screen.worktree is None:
+        screen.say("Open or point at a worktree first.")
+    return screen.worktree

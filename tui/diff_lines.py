@@ -1,0 +1,112 @@
+"""The rows of a diff as cells: only those in sight are coloured and drawn."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from model.blocks import CodeLine
+from themes.loader import Kind
+from tui.colours import DiffStyles, Palette
+from tui.diff_rows import DiffRow, Ranges, changed_words
+from tui.diff_text import DiffText, Heading, Note
+from tui.line_parts import strip_of
+from tui.render_diff import code_lines, row_pieces
+from tui.wrap import Line, expand_tabs
+
+_BLOCK: Final = 100
+"""Rows that are coloured together: what a lexer needs to see, and not so much that it shows."""
+_LONGEST: Final = 5_000
+"""Characters of a row that are drawn; longer lines are generated."""
+
+
+class Painter:
+    """Draws the rows of one file's difference in one look."""
+
+    def __init__(self, text: DiffText, path: str, palette: Palette) -> None:
+        self.text = text
+        self.palette = palette
+        self._path = path
+        self._block = lru_cache(maxsize=64)(self._coloured)
+        numbers = (
+            max(row.old or 0, row.new or 0) for row in text.rows[-2000:] if isinstance(row, DiffRow)
+        )
+        self.digits = max(3, len(str(max(numbers, default=0))))
+
+    def unified(self, at: int, width: int, left: int, mark: Segment) -> Strip:
+        """A row over the whole width; `left`: columns of the text that are scrolled away."""
+        row = self.text.rows[at]
+        if not isinstance(row, DiffRow):
+            return self._sentence(row, width, mark)
+        numbers = f"{row.old or '':>{self.digits}} {row.new or '':>{self.digits}} "
+        return self._joined(at, row, numbers, width, left, mark)
+
+    def halves(self, pair: tuple[int, int], width: int, left: int, mark: Segment) -> Strip:
+        """The old row and the new one beside each other."""
+        one, other = pair
+        row = self.text.rows[max(pair)]
+        if not isinstance(row, DiffRow):
+            return self._sentence(row, width, mark)
+        half = (width - 1) // 2
+        between = Strip([Segment(self.palette.marks.column, self.palette.border)])
+        return Strip.join(
+            [
+                self._half(one, half, left, mark, is_old=True),
+                between,
+                self._half(other, width - half - 1, left, None, is_old=False),
+            ]
+        )
+
+    def _half(self, at: int, width: int, left: int, mark: Segment | None, *, is_old: bool) -> Strip:
+        mark = mark or Segment("", Style())
+        row = self.text.rows[at] if at >= 0 else None
+        if not isinstance(row, DiffRow):
+            return strip_of([mark, Segment(" " * width, self.palette.code)], width, self._kind)
+        number = row.old if is_old else row.new
+        return self._joined(at, row, f"{number or '':>{self.digits}} ", width, left, mark)
+
+    def _joined(
+        self, at: int, row: DiffRow, numbers: str, width: int, left: int, mark: Segment
+    ) -> Strip:
+        side = self._side(row)
+        ground, sign = (side.ground, side.sign) if side else (self.palette.code, self.palette.code)
+        faint = self.palette.code_faint + side.ground if side else self.palette.code_faint
+        head: Line = [mark, Segment(numbers, faint), Segment(f"{row.sign} ", sign)]
+        tokens, words = self._block(at // _BLOCK)[at % _BLOCK]
+        pieces = expand_tabs(list(row_pieces(row, tokens, words, self.palette)))
+        gutter = strip_of(head, sum(segment.cell_length for segment in head), self._kind)
+        room = max(0, width - gutter.cell_length)
+        body = Strip([Segment(text, style) for text, style in pieces])
+        if left:
+            body = body.crop(left, left + room)
+        rest = strip_of([*body, Segment(" " * room, ground)], room, self._kind)
+        return Strip.join([gutter, rest])
+
+    def _sentence(self, row: Heading | Note, width: int, mark: Segment) -> Strip:
+        if isinstance(row, Note):
+            return strip_of([mark, Segment(f" {row.text}", self.palette.muted)], width, self._kind)
+        across = self.palette.marks.across
+        line = [mark, Segment(f"{across}{across} {row.text} ", self.palette.accent)]
+        rest = Segment(across * width, self.palette.border)
+        return strip_of([*line, rest], width, self._kind)
+
+    def _coloured(self, block: int) -> Sequence[tuple[CodeLine, Ranges]]:
+        """Tokens and changed words of so many rows; those of headings are empty."""
+        rows = self.text.rows[block * _BLOCK : (block + 1) * _BLOCK]
+        shown = [
+            DiffRow(row.sign, row.text[:_LONGEST], row.old, row.new)
+            for row in rows
+            if isinstance(row, DiffRow)
+        ]
+        found = iter(zip(code_lines(shown, self._path), changed_words(shown), strict=True))
+        return [next(found) if isinstance(row, DiffRow) else ((), ()) for row in rows]
+
+    def _side(self, row: DiffRow) -> DiffStyles | None:
+        return {"+": self.palette.inserted, "-": self.palette.deleted}.get(row.sign)
+
+    @property
+    def _kind(self) -> Kind:
+        return self.palette.kind

@@ -1,0 +1,139 @@
+"""A file's unified diff as rows, and the rows in two columns. Pure; made in a thread."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Final, NamedTuple
+
+from tui.diff_rows import DiffRow, Sign
+
+_HUNK: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)")
+_SIGNS: Final[dict[str, Sign]] = {" ": " ", "+": "+", "-": "-"}
+_NO_LINE_BREAK: Final = "\\ No newline at end of file"
+_HEAD: Final = ("diff --git ", "index ", "--- ", "+++ ", "similarity ", "dissimilarity ")
+
+
+class Heading(NamedTuple):
+    """The line above a hunk."""
+
+    hunk: int
+    """Its place among the file's hunks."""
+    text: str
+    """Where it is, and what git says that it is in."""
+
+
+class Note(NamedTuple):
+    """What is to be said of the file besides its lines."""
+
+    text: str
+
+
+Row = DiffRow | Heading | Note
+Pair = tuple[int, int]
+"""Places of the rows that stand left and right in two columns; -1 for none, equal for both."""
+
+
+@dataclass(frozen=True)
+class DiffText:
+    """The rows of a file's difference."""
+
+    rows: Sequence[Row] = ()
+    pairs: Sequence[Pair] = field(default=(), repr=False)
+    """The same in two columns."""
+
+    heads: Sequence[int] = ()
+    """The places of the hunks' headings."""
+
+    def hunk_at(self, at: int) -> int | None:
+        """The hunk that the row belongs to, by its place among the hunks; None: to none."""
+        hunk = bisect_right(self.heads, at) - 1
+        return hunk if hunk >= 0 else None
+
+    def hunk_rows(self, hunk: int) -> list[DiffRow]:
+        """The lines of a hunk."""
+        rest = (*self.heads[hunk : hunk + 2], len(self.rows))
+        return [row for row in self.rows[rest[0] : rest[1]] if isinstance(row, DiffRow)]
+
+    def place_near(self, row: Row | None) -> int:
+        """Where this row is, or the one that is nearest to it by its number."""
+        if isinstance(row, Heading):
+            return self.heads[min(row.hunk, len(self.heads) - 1)] if self.heads else 0
+        if not isinstance(row, DiffRow):
+            return 0
+        wanted = row.new or row.old or 0
+        found = [
+            (abs((other.new or other.old or 0) - wanted), other.sign != row.sign, at)
+            for at, other in enumerate(self.rows)
+            if isinstance(other, DiffRow)
+        ]
+        return min(found, default=(0, False, 0))[2]
+
+
+def diff_text(text: str) -> DiffText:
+    """Read what git wrote about one file."""
+    rows = list(_rows(text.removesuffix("\n").split("\n"))) if text else []
+    heads = [at for at, row in enumerate(rows) if isinstance(row, Heading)]
+    return DiffText(rows, list(_pairs(rows)), heads)
+
+
+def _rows(lines: list[str]) -> Iterator[Row]:
+    hunk, old, new = -1, 0, 0
+    for at, line in enumerate(lines):
+        sign = _SIGNS.get(line[:1])
+        if hunk >= 0 and sign is not None:
+            ends = lines[at + 1 : at + 2] == [_NO_LINE_BREAK] and sign != " "
+            has_old, has_new = sign != "+", sign != "-"
+            yield DiffRow(
+                sign,
+                line[1:],
+                old if has_old else None,
+                new if has_new else None,
+                no_line_break=ends,
+            )
+            old, new = old + has_old, new + has_new
+        elif found := _HUNK.match(line):
+            hunk, old, new = hunk + 1, int(found[1]), int(found[2])
+            yield Heading(hunk, f"line {new or old}  {found[3]}".rstrip())
+        elif line == _NO_LINE_BREAK:
+            continue
+        elif note := _note(line, is_head=hunk < 0):
+            yield Note(note)
+
+
+def _note(line: str, *, is_head: bool) -> str:
+    if not is_head:
+        return line.removeprefix("\\ ")
+    if line.startswith("Binary files "):
+        return "A binary file: its content is not shown."
+    if line.startswith("new file mode 160000"):
+        return "A submodule: another repository, by the commit that it stands at."
+    if line.startswith("new file mode 120000"):
+        return "A link; its text is where it leads."
+    if line.startswith(_HEAD) or line == "new file mode 100644":
+        return ""
+    if line == "new file mode 100755":
+        return "A new file that can be run."
+    if line.startswith("deleted file mode"):
+        return "The file is deleted."
+    return line.removeprefix("\\ ")
+
+
+def _pairs(rows: Sequence[Row]) -> Iterator[Pair]:
+    removed: list[int] = []
+    added: list[int] = []
+    for at, row in enumerate(rows):
+        if isinstance(row, DiffRow) and row.sign == "+":
+            added.append(at)
+            continue
+        if isinstance(row, DiffRow) and row.sign == "-" and not added:
+            removed.append(at)
+            continue
+        yield from zip_longest(removed, added, fillvalue=-1)
+        removed, added = [], []
+        if isinstance(row, DiffRow) and row.sign == "-":
+            removed.append(at)
+        else:
+            yield at, at
+    yield from zip_longest(removed, added, fillvalue=-1)

@@ -1,0 +1,243 @@
+"""One file's difference, drawn by the line: what is not in sight costs nothing."""
+
+from collections.abc import Collection
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from tui.colours import Palette
+from tui.diff_lines import Painter
+from tui.diff_rows import DiffRow
+from tui.diff_text import DiffText, Row
+from tui.line_parts import strip_of
+
+_SIDEWAYS: Final = 12
+"""Columns for each press of left or right."""
+_KEPT: Final = 1_000
+"""Drawn rows that are kept."""
+
+
+class DiffView(ScrollView, can_focus=True):
+    """Rows with a cursor, in one column or two."""
+
+    DEFAULT_CSS = "DiffView { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", show=False),
+        Binding("down", "move(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown,space", "page(1)", show=False),
+        Binding("home", "edge(-1)", show=False),
+        Binding("end", "edge(1)", show=False),
+        Binding("left", "sideways(-1)", show=False),
+        Binding("right", "sideways(1)", show=False),
+    ]
+
+    class Moved(Message):
+        """The cursor stands elsewhere."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(id="diff")
+        self.text = DiffText()
+        self.here = 0
+        """The place of the cursor among the rows that are drawn."""
+        self.is_split = False
+        self.said = ""
+        """What stands here while there is no row."""
+        self.commented: Collection[int] = ()
+        """The places of rows with a comment, among those of the text."""
+        self._path = ""
+        self._left = 0
+        self._palette = palette
+        self._painter = Painter(self.text, "", palette)
+        self._drawn: dict[int, Strip] = {}
+
+    # What the screen tells ----------------------------------------------------------------------
+
+    def show(self, text: DiffText, path: str, *, said: str = "", anew: bool = True) -> None:
+        """Show a file; not `anew`: the cursor stays on its line, and that where it is."""
+        kept, offset = self.row, self.here - round(self.scroll_y)
+        self.text, self._path, self.said = text, path, said
+        self._painter = Painter(text, path, self._palette)
+        self.here = 0 if anew else self._place_of(text.place_near(kept))
+        self._left = 0 if anew else self._left
+        self._measure()
+        self.scroll_to(y=0 if anew else self.here - offset, animate=False, immediate=True)
+        self._show_cursor()
+        self.redraw()
+
+    def set_split(self, is_split: bool) -> None:
+        """In two columns, or in one."""
+        if is_split == self.is_split:
+            return
+        at, offset = self.at, self.here - round(self.scroll_y)
+        self.is_split = is_split
+        self.here = self._place_of(at)
+        self._measure()
+        self.scroll_to(y=self.here - offset, animate=False, immediate=True)
+        self.redraw()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Draw in other colours."""
+        if palette is not self._palette:
+            self._palette = palette
+            self._painter = Painter(self.text, self._path, palette)
+            self.redraw()
+
+    def mark(self, commented: Collection[int]) -> None:
+        """These rows have comments."""
+        self.commented = commented
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw what is in sight anew."""
+        self._drawn.clear()
+        self.refresh()
+
+    # Where things are ---------------------------------------------------------------------------
+
+    @property
+    def at(self) -> int:
+        """The place of the cursor's row in the text; of two, the new one."""
+        if not self.is_split or self.here >= len(self.text.pairs):
+            return self.here
+        return max(self.text.pairs[self.here])
+
+    @property
+    def row(self) -> Row | None:
+        """The cursor's row."""
+        return self.text.rows[self.at] if self.at < len(self.text.rows) else None
+
+    @property
+    def hunk(self) -> int | None:
+        """The hunk that the cursor is in."""
+        return self.text.hunk_at(self.at) if self.text.rows else None
+
+    @property
+    def count(self) -> int:
+        """How many rows are drawn."""
+        return len(self.text.pairs if self.is_split else self.text.rows)
+
+    def _place_of(self, at: int) -> int:
+        if not self.is_split:
+            return at
+        return next((n for n, pair in enumerate(self.text.pairs) if at in pair), 0)
+
+    def _measure(self) -> None:
+        self.here = max(0, min(self.here, self.count - 1))
+        self.virtual_size = Size(self.size.width, self.count)
+
+    def on_resize(self) -> None:
+        """Lines are cut elsewhere; the cursor stays in sight."""
+        self._measure()
+        self._show_cursor()
+        self.redraw()
+
+    # Moving -------------------------------------------------------------------------------------
+
+    def go_to(self, here: int) -> None:
+        """Put the cursor on a row."""
+        before, self.here = self.here, max(0, min(here, self.count - 1))
+        for place in {before, self.here}:
+            self._drawn.pop(place, None)
+            self.refresh(Region(0, place - round(self.scroll_y), self.size.width, 1))
+        self._show_cursor()
+        self.post_message(self.Moved())
+
+    def _show_cursor(self) -> None:
+        top, height = round(self.scroll_y), self.size.height
+        if self.here < top:
+            self.scroll_to(y=self.here, animate=False, immediate=True)
+        elif height and self.here >= top + height:
+            self.scroll_to(y=self.here - height + 1, animate=False, immediate=True)
+
+    def action_move(self, by: int) -> None:
+        """One row up or down."""
+        self.go_to(self.here + by)
+
+    def action_page(self, by: int) -> None:
+        """A screen up or down."""
+        step = max(1, self.size.height - 2) * by
+        self.scroll_to(y=self.scroll_y + step, animate=False, immediate=True)
+        self.go_to(self.here + step)
+
+    def action_edge(self, by: int) -> None:
+        """To the first row or the last."""
+        self.go_to(0 if by < 0 else self.count)
+
+    def action_sideways(self, by: int) -> None:
+        """Read on in long lines."""
+        self._left = max(0, self._left + by * _SIDEWAYS)
+        self.redraw()
+
+    def next_hunk(self, by: int) -> bool:
+        """Go to the heading of the next hunk, or the one before; whether there is one."""
+        heads = [self._place_of(at) for at in self.text.heads]
+        found = [at for at in heads if (at > self.here if by > 0 else at < self.here)]
+        if not found:
+            return False
+        self.go_to(found[0] if by > 0 else found[-1])
+        if by > 0:  # the hunk, and not only its heading, comes into sight
+            top = max(0, self.here - self.size.height // 3)
+            if self.here > self.scroll_y + self.size.height * 2 / 3:
+                self.scroll_to(y=top, animate=False, immediate=True)
+        return True
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor where the mouse is."""
+        self.focus()
+        self.go_to(round(self.scroll_y) + event.y)
+
+    def on_focus(self) -> None:
+        """The cursor is seen."""
+        self._drawn.pop(self.here, None)
+        self.refresh()
+
+    on_blur = on_focus
+
+    # Drawing ------------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a row of what is in sight."""
+        width, place = self.size.width, y + round(self.scroll_y)
+        if place >= self.count:
+            words = self.said if y == 1 and not self.count else ""
+            line = [Segment(f"  {words}", self._palette.muted)]
+            return strip_of(line, width, self._palette.kind)
+        strip = self._drawn.get(place)
+        if strip is None or strip.cell_length != width:
+            if len(self._drawn) >= _KEPT:
+                self._drawn.clear()
+            strip = self._drawn[place] = self._draw(place, width)
+        return strip
+
+    def _draw(self, place: int, width: int) -> Strip:
+        is_here = place == self.here
+        if self.is_split:
+            pair = self.text.pairs[place]
+            return self._painter.halves(pair, width, self._left, self._sign({*pair}, is_here))
+        mark = self._sign({place}, is_here)
+        return self._painter.unified(place, width, self._left, mark)
+
+    def _sign(self, places: set[int], is_here: bool) -> Segment:
+        """The first column: the cursor, or that something was said of the row."""
+        is_commented = any(at in self.commented for at in places)
+        tone = self._palette.warning if is_commented else self._palette.accent
+        is_ascii = self._palette.marks.column == "|"
+        sign = ("*" if is_ascii else "◆") if is_commented else " "
+        if not is_here:
+            return Segment(sign, tone)
+        if not is_commented:
+            sign = ">" if is_ascii else "▌"
+        return Segment(sign, tone + Style(bold=True, reverse=self.has_focus and is_commented))
+
+    @property
+    def line(self) -> DiffRow | None:
+        """The line under the cursor, if it is one."""
+        return self.row if isinstance(self.row, DiffRow) else None

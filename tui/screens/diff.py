@@ -1,0 +1,383 @@
+"""The diff screen: what a worktree changes, by file, on three sides; kept true while it is open.
+
+What its keys do with the changes is in `tui.actions.diff`.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.command import Provider
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import OptionList
+
+from model import events as e
+from model.commands.changes import Changes, FileDiff, get_file_diff, list_changed_files
+from model.errors import SpinneyError
+from tui import keymap
+from tui.actions.diff import DIFF
+from tui.diff_files import FileList
+from tui.diff_rows import DiffRow
+from tui.diff_text import DiffText, diff_text
+from tui.diff_view import DiffView
+from tui.terminal import WIDE
+from tui.widgets.line import Line, clickable
+
+if TYPE_CHECKING:
+    from model.resources import Worktree
+    from tui.mirror import Change
+    from tui.screens.main import MainScreen
+
+Side = Literal["unstaged", "staged", "branch"]
+SIDES: Final[tuple[Side, ...]] = get_args(Side)
+
+SHARED: Final = ("commands", "help", "next_waiting", "quit", "open_diff")
+"""Actions of the main screen whose keys work here as well."""
+_SPLIT_WIDTH: Final = 130
+"""Columns from which two versions stand beside each other, unless a person chose."""
+_PAUSE: Final = 0.3
+"""Seconds in which events about the worktree are taken as one."""
+_EMPTY: Final[dict[Side, str]] = {
+    "unstaged": "Nothing is changed that is not staged. v shows the other sides.",
+    "staged": "Nothing is staged. v shows the other sides; s there stages a file or a hunk.",
+    "branch": "The branch has no commits that its base lacks. v shows what is not committed.",
+}
+
+
+def _diff_commands() -> type[Provider]:
+    from tui.screens.commands import DiffCommands
+
+    return DiffCommands
+
+
+class Diff(Screen[None]):
+    """Files on the left, the difference of one on the right."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *keymap.bindings("diff"),
+        *(binding for binding in keymap.bindings() if binding.id in SHARED),
+        Binding("tab,shift+tab", "other_pane", show=False),
+    ]
+    AUTO_FOCUS = "#files"
+    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_diff_commands}  # type: ignore[assignment]
+
+    def __init__(self, main: "MainScreen", worktree: "Worktree", path: str | None = None) -> None:
+        super().__init__()
+        self.main = main
+        self.worktree = worktree
+        self.side: Side = "unstaged"
+        self.changes: Changes | None = None
+        self.file_diff: FileDiff | None = None
+        """What is shown; its names are what hunks are staged by."""
+        self._wanted = path
+        self._shown: tuple[Side, str, str] | None = None
+        self._chosen_split: bool | None = None
+        self._reading = asyncio.Lock()
+        self._is_stale = False
+
+    def compose(self) -> ComposeResult:
+        """Title, files, difference and keys."""
+        assert self.main.link is not None
+        yield Line(id="top")
+        with Horizontal(id="diff-body"):
+            yield FileList()
+            yield DiffView(self.main.link.palette)
+        yield Line(id="keys")
+
+    def on_mount(self) -> None:
+        """Read what there is, and follow it from now on."""
+        self.main.mirror.followers.append(self.follow)
+        self.add_class("files-open")
+        self.view.said = "Reading …"
+        self._entitle()
+        self.load()
+
+    def on_unmount(self) -> None:
+        """Follow no more."""
+        self.main.mirror.followers.remove(self.follow)
+
+    @property
+    def files(self) -> FileList:
+        """The changed files."""
+        return self.query_one(FileList)
+
+    @property
+    def view(self) -> DiffView:
+        """The difference of one of them."""
+        return self.query_one(DiffView)
+
+    @property
+    def key_overrides(self) -> Mapping[str, str]:
+        """Keys of a person's own."""
+        return self.main.key_overrides
+
+    # Reading ------------------------------------------------------------------------------------
+
+    def follow(self, change: "Change") -> None:
+        """Read anew when something happened to the worktree; called at most once a frame."""
+        if change.loaded or self.worktree.id in change.worktrees:
+            known = change.state.worktrees.get(self.worktree.id)
+            if known is None:
+                self.main.say("The worktree is gone.")
+                self.dismiss(None)
+                return
+            self.worktree = known
+        if change.preferences:
+            assert self.main.link is not None
+            self.view.set_palette(self.main.link.palette)
+        if change.loaded or any(map(self._concerns, change.events)):
+            self._mark_stale()
+
+    def _concerns(self, event: e.Event) -> bool:
+        match event:
+            case e.GitStatusUpdated() | e.TaskCompleted():
+                return event.worktree_id == self.worktree.id
+            case e.BlockChanged() | e.MessageCompleted():
+                session = self.main.state.sessions.get(event.concerns or "")
+                return session is not None and session.worktree_id == self.worktree.id
+        return False
+
+    def _mark_stale(self) -> None:
+        if not self._is_stale:
+            self._is_stale = True
+            self.set_timer(_PAUSE, self.load)
+
+    def load(self) -> None:
+        """Read the list and the file that is shown."""
+        self._is_stale = False
+        self.run_worker(self.read(), exit_on_error=False)
+
+    async def read(self) -> None:
+        """Read the list, then the file under its cursor; what did not change stays as it is."""
+        async with self._reading:
+            side = self.side
+            try:
+                changes = await self.main.client.call(
+                    list_changed_files, worktree_id=self.worktree.id, side=side
+                )
+            except SpinneyError as error:
+                self.changes = None
+                self.files.show([])
+                self._show_nothing(error.message)
+                return
+            if side != self.side:
+                return  # somebody looks elsewhere by now, and that is read next
+            self.changes = changes
+            self.files.show(changes.files)
+            if self._wanted is not None and not self.files.go_to(self._wanted):
+                self.main.say(f"“{self._wanted}” has no changes on this side; v shows the others.")
+            self._wanted = None
+            self._entitle()
+            await self._read_file()
+
+    async def _read_file(self) -> None:
+        file, side = self.files.file, self.side
+        if file is None:
+            self._show_nothing(_EMPTY[side])
+            return
+        try:
+            diff = await self.main.client.call(
+                get_file_diff, worktree_id=self.worktree.id, path=file.path, side=side
+            )
+        except SpinneyError as error:
+            self._show_nothing(error.message)
+            return
+        key = (side, file.path, diff.digest)
+        if key == self._shown or (self.files.file, self.side) != (file, side):
+            return
+        text = await asyncio.to_thread(diff_text, diff.text)
+        is_same_file = self._shown is not None and self._shown[:2] == key[:2]
+        self._shown, self.file_diff = key, diff
+        said = "" if text.rows else "The file is empty."
+        self.view.show(text, file.path, said=said, anew=not is_same_file)
+        self.mark_comments()
+        self._entitle()
+
+    def _show_nothing(self, said: str) -> None:
+        self._shown = self.file_diff = None
+        self.view.show(DiffText(), "", said=said)
+        self._entitle()
+
+    @on(OptionList.OptionHighlighted)
+    def _file_highlighted(self) -> None:
+        if self._shown is None or self.files.file is None or self.path != self._shown[1]:
+            self.run_worker(self._read_file_alone(), group="file", exclusive=True)
+
+    async def _read_file_alone(self) -> None:
+        async with self._reading:
+            await self._read_file()
+
+    # What is here -------------------------------------------------------------------------------
+
+    @property
+    def path(self) -> str:
+        """The file that is chosen."""
+        return self.files.file.path if self.files.file is not None else ""
+
+    @property
+    def is_in_files(self) -> bool:
+        """Whether the keys go to the list: then they mean a file, and else a hunk."""
+        return self.focused is self.files
+
+    @property
+    def hunk(self) -> str | None:
+        """The name of the hunk that is meant; None: the file as a whole."""
+        place = self.view.hunk
+        if self.is_in_files or place is None or self.file_diff is None:
+            return None
+        names = self.file_diff.hunks
+        return names[place] if place < len(names) else None
+
+    def rows_here(self) -> list[DiffRow]:
+        """The line under the cursor, or the hunk whose heading it is on."""
+        if self.view.line is not None:
+            return [self.view.line]
+        place = self.view.hunk
+        return self.view.text.hunk_rows(place) if place is not None else []
+
+    def mark_comments(self) -> None:
+        """Mark the rows that something was said of."""
+        assert self.main.link is not None
+        mine = [
+            comment
+            for comment in self.main.link.comments.get(self.worktree.id, [])
+            if (comment.path, comment.side) == (self.path, self.side)
+        ]
+        rows = enumerate(self.view.text.rows) if mine else ()
+        self.view.mark(
+            {
+                at
+                for at, row in rows
+                if isinstance(row, DiffRow)
+                and any(comment.is_on(self.path, self.side, row) for comment in mine)
+            }
+        )
+        self._entitle()
+
+    # The bars -----------------------------------------------------------------------------------
+
+    def _entitle(self) -> None:
+        assert self.main.link is not None
+        base = self.changes.base if self.changes is not None else "base"
+        names = {"unstaged": "not staged", "staged": "staged", "branch": f"against {base}"}
+        parts = [Content.styled(self.worktree.name, "bold $accent"), Content("  ")]
+        for side in SIDES:
+            is_here = side == self.side
+            word = f" {names[side]} " if not is_here else f"[{names[side]}]"
+            tone = "bold $foreground" if is_here else "$text-muted"
+            parts.append(clickable(Content.styled(word, tone), f"screen.look_at('{side}')"))
+        if self.changes is not None and self.changes.operation is not None:
+            words = f"  a {self.changes.operation} waits to be finished"
+            parts.append(Content.styled(words, "bold $warning"))
+        files = self.files.files
+        right = f"{len(files)} file{'' if len(files) == 1 else 's'}"
+        added = sum(file.added or 0 for file in files)
+        removed = sum(file.removed or 0 for file in files)
+        number = len(self.main.link.comments.get(self.worktree.id, []))
+        said = f"{number} comment{'' if number == 1 else 's'} · " if number else ""
+        counts = Content.assemble(
+            (said, "$warning"), f"{right}  ", (f"+{added}", "$success"), (f" −{removed}", "$error")
+        )
+        self.query_one("#top", Line).show(Content.assemble(*parts), counts)
+        self._name_keys()
+
+    def _name_keys(self) -> None:
+        hints = []
+        for action in keymap.ACTIONS:
+            if action.where == "diff" and action.hint and self._is_useful(action.id):
+                key = keymap.shown(keymap.keys_of(action.id, self.key_overrides))
+                hint = Content.assemble((key, "bold $accent"), (f" {action.hint}", "$text-muted"))
+                hints.append(clickable(hint, f"screen.do('{action.id}')"))
+        self.query_one("#keys", Line).show(Content("  ").join(hints))
+
+    def _is_useful(self, action_id: str) -> bool:
+        match action_id:
+            case "diff_stage" | "diff_discard":
+                return self.side == "unstaged" and bool(self.files.files)
+            case "diff_unstage":
+                return self.side == "staged" and bool(self.files.files)
+            case "diff_comment" | "diff_next_hunk" | "diff_previous_hunk":
+                return not self.is_in_files and bool(self.view.text.rows)
+            case "diff_comments":
+                assert self.main.link is not None
+                return bool(self.main.link.comments.get(self.worktree.id))
+        return True
+
+    def on_descendant_focus(self) -> None:
+        """Other keys matter in another pane."""
+        self._name_keys()
+
+    # What people do -----------------------------------------------------------------------------
+
+    def action_do(self, action_id: str) -> None:
+        """Do an action of the key map: one of this screen, or one that is shared."""
+        assert self.main.link is not None
+        match action_id:
+            case "diff_back" | "open_diff":
+                self._back(at_once=action_id == "open_diff")
+            case "commands":
+                self.app.action_command_palette()
+            case "next_waiting":
+                self.dismiss(None)
+                self.main.action_do(action_id)
+            case "help" | "quit":
+                self.main.action_do(action_id)
+            case _ if action_id in DIFF:
+                self.main.link.start(DIFF[action_id](self))
+            case _:
+                self.main.link.start(self._do_with_git(action_id))
+
+    async def _do_with_git(self, action_id: str) -> None:
+        """One of git's actions for the worktree; what it changed is shown."""
+        assert self.main.link is not None
+        try:
+            await self.main.link.do(action_id.removeprefix("diff_"))
+        finally:
+            if self.is_attached:
+                self.load()
+
+    def _back(self, *, at_once: bool) -> None:
+        """Escape leads from the difference to the files where there is room for one, then away."""
+        if self.has_class("narrow") and not self.is_in_files and not at_once:
+            self.action_other_pane()
+        else:
+            self.dismiss(None)
+
+    def action_look_at(self, side: Side) -> None:
+        """Show another side."""
+        if side != self.side:
+            self.side = side
+            self.load()
+            self._entitle()
+
+    def action_other_pane(self) -> None:
+        """From the files to the difference and back."""
+        self.set_class(not self.is_in_files, "files-open")
+        (self.view if self.is_in_files else self.files).focus()
+
+    @on(OptionList.OptionSelected)
+    def _file_chosen(self) -> None:
+        self.remove_class("files-open")
+        self.view.focus()
+
+    @on(DiffView.Moved)
+    def _cursor_moved(self, event: DiffView.Moved) -> None:
+        event.stop()
+
+    def change_layout(self) -> None:
+        """Two columns, or one; it stays so until the screen is left."""
+        self._chosen_split = not self.view.is_split
+        self.view.set_split(self._chosen_split)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """One pane at a time where there is little room, two columns where there is much."""
+        width = event.size.width
+        self.set_class(width < WIDE, "narrow")
+        self.set_class(width >= 180, "roomy")
+        if self._chosen_split is None:
+            self.view.set_split(width >= _SPLIT_WIDTH + 34)

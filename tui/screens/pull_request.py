@@ -1,0 +1,98 @@
+"""The dialog that proposes a branch: title and description, or an agent that writes them."""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+from textual.widgets import Input, Label, Static
+
+from tui.screens.dialog import keys_line
+from tui.screens.working import Working
+from tui.widgets.composer import MessageArea
+
+if TYPE_CHECKING:
+    from model.commands.pull_requests import OpenedPullRequest
+
+
+@dataclass
+class PullRequestDraft:
+    """What was filled in; empty parts are written for one."""
+
+    title: str = ""
+    body: str = ""
+    is_draft: bool = False
+
+
+class PullRequest(Working["OpenedPullRequest"]):
+    """Gives the pull request."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+t", "toggle_draft", "Draft or ready", priority=True, show=False),
+    ]
+
+    def __init__(
+        self,
+        draft: PullRequestDraft,
+        branches: tuple[str, str],
+        propose: Callable[[PullRequestDraft], "Coroutine[Any, Any, OpenedPullRequest]"],
+    ) -> None:
+        super().__init__("Pull request")
+        self._draft = draft
+        self._branch, self._base = branches
+        self._propose = propose
+
+    def body(self) -> list[Widget]:
+        """From where to where, the fields, and the keys."""
+        return [
+            Label(self._what(), id="what", markup=False),
+            Input(
+                self._draft.title,
+                id="title",
+                placeholder="Title; left empty, it is written for you",
+                compact=True,
+            ),
+            MessageArea(
+                id="message",
+                placeholder="Description; left empty, it is written for you",
+                sends_nothing=True,
+            ),
+            self.status(),
+            Static(
+                keys_line(
+                    ("enter", "push and open"), ("tab", "next field"), ("^j", "line"),
+                    ("^t", "draft / ready"), ("esc", "cancel"),
+                ),
+                classes="keys",
+            ),
+        ]  # fmt: skip
+
+    def on_mount(self) -> None:
+        """Begin with the title."""
+        self.query_one("#message", MessageArea).text = self._draft.body
+        self.query_one("#title", Input).focus()
+
+    def _what(self) -> str:
+        how = "as a draft" if self._draft.is_draft else "ready for review"
+        return f"{self._branch} → {self._base}, {how}"
+
+    @on(Input.Changed)
+    @on(MessageArea.Changed)
+    def _keep(self) -> None:
+        self._draft.title = self.query_one("#title", Input).value.strip()
+        self._draft.body = self.query_one("#message", MessageArea).draft.full().strip()
+
+    @on(Input.Submitted)
+    @on(MessageArea.Submitted)
+    def _submitted(self, event: Input.Submitted | MessageArea.Submitted) -> None:
+        event.stop()
+        self._keep()
+        self.work("Pushing the branch and opening the pull request …", self._propose(self._draft))
+
+    def action_toggle_draft(self) -> None:
+        """As a draft, or ready for review."""
+        if not self.is_busy:
+            self._draft.is_draft = not self._draft.is_draft
+            self.query_one("#what", Label).update(self._what())
