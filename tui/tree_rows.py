@@ -92,8 +92,6 @@ def worktree_parts(worktree: "Worktree", mark: Mark, *, folded: bool) -> Iterato
         yield f" → {clean_line(worktree.renaming_to)} …", "muted"
     if worktree.detached_at:
         yield f"  detached at {clean_line(worktree.detached_at)[:7]}", "muted"
-    if worktree.label is not None:
-        yield f" {clean_line(worktree.label.name)}", f"label {worktree.label.color}"
     if worktree.running_scripts:
         yield f" ▶ {', '.join(worktree.running_scripts)}", Mark.RUNNING.role
     if folded and mark is not Mark.IDLE:

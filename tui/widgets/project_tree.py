@@ -255,8 +255,6 @@ class ProjectTree(Tree[Row]):
         elif self.filter and event.key in ("escape", "backspace"):
             wanted = self.filter[:-1] if event.key == "backspace" else ""
         elif event.key == "enter" and self._moving_to is not None:
-        if role.startswith("label "):
-            return Style() if on_cursor else Style(color=role.removeprefix("label "))
             # Enter came before the cursor got to the first row found.
             self.post_message(self.Opened(self._moving_to))
             wanted = self.filter
