@@ -4,23 +4,26 @@ import asyncio
 import gc
 import inspect
 import os
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
+from textual.filter import LineFilter
 from textual.signal import Signal
 from textual.theme import Theme
 
 from model.errors import SpinneyError
 from themes.loader import chrome
 from themes.terminal import theme_colors
+from tui.background import BackgroundTold, TerminalDriver
 from tui.clipboard import copied, copy_sequence, too_long
 from tui.keymap import clashes
 from tui.marks import counts
+from tui.output_filters import filters
 from tui.screens.main import MainScreen
 from tui.terminal import Terminal, exit_on_hang_up, know_alt_enter
 
@@ -60,8 +63,14 @@ class SpinneyApp(App[None]):
         elsewhere: str = "",
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(driver_class=TerminalDriver)
         self.terminal = Terminal.of(os.environ if environ is None else environ)
+        self._wanted_theme: Literal["system", "light", "dark"] = "system"
+        self._output_filters = filters(
+            ascii_signs=self.terminal.ascii_signs,
+            plain=self.terminal.plain,
+            color_system=self.console.color_system,
+        )
         self.animation_level = "none"
         self.main = MainScreen(self.terminal, started_in=offer_path, demo=demo)
         self.elsewhere = elsewhere
@@ -132,12 +141,23 @@ class SpinneyApp(App[None]):
 
     def use_theme(self, wanted: Literal["system", "light", "dark"]) -> None:
         """Show these colours; what the preferences say is not changed."""
+        self._wanted_theme = wanted
         is_dark = self.terminal.dark if wanted == "system" else wanted == "dark"
         colors = chrome("dark" if is_dark else "light")
         if colors.name not in self.available_themes:
             self.register_theme(Theme(**asdict(theme_colors(colors))))
         if self.theme != colors.name:
             self.theme = colors.name
+            self.main.recolor()
+
+    def on_background_told(self, event: BackgroundTold) -> None:
+        """Follow the terminal, where nothing else is wanted."""
+        self.terminal = replace(self.terminal, dark=event.dark)
+        self.use_theme(self._wanted_theme)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What is changed in every row that is drawn."""
+        return [*super().get_line_filters(), *self._output_filters]
 
     @property
     def is_dark(self) -> bool:

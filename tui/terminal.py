@@ -30,9 +30,13 @@ class Terminal:
     remote: bool = False
     """Reached over SSH: fewer frames a second."""
     tmux: bool = False
-    colors: bool = True
     dark: bool = True
-    """What `COLORFGBG` says of the background; dark where it says nothing."""
+    """What `COLORFGBG` says of the background, until the terminal says it itself; dark where
+    neither does."""
+    ascii_signs: bool = False
+    """Signs and boxes are drawn with ASCII characters alone."""
+    plain: bool = False
+    """For ears: no boxes, words instead of signs, nothing that moves."""
 
     @property
     def frame(self) -> float:
@@ -45,9 +49,22 @@ class Terminal:
         return cls(
             remote=bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")),
             tmux=bool(environ.get("TMUX")),
-            colors=not environ.get("NO_COLOR"),
             dark=_is_dark(environ.get("COLORFGBG", "")),
+            ascii_signs=_wants(environ, "SPINNEY_ASCII", _has_other_charset(environ)),
+            plain=_wants(environ, "SPINNEY_PLAIN", False),
         )
+
+
+def _wants(environ: Mapping[str, str], name: str, usually: bool) -> bool:
+    given = environ.get(name, "").lower()
+    return given not in ("0", "no", "false") if given else usually
+
+
+def _has_other_charset(environ: Mapping[str, str]) -> bool:
+    """Whether the locale names a character set that is not UTF-8, or is that of plain C."""
+    given = (environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+    charset = next(filter(None, given), "utf-8").lower()
+    return "utf-8" not in charset and "utf8" not in charset
 
 
 def _is_dark(colorfgbg: str) -> bool:

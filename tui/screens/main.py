@@ -144,8 +144,7 @@ class MainScreen(Screen[None]):
             preferences = change.state.preferences
             self.key_overrides = keymap.normalised(preferences.keybindings)
             self.spinney.follow_preferences(preferences, self.key_overrides)
-            if self.chat.transcript is not None:
-                self.chat.transcript.set_palette(self.link.palette)
+            self.recolor()
         self.projects.follow(change)
         first_changed = self.link.fold(change, self.chat.session_id)
         self.chat.tell(change, first_changed)
@@ -155,6 +154,11 @@ class MainScreen(Screen[None]):
                 self._follow_place(change)
             bars.follow(self)
         self.link.tell_events(change.events)
+
+    def recolor(self) -> None:
+        """Draw the conversation in the colours that are on."""
+        if self.link is not None and self.chat.transcript is not None:
+            self.chat.transcript.set_palette(self.link.palette)
 
     def _follow_place(self, change: "Change") -> None:
         place = self.place
