@@ -13,15 +13,23 @@ sys.path[:] = [_HOME, *(entry for entry in sys.path if entry not in ("", _HOME))
 
 import argparse
 import gc
-import importlib
 import json
 import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from model.client.base import Client
     from model.client.remote import RemoteClient
     from model.doctor import Finding
     from model.paths import Directories
+    from model.running import Lock
+    from server.engine import Engine
+    from tui.foreground import Leash
+
+_TOKEN = "SPINNEY_TOKEN"
+"""The environment variable with the token of the Spinney to attach to."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -57,194 +65,190 @@ def _open(options: argparse.Namespace) -> int:
     path = Path(options.path).expanduser().absolute()
     if not path.is_dir():
         raise SpinneyError(f"There is no folder {path}. For commands, see: spinney --help")
-    return _run_terminal(directories(), path)
+    _check_terminal()
+    places = directories()
+    places.create()
+    return _behind(lambda leash: _show(places, path, leash, demo=options.demo))
 
 
 def _demo(_: argparse.Namespace) -> int:
+    _check_terminal()
+    return _behind(_demonstrate)
+
+
+def _demonstrate(leash: "Leash") -> int:
     import shutil
     import tempfile
 
     from model.demo import demo_directories
+    from model.running import hold_lock
 
     place = Path(tempfile.mkdtemp(prefix="spinney-demo-"))
     try:
-        return _run_terminal(demo_directories(place), None, demo=True)
+        places = demo_directories(place)
+        places.create()
+        with hold_lock(places.lock) as lock:
+            return _run_here(places, lock, None, leash, demo=True, thrown_away=True)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _run_terminal(places: "Directories", path: Path | None, *, demo: bool = False) -> int:
+def _attach(options: argparse.Namespace) -> int:
+    from model.client.address import asked_token, parse_address
+    from model.client.here import found, reached
     from model.errors import SpinneyError
-    from model.running import hold_lock
+    from model.paths import directories
+
+    _check_terminal()
+    if options.url is None:
+        places = directories()
+        found(places)
+        return _behind(lambda leash: _look_into_here(places, None, leash))
+    base_url, token = parse_address(options.url)
+    if token:
+        # Everybody can list this process's words; nobody else can read its environment.
+        words = [base_url if word == options.url else word for word in sys.orig_argv[1:]]
+        os.execve(sys.executable, [sys.executable, *words], {**os.environ, _TOKEN: token})
+    token = os.environ.pop(_TOKEN, "") or asked_token(base_url)
+
+    async def connect() -> "Client":
+        try:
+            return await reached(base_url, token)
+        except TimeoutError:
+            raise SpinneyError(f"{base_url} does not answer. Is Spinney running there?") from None
+
+    return _behind(lambda leash: _look_into(connect, None, leash, elsewhere=base_url))
+
+
+def _check_terminal() -> None:
+    from model.errors import SpinneyError
 
     # Textual draws on the error stream, so that one must be a terminal too.
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise SpinneyError("Spinney needs a terminal here. Without one, run: spinney serve")
-    places.create()
+
+
+def _behind(work: "Callable[[Leash], int]") -> int:
+    from tui.foreground import run_behind
+
+    return run_behind(work)
+
+
+def _show(places: "Directories", path: Path, leash: "Leash", *, demo: bool) -> int:
+    """Be the Spinney of this data directory, or a screen of the one that runs already."""
+    from model.running import take_lock
+
+    lock = take_lock(places.lock)
+    if lock is None:
+        return _look_into_here(places, path, leash)
+    try:
+        return _run_here(places, lock, path, leash, demo=demo)
+    finally:
+        lock.close()
+
+
+def _run_here(
+    places: "Directories",
+    lock: "Lock",
+    path: Path | None,
+    leash: "Leash",
+    *,
+    demo: bool,
+    thrown_away: bool = False,
+) -> int:
     # Nothing that is imported becomes garbage: the app collects again from the first frame on.
     gc.disable()
     from tui.app import SpinneyApp
 
-    with hold_lock(places.lock):
-        engine = Engine(places, demo=demo)
-        try:
-            SpinneyApp(engine.connect, offer_path=path, demo=demo, data=places.data).run()
-        finally:
+    engines: list[Engine] = []
+
+    def connect() -> "Client":
+        """Called once the first frame stands: the engine is large."""
+        from server.engine import Engine
+
+        engines.append(Engine(places, lock, demo=demo, prepared=thrown_away))
+        return engines[0].connect()
+
+    app = SpinneyApp(
+        connect,
+        offer_path=path,
+        demo=demo,
+        outlived=not thrown_away,
+        leash=leash,
+        data=places.data,
+    )
+    try:
+        app.run()
+        if app.return_code and not thrown_away:
+            app.ending = "leave"  # What broke in the screen is no reason to interrupt the agents.
+        if app.ending == "leave" and engines and engines[0].is_up:
+            leash.let_go()
+            engines[0].stay(lambda: app.ending == "leave")
+    finally:
+        for engine in engines:
             engine.stop()
-    return 0
+    return app.return_code or 0
 
 
-class Engine:
-    """The core thread with workspace and server, started when the first frame is on screen."""
+def _look_into_here(places: "Directories", path: Path | None, leash: "Leash") -> int:
+    from model.client.here import connected
 
-    def __init__(self, places: "Directories", *, demo: bool) -> None:
-        self._places = places
-        self._demo = demo
-        self._stop: Any = None
+    async def connect() -> "Client":
+        return await connected(places)
 
-    def connect(self) -> Any:
-        """Start everything; returns the terminal's client. Called on a thread of its own."""
-        from model.client.local import LocalClient
-        from model.core import Core
-
-        core = Core()
-        core.start()
-        self._stop = core.stop
-        from model.commands.server import start_http_server
-
-        workspace = _workspace(self._places, demo=self._demo)
-        workspace.http_server = ServerOnDemand(workspace)
-
-        async def start() -> None:
-            await workspace.start()
-            preferences = workspace.store.state.preferences
-            if preferences.http_server_enabled and preferences.http_server_auto_start:
-                try:
-                    await start_http_server.function(workspace)
-                except Exception as error:
-                    workspace.problems.append(f"The server did not start: {error}")
-            if self._demo:
-                from model.demo import prepare
-
-                await prepare(workspace, self._places)
-
-        async def stop() -> None:
-            await workspace.http_server.stop()
-            await workspace.stop()
-
-        def stop_all() -> None:
-            try:
-                core.submit(stop()).result(timeout=15)
-            finally:
-                core.stop()
-
-        core.submit(start()).result()
-        self._stop = stop_all
-        return LocalClient(core, workspace)
-
-    def stop(self) -> None:
-        """End agents, server and core."""
-        if self._stop is not None:
-            self._stop()
+    return _look_into(connect, path, leash)
 
 
-class ServerOnDemand:
-    """A terminal's server, imported when somebody starts it: most never do, and it is large."""
+def _look_into(
+    connect: "Callable[[], Awaitable[Client]]",
+    path: Path | None,
+    leash: "Leash",
+    *,
+    elsewhere: str = "",
+) -> int:
+    """A screen of a Spinney that lives elsewhere, and lives on when the screen is closed."""
+    gc.disable()
+    from model.paths import directories
+    from tui.app import SpinneyApp
 
-    def __init__(self, workspace: Any) -> None:
-        self._workspace = workspace
-        self._server: Any = None
-
-    def status(self) -> dict[str, Any]:
-        """As `Server.status`."""
-        from model.commands.server import stopped_status
-
-        if self._server is None:
-            return stopped_status(self._workspace.store.state.preferences)
-        return dict(self._server.status())
-
-    async def start(self, port: int, *, localhost_only: bool, token_required: bool) -> None:
-        """As `Server.start`."""
-        import asyncio
-
-        if self._server is None:
-            server = await asyncio.to_thread(importlib.import_module, "server.app")
-            self._server = server.Server(self._workspace)
-        await self._server.start(port, localhost_only=localhost_only, token_required=token_required)
-
-    async def stop(self) -> None:
-        """As `Server.stop`."""
-        if self._server is not None:
-            await self._server.stop()
-
-
-def _workspace(places: "Directories", *, demo: bool) -> Any:
-    import logging
-
-    from model.agents_file import load_catalog
-    from model.backends.all import all_backends
-    from model.running import log_to
-    from model.workspace import Workspace
-
-    log_to(places.log, os.environ.get("SPINNEY_LOG", "info"))
-    catalog, problems = load_catalog(places.models, places.agents)
-    for problem in problems:
-        logging.getLogger(__name__).warning(problem)
-    agents = all_backends(places.data, catalog, demo=demo)
-    workspace = Workspace(places, agents, catalog, demo=demo)
-    workspace.problems += problems
-    return workspace
+    app = SpinneyApp(
+        connect,
+        offer_path=path,
+        attached=True,
+        elsewhere=elsewhere,
+        leash=leash,
+        data=directories().data,
+    )
+    app.run()
+    return app.return_code or 0
 
 
 # Without a terminal ------------------------------------------------------------------------------
 
 
 def _serve(options: argparse.Namespace) -> int:
-    import asyncio
-
     from model.paths import directories
     from model.running import hold_lock
+    from server.serving import Wanted, serve
 
     places = directories()
     places.create()
-    with hold_lock(places.lock):
-        return asyncio.run(_serve_until_stopped(options, places))
+    wanted = Wanted(
+        port=options.port,
+        token=options.token,
+        localhost_only=False if options.all_interfaces else None,
+        token_required=False if options.no_token or options.unsafe_no_token else None,
+        unsafe_no_token=options.unsafe_no_token,
+        demo=options.demo,
+    )
 
-
-async def _serve_until_stopped(options: argparse.Namespace, places: "Directories") -> int:
-    import asyncio
-    import signal
-
-    from model.commands.preferences import update_preferences
-    from model.commands.server import get_http_server_token, start_http_server
-    from server.app import Server
-
-    stopped = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    workspace = _workspace(places, demo=options.demo)
-    await workspace.start()
-    workspace.http_server = Server(workspace, unsafe_no_token=options.unsafe_no_token)
-    try:
-        if options.token is not None:
-            changes = {"http_server_token": options.token}
-            await update_preferences.function(workspace, changes)
-        status = await start_http_server.function(
-            workspace,
-            options.port,
-            False if options.all_interfaces else None,
-            False if options.no_token or options.unsafe_no_token else None,
-        )
-        token = await get_http_server_token.function(workspace)
-        for problem in workspace.problems:
+    def announce(status: dict[str, Any], token: str, problems: list[str]) -> None:
+        for problem in problems:
             print(f"spinney: {problem}", file=sys.stderr)
         _announce(status, token, as_json=options.json)
-        # What is here now stays: full collections need not look at it again.
-        gc.freeze()
-        await stopped.wait()
-    finally:
-        await workspace.http_server.stop()
-        await workspace.stop()
+
+    with hold_lock(places.lock) as lock:
+        serve(places, lock, wanted, announce)
     return 0
 
 
@@ -259,40 +263,30 @@ def _announce(status: dict[str, Any], token: str, *, as_json: bool) -> None:
     print(line, flush=True)
 
 
+def _stop(_: argparse.Namespace) -> int:
+    import asyncio
+
+    from model.client.here import end
+    from model.paths import directories
+
+    print(asyncio.run(end(directories())))
+    return 0
+
+
 def _call(options: argparse.Namespace) -> int:
     import asyncio
+
+    from model.client.words import arguments_from
 
     async def run() -> Any:
         client = _running_client()
         try:
-            return await client.call_raw(options.name, _wire_arguments(options.arguments))
+            return await client.call_raw(options.name, arguments_from(options.arguments))
         finally:
             await client.close()
 
     print(json.dumps(asyncio.run(run()), ensure_ascii=False, indent=2))
     return 0
-
-
-def _wire_arguments(given: list[str]) -> dict[str, Any]:
-    """`name=value` words and JSON objects as one object of arguments."""
-    from model.errors import SpinneyError
-
-    arguments: dict[str, Any] = {}
-    for word in given:
-        if word.lstrip().startswith("{"):
-            try:
-                arguments |= json.loads(word)
-            except ValueError as error:
-                raise SpinneyError(f"Not a JSON object: {word} ({error})") from None
-            continue
-        name, found, value = word.partition("=")
-        if not found:
-            raise SpinneyError(f"Not name=value and no JSON object: {word}")
-        try:
-            arguments[name] = json.loads(value)
-        except ValueError:
-            arguments[name] = value
-    return arguments
 
 
 def _events(_: argparse.Namespace) -> int:
@@ -325,12 +319,12 @@ def _schema(_: argparse.Namespace) -> int:
 
 
 def _running_client() -> "RemoteClient":
+    from model.client.here import found_door
     from model.client.remote import RemoteClient
     from model.paths import directories
-    from model.running import running_server
 
-    note = directories().server
-    return RemoteClient(*running_server(note), find=lambda: running_server(note))
+    places = directories()
+    return RemoteClient(*found_door(places), find=lambda: found_door(places))
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -389,6 +383,8 @@ def _completion(options: argparse.Namespace) -> int:
 _COMMANDS = {
     "open": _open,
     "demo": _demo,
+    "attach": _attach,
+    "stop": _stop,
     "serve": _serve,
     "call": _call,
     "events": _events,

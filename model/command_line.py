@@ -12,6 +12,8 @@ examples:
   spinney                      open the terminal; the repository here is offered as a project
   spinney ~/code/alpha         the same for another repository
   spinney demo                 try it: a throw-away repository and an agent that needs nothing
+  spinney attach devbox:3456   the terminal of a Spinney on another machine
+  spinney stop                 end the Spinney that goes on without a screen
   spinney serve --port 0       only the server, on a free port
   spinney call list_projects   one command against the running Spinney
   spinney doctor               what is installed, what is missing, what mends it
@@ -33,6 +35,35 @@ examples:
   spinney serve --all-interfaces for other machines too; the token is their key
 
 A token given with --token is seen by everybody who can list this machine's processes.
+"""
+
+OPEN_WORDS = """\
+One Spinney keeps a data directory. Where one runs already, this opens another screen of it.
+
+ctrl+q asks, while agents work, whether to leave them running or to quit. When the terminal goes
+away (a hang-up, a closed window, a lost SSH connection) they go on by themselves. `spinney` shows
+them again in any terminal; `spinney stop` ends them.
+
+Without a screen Spinney stays while an agent works or waits for you, a screen is attached or the
+server runs. Ten minutes after the last of it, it ends. ctrl+z gives the terminal to the shell, and
+agents go on; `fg` comes back. A demo ends with its terminal.
+"""
+
+ATTACH_EXAMPLES = """\
+examples:
+  spinney attach                              the Spinney that runs here
+  spinney attach http://devbox:3456           asks for the token
+  SPINNEY_TOKEN=… spinney attach devbox:3456
+  spinney attach 'http://devbox:3456/#token=…'
+
+An address with a token is seen for a moment by everybody who can list this machine's processes; one
+that is asked for is not. Over a network that is not yours: ssh -L 3456:127.0.0.1:3456 devbox, and
+attach to 127.0.0.1:3456. Closing this screen ends nothing there.
+"""
+
+STOP_WORDS = """\
+Agents are ended and what they had written is kept. Waits until it is over.
+Exit code 0: nothing runs here any more; 1: it did not end, and the sentence says what to do.
 """
 
 EVENTS_EXAMPLES = """\
@@ -72,9 +103,15 @@ def build_parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
 
-    opening = add("open", "open the terminal (also without a command: spinney PATH)")
+    opening = add("open", "open the terminal (also without a command: spinney PATH)", OPEN_WORDS)
     opening.add_argument("path", nargs="?", default=".", metavar="PATH", help="a git repository")
+    opening.add_argument("--demo", action="store_true", help="make the demo agent the default")
     add("demo", "open the terminal on a throw-away repository with the demo agent")
+    attach = add("attach", "open a terminal on a Spinney that runs elsewhere", ATTACH_EXAMPLES)
+    attach.add_argument(
+        "url", nargs="?", metavar="URL", help="its address; without one: the Spinney that runs here"
+    )
+    add("stop", "end the Spinney that runs here, in good order", STOP_WORDS)
     serve = add("serve", "run the server alone, for other clients", SERVE_EXAMPLES)
     serve.add_argument("--port", type=int, metavar="N", help="port; 0 takes a free one")
     serve.add_argument(

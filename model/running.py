@@ -1,53 +1,182 @@
-"""One Spinney per data directory: the lock, the log, and where a running server is found."""
+"""One Spinney per data directory: the lock, the log, and where a running one is found."""
 
 import fcntl
 import json
 import logging
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from model import PROTOCOL, __version__
 from model.errors import SpinneyError
 from model.paths import PRIVATE_FILE, unsaved
 
 LOG_SIZE = 2 * 1024 * 1024
 """Bytes of one log file; one older file is kept."""
+START_TIME = 20.0
+"""Seconds within which a Spinney that starts tells where it answers."""
+_LOOK_AGAIN = 0.05
 
 
-@contextmanager
-def hold_lock(path: Path) -> Iterator[None]:
-    """Keep other Spinneys off this data directory; freed by the system if this one is killed.
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What a Spinney says of itself in its lock, which only its own user can read."""
 
-    Raises `SpinneyError` that names the process which holds it.
-    """
+    pid: int
+    version: str = __version__
+    protocol: int = PROTOCOL
+    port: int = 0
+    """Where it lets this user's other terminals in, on this machine; 0 while it starts."""
+    token: str = ""
+
+    @property
+    def base_url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def hung(self) -> SpinneyError:
+        """What to tell when it says nothing."""
+        return SpinneyError(
+            f"Spinney (process {self.pid}) runs here and does not answer. End it with"
+            f" `kill {self.pid}`, and if it is still there with `kill -9 {self.pid}`; what it had"
+            " accepted is kept.",
+            "timeout",
+        )
+
+
+class Lock:
+    """The held lock of a data directory."""
+
+    def __init__(self, descriptor: int, path: Path) -> None:
+        self._descriptor = descriptor
+        self._path = path
+
+    def tell(self, port: int = 0, token: str = "") -> None:
+        """Say who holds it and where other terminals may come in."""
+        note = json.dumps(asdict(Running(os.getpid(), port=port, token=token))).encode()
+        try:
+            # Written over and then cut: whoever reads meanwhile finds the old text or no JSON.
+            os.pwrite(self._descriptor, note, 0)
+            os.ftruncate(self._descriptor, len(note))
+        except OSError as error:
+            raise unsaved(self._path, error, "saved") from error
+
+    def close(self) -> None:
+        """Let others have it."""
+        os.close(self._descriptor)
+
+
+def take_lock(path: Path) -> Lock | None:
+    """The lock, or `None` while another Spinney holds it. Freed by the system on any death."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
     except OSError as error:
         raise unsaved(path, error, "opened") from error
+    lock = Lock(descriptor, path)
     try:
-        _lock(descriptor, path)
-        yield
+        while not _locked(descriptor, fcntl.LOCK_EX):
+            # Whoever only looks holds it for a moment, too.
+            if running_here(path) is not None:
+                lock.close()
+                return None
+        lock.tell()
+    except BaseException:
+        lock.close()
+        raise
+    return lock
+
+
+def _locked(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def hold_lock(path: Path) -> Iterator[Lock]:
+    """Keep other Spinneys off this data directory.
+
+    Raises `SpinneyError` that names the process which holds it.
+    """
+    lock = take_lock(path)
+    if lock is None:
+        running = running_here(path)
+        raise SpinneyError(
+            f"Spinney is already running here (process {running.pid if running else 'unknown'})."
+            " Look into it with `spinney`, or end it with `spinney stop`.",
+            "conflict",
+        )
+    try:
+        yield lock
+    finally:
+        lock.close()
+
+
+def running_here(path: Path) -> Running | None:
+    """Whoever holds the lock; `None` when nobody does, whatever the file says."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise unsaved(path, error, "opened") from error
+    try:
+        if _locked(descriptor, fcntl.LOCK_SH):
+            return None
+        return _noted(os.pread(descriptor, 4096, 0))
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, path: Path) -> None:
+def _noted(note: bytes) -> Running:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        holder = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
-        raise SpinneyError(
-            f"Spinney is already running here (process {holder or 'unknown'})."
-            " Go on there, or end it first.",
-            "conflict",
-        ) from None
-    try:
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-    except OSError as error:
-        raise unsaved(path, error, "saved") from error
+        found = json.loads(note)
+        if isinstance(found, int):  # Before it said more, it said its process alone.
+            return Running(found, version="0.1.0", protocol=0)
+        known = {name: found[name] for name in Running.__slots__ if name in found}
+        return Running(**known)
+    except (ValueError, TypeError):
+        return Running(0)
+
+
+def answering_here(path: Path, patience: float = START_TIME) -> Running | None:
+    """As `running_here`, once it answers. Raises `SpinneyError` if it cannot be talked to."""
+    end = time.monotonic() + patience
+    while (running := running_here(path)) is not None:
+        if running.protocol != PROTOCOL:
+            raise other_protocol(running.version, f" (process {running.pid})")
+        if running.port:
+            return running
+        if time.monotonic() > end:
+            raise running.hung
+        time.sleep(_LOOK_AGAIN)
+    return None
+
+
+def other_protocol(version: str, who: str = "") -> SpinneyError:
+    """What to tell of a Spinney that is too different to be looked into."""
+    return SpinneyError(
+        f"The Spinney that runs there{who} is version {version} and speaks another protocol than"
+        f" this one, {__version__}. Use the same version here, or end that one and start it anew.",
+        "conflict",
+    )
+
+
+def wait_for_end(path: Path, patience: float) -> bool:
+    """Wait until nobody holds the lock any more; whether that came in time (seconds)."""
+    end = time.monotonic() + patience
+    while running_here(path) is not None:
+        if time.monotonic() > end:
+            return False
+        time.sleep(_LOOK_AGAIN)
+    return True
 
 
 def log_to(path: Path, level: str) -> None:
@@ -73,7 +202,7 @@ def running_server(path: Path) -> tuple[str, str]:
         return found["base_url"], found["token"]
     except (OSError, ValueError, KeyError, TypeError):
         raise SpinneyError(
-            "No Spinney with a server is running. Start one with `spinney serve`, or start the"
-            " server in a running Spinney (ctrl+p, “Start the server”).",
+            "No Spinney is running here. Start one with `spinney`, or with `spinney serve` where"
+            " there is no terminal.",
             "backend_unavailable",
         ) from None

@@ -56,6 +56,17 @@ class State:
         shown = (s for s in found if archived or s.archived_at is None)
         return sorted(shown, key=lambda s: (s.order, s.created_at))
 
+    def at_work(self) -> list[Session]:
+        """The sessions that would be interrupted if Spinney ended now.
+
+        Plans and questions are kept; a permission is waited for by a program that runs.
+        """
+        return [
+            session
+            for session in self.sessions.values()
+            if session.status == "running" or session.waiting_for == "permission"
+        ]
+
     def streaming_in(self, session_id: str) -> Message | None:
         """The session's unfinished answer."""
         return next((m for m in self.streaming.values() if m.session_id == session_id), None)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from typing import Any, Protocol
 
@@ -73,6 +73,8 @@ class Workspace:
         self.problems: list[str] = []
         """Sentences about what was found wrong at start, for the first screen."""
         self.http_server: HttpServer | None = None
+        self.end_program: Callable[[], None] | None = None
+        """Has the whole program end in good order; the front door puts it in."""
         self.slow_work = SlowWork()
         self.files = WorktreeFiles()
         self.clones: dict[str, str] = {}

@@ -1,7 +1,6 @@
 """The server: starts and stops listening, and takes every request through the door first."""
 
 import asyncio
-import errno
 import json
 import logging
 import os
@@ -23,6 +22,7 @@ from server.doorman import Doorman
 from server.entrance import Entrance, add_headers
 from server.http_api import HttpApi
 from server.limits import Limits
+from server.listening import listening_socket
 from server.static import StaticFiles
 from server.websocket import WebSockets
 
@@ -48,7 +48,7 @@ class _Running:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wishes:
+class Wishes:
     """What the preferences say of the server."""
 
     port: int
@@ -59,6 +59,9 @@ class _Wishes:
 
 class Server:
     """The HTTP and WebSocket server of one workspace. Lives on the core's loop."""
+
+    own = False
+    """Whether only the user's own terminals come in, which may do what the first one may."""
 
     def __init__(
         self,
@@ -71,7 +74,7 @@ class Server:
         self._unsafe_no_token = unsafe_no_token
         self._limits = limits or Limits()
         self._door = Door(self._token)
-        self._known: _Wishes | None = None
+        self._known: Wishes | None = None
         """The preferences that have been acted upon."""
         self._run = secrets.token_hex(8)
         """Names this run of the program: event numbers of another one mean nothing here."""
@@ -123,17 +126,17 @@ class Server:
             running.doorman.stop()
             await running.sockets.stop()
             await running.runner.cleanup()
-            path = self._workspace.directories.server
-            await asyncio.to_thread(path.unlink, missing_ok=True)
+            await self._take_address_away()
 
     async def _start(self, port: int, localhost_only: bool, token_required: bool) -> None:
-        listening = _listen(_interface(localhost_only), port)
+        listening = self._socket(localhost_only, port)
         door = self._door
         door.port = listening.getsockname()[1]
         door.localhost_only, door.token_required = localhost_only, token_required
         self._known = self._wishes()
         limits, static = self._limits, await asyncio.to_thread(StaticFiles.read)
-        sockets, doorman = WebSockets(self._workspace, limits, self._run), Doorman(limits)
+        sockets = WebSockets(self._workspace, limits, self._run, own=self.own)
+        doorman = Doorman(limits)
         entrance = Entrance(door, doorman)
         app = web.Application(middlewares=[entrance.admit], client_max_size=limits.body_size)
         app.on_response_prepare.append(add_headers)
@@ -167,9 +170,9 @@ class Server:
     def _token(self) -> str | None:
         return self._workspace.store.state.preferences.http_server_token
 
-    def _wishes(self) -> _Wishes:
+    def _wishes(self) -> Wishes:
         said = self._workspace.store.state.preferences
-        return _Wishes(
+        return Wishes(
             said.http_server_port,
             said.http_server_localhost_only,
             said.http_server_token_required,
@@ -202,7 +205,7 @@ class Server:
                 if door.localhost_only:
                     self._running.doorman.end_foreign()
 
-    async def _apply(self, running: _Running, known: _Wishes, wanted: _Wishes) -> None:
+    async def _apply(self, running: _Running, known: Wishes, wanted: Wishes) -> None:
         """Take over what is new in `wanted`, all or none of it, and tell everybody."""
         door = self._door
         port = _newer(known.port, wanted.port, door.port)
@@ -226,10 +229,10 @@ class Server:
         if port == door.port:  # One port cannot be taken twice, on whatever interfaces.
             running.listener.close()
         try:
-            listening = _listen(_interface(localhost_only), port)
+            listening = listening_socket(_interface(localhost_only), port)
         except SpinneyError:
             if port == door.port:
-                again = _listen(_interface(door.localhost_only), port)
+                again = listening_socket(_interface(door.localhost_only), port)
                 running.listener = await _accepting(again, running.doorman, running.runner)
             raise
         running.listener.close()
@@ -238,6 +241,9 @@ class Server:
         running.base_url = _base_url(door)
         _log.info("listening at %s", running.base_url)
         await self._write_address()
+
+    def _socket(self, localhost_only: bool, port: int) -> socket.socket:
+        return listening_socket(_interface(localhost_only), port)
 
     def _tell(self, detail: str, *, ok: bool) -> None:
         self._workspace.store.record(TaskCompleted(task="http_server", ok=ok, detail=detail))
@@ -253,6 +259,9 @@ class Server:
         }
         path = self._workspace.directories.server
         await asyncio.to_thread(write_atomically, path, json.dumps(told).encode())
+
+    async def _take_address_away(self) -> None:
+        await asyncio.to_thread(self._workspace.directories.server.unlink, missing_ok=True)
 
 
 def _interface(localhost_only: bool) -> str:
@@ -286,37 +295,6 @@ def _http_log() -> logging.Logger:
 
 def _is_own_fault(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-        listening.listen(1024)
-        listening.setblocking(False)
-    except (OSError, OverflowError) as error:
-        listening.close()
-        raise _not_listening(port, error) from error
-    return listening
-
-
-def _not_listening(port: int, error: OSError | OverflowError) -> SpinneyError:
-    match getattr(error, "errno", None):
-        case errno.EADDRINUSE:
-            return SpinneyError(
-                f"Port {port} is in use by another program. Stop that program, or choose another "
-                "port in the settings (http_server_port).",
-                "conflict",
-            )
-        case errno.EACCES:
-            return SpinneyError(
-                f"Port {port} may not be used by this user. Choose one above 1023 in the settings "
-                "(http_server_port).",
-                "forbidden",
-            )
-        case _:
-            return SpinneyError(f"The server cannot listen on port {port}: {error}")
 
 
 def _own_address() -> str:

@@ -37,8 +37,12 @@ _log = logging.getLogger(__name__)
 class WebSockets:
     """Every open WebSocket of the server."""
 
-    def __init__(self, workspace: "Workspace", limits: Limits, run: str) -> None:
+    def __init__(
+        self, workspace: "Workspace", limits: Limits, run: str, *, own: bool = False
+    ) -> None:
+        """`own`: the clients may call what is for Spinney's own terminals alone."""
         self._run = run
+        self._own = own
         self._workspace = workspace
         self._limits = limits
         self._fanout = Fanout(workspace.bus)
@@ -91,7 +95,12 @@ class WebSockets:
         reader = bus.reader(None if unknown else since or None)
         connection = Connection(transport, reader, numbered=since is not None, limits=self._limits)
         if since is not None:
-            payload = {"seq": bus.seq, "version": model.__version__, "run": self._run}
+            payload = {
+                "seq": bus.seq,
+                "version": model.__version__,
+                "protocol": model.PROTOCOL,
+                "run": self._run,
+            }
             hello = {"type": "event", "event": "hello", "payload": payload}
             transport.write(text_frame(json.dumps(hello).encode()))
         if unknown:
@@ -101,7 +110,7 @@ class WebSockets:
 
     async def _listen(self, socket: web.WebSocketResponse, connection: Connection) -> None:
         clock = asyncio.get_running_loop().time
-        client = _Client(self._workspace, self._fanout, connection, self._tasks)
+        client = _Client(self._workspace, self._fanout, connection, self._tasks, own=self._own)
         commands = self._limits.commands
         async for message in socket:
             connection.heard = clock()
@@ -163,7 +172,10 @@ class _Client:
         fanout: Fanout,
         connection: Connection,
         tasks: set[asyncio.Task[None]],
+        *,
+        own: bool,
     ) -> None:
+        self._own = own
         self.running = 0
         self._workspace = workspace
         self._fanout = fanout
@@ -216,7 +228,7 @@ class _Client:
         if arguments is not None and not isinstance(arguments, dict):
             raise SpinneyError("Invalid field 'args': must be an object")
         command = find_command(name)
-        if not command.remote:
+        if not command.remote and not self._own:
             raise SpinneyError(
                 f"'{name}' can only be called in Spinney's own terminal.", "forbidden"
             )

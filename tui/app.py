@@ -4,13 +4,14 @@ import asyncio
 import gc
 import inspect
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+import signal
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from textual.app import App
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.filter import LineFilter
 from textual.signal import Signal
@@ -21,9 +22,7 @@ from themes.loader import chrome
 from themes.terminal import theme_colors
 from tui.background import BackgroundTold, TerminalDriver
 from tui.clipboard import copied, copy_sequence, too_long
-from tui.keymap import clashes
-from tui.marks import counts
-from tui.output_filters import filters
+from tui.keymap import BY_ID, clashes
 from tui.screens.main import MainScreen
 from tui.terminal import Terminal, exit_on_hang_up, know_alt_enter
 
@@ -31,8 +30,11 @@ if TYPE_CHECKING:
     from model.client.base import Client
     from model.preferences import Preferences
     from tui.drafts import Drafts
+    from tui.foreground import Leash
     from tui.link import Link
 
+Ending = Literal["quit", "leave"]
+"""Whether Spinney ends with its screen, or goes on without."""
 Connect = Callable[[], "Client | Awaitable[Client]"]
 
 
@@ -41,8 +43,10 @@ class SpinneyApp(App[None]):
 
     `connect` gives the client. It is called in a thread once the first frame stands (or awaited,
     if it is a coroutine function); a `SpinneyError` of it becomes a full screen with its sentence.
-    `offer_path` is where Spinney was started; `demo` lets people choose the demo agent. Below
-    `data` is kept what people write.
+    `offer_path` is where Spinney was started; `demo` lets people choose the demo agent. `attached`
+    says that the client's Spinney lives elsewhere and goes on whatever happens here, `outlived`
+    that it lives here and can go on without this screen; `leash` holds the process in front of this
+    one, which gives the terminal back to the shell. Below `data` is kept what people write.
     """
 
     CSS_PATH = "style.tcss"
@@ -51,7 +55,9 @@ class SpinneyApp(App[None]):
     COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = set()  # type: ignore[assignment]
     BINDINGS: ClassVar[
         list[BindingType]
-    ] = []  # All keys are those of the key map, on the main screen.
+    ] = [  # All keys are those of the key map. One of them is nobody else's, on any screen.
+        Binding(BY_ID["to_shell"].keys, "to_shell", show=False, priority=True, id="to_shell"),
+    ]
 
     def __init__(
         self,
@@ -59,11 +65,19 @@ class SpinneyApp(App[None]):
         *,
         offer_path: Path | None = None,
         demo: bool = False,
+        attached: bool = False,
+        outlived: bool = False,
+        leash: "Leash | None" = None,
         data: Path | None = None,
         elsewhere: str = "",
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(driver_class=TerminalDriver)
+        super().__init__()
+        self.attached = attached
+        self.outlived = outlived
+        self.leash = leash
+        self.ending: Ending = "quit"
+        """What the program does once this screen has closed."""
         self.terminal = Terminal.of(os.environ if environ is None else environ)
         self._wanted_theme: Literal["system", "light", "dark"] = "system"
         self._output_filters = filters(
@@ -88,7 +102,8 @@ class SpinneyApp(App[None]):
     def on_mount(self) -> None:
         """The rest follows once the frame is painted."""
         if not self.is_headless:
-            exit_on_hang_up(self.exit)
+            exit_on_hang_up(self._told_to_end, self.exit, self.leash)
+            self._stop_by_signal()
         know_alt_enter()
 
     def first_frame_stands(self) -> None:
@@ -180,21 +195,55 @@ class SpinneyApp(App[None]):
         self.copy(text)
 
     def leave(self) -> None:
-        """Quit; asks first if something runs, because it would be interrupted."""
+        """Close the screen; asks first if that would interrupt something.
+
+        A screen that is attached leaves the work alone.
+        """
         link = self.main.link
-        running = counts(link.mirror.state)[1] if link is not None else 0
-        if not running:
+        at_work = len(link.mirror.state.at_work()) if link is not None else 0
+        if not at_work or self.attached:
             self.exit()
+        else:
+            self.run_worker(self._leave_at_work(at_work), group="leaving", exclusive=True)
+
+    async def _leave_at_work(self, at_work: int) -> None:
+        from tui.screens.leave import Leave
+
+        chosen = await self.push_screen_wait(Leave(at_work, can_leave=self.outlived))
+        if chosen is not None:
+            self.ending = chosen
+            self.exit()
+
+    def leave_running(self) -> None:
+        """Close the screen; whatever runs goes on."""
+        if not (self.outlived or self.attached):
+            self.main.say("This Spinney ends with its screen.", bad=True)
             return
-        self.run_worker(self._leave_running(running))
+        self.ending = "leave"
+        self.exit()
 
-    async def _leave_running(self, running: int) -> None:
-        from tui.screens.dialog import Confirm
+    def _told_to_end(self, number: int) -> None:
+        """Heard in the middle of anything: by the terminal (SIGHUP), or by a person (SIGTERM)."""
+        self.ending = "leave" if number == signal.SIGHUP and self.outlived else "quit"
+        if self.leash is not None:
+            self.leash.go_on()
 
-        what = "A run goes on" if running == 1 else f"{running} runs go on"
-        sentence = f"{what} and would be interrupted. What has arrived is kept."
-        if await self.push_screen_wait(Confirm("Quit Spinney", sentence, "quit")):
-            self.exit()
+    def _stop_by_signal(self) -> None:
+        """SIGTSTP gives the terminal to the shell and stops nothing else, as ctrl+z does."""
+        loop = asyncio.get_running_loop()
+
+        def handle(_number: int, _frame: object) -> None:
+            loop.call_soon_threadsafe(self.action_to_shell)
+
+        signal.signal(signal.SIGTSTP, handle)
+
+    def action_to_shell(self) -> None:
+        """Give the terminal back to the shell until it says `fg`; agents go on meanwhile."""
+        if self.leash is None:
+            self.main.say("There is no shell to go back to here.", bad=True)
+            return
+        with self.suspend():
+            self.leash.stop()
 
     async def action_quit(self) -> None:
         """Quit, by Textual's own ways, too."""

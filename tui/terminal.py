@@ -12,8 +12,12 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.keys import Keys
+
+if TYPE_CHECKING:
+    from tui.foreground import Leash
 
 LEAST_WIDTH = 60
 LEAST_HEIGHT = 15
@@ -98,17 +102,22 @@ def know_alt_enter() -> None:
         SEQUENCES.setdefault("\x1b\r", (Keys.ControlJ,))
 
 
-def exit_on_hang_up(leave: Callable[[], object]) -> None:
+def exit_on_hang_up(
+    told: Callable[[int], object], leave: Callable[[], object], leash: "Leash | None" = None
+) -> None:
     """Leave in good order on SIGTERM and SIGHUP, also when the terminal takes nothing any more.
 
     Their default action ends the process at once and leaves the terminal with mouse reports, the
-    alternate screen and the keyboard protocol switched on. For the main thread of a program.
+    alternate screen and the keyboard protocol switched on. For the main thread of a program; `told`
+    hears every such signal at once and `leave` is called on the loop. The end of the terminal, or
+    of the process in front of this one, counts as SIGHUP.
     """
     loop = asyncio.get_running_loop()
     asked = threading.Event()
 
     # A handler of the loop would not run: a terminal that does not read blocks the loop.
     def handle(number: int, _frame: object) -> None:
+        told(number)
         if asked.is_set() or loop.is_closed():
             return
         asked.set()
@@ -119,27 +128,42 @@ def exit_on_hang_up(leave: Callable[[], object]) -> None:
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, handle)
-    watch = threading.Thread(target=_tell_of_end, args=(sys.stdin.fileno(),), daemon=True)
-    watch.start()
+    args = (sys.stdin.fileno(), leash)
+    threading.Thread(target=_tell_of_end, args=args, daemon=True).start()
 
 
-def _tell_of_end(descriptor: int) -> None:
+def _tell_of_end(terminal: int, leash: "Leash | None") -> None:
     """Make the end of the terminal a SIGHUP also where the system sends none.
 
     It sends one to the session that the terminal controls; others only read nothing from then on,
     for ever and at once, which is all the work that a processor can do.
     """
     watch = select.poll()
-    watch.register(descriptor, 0)  # a hang-up is told unasked
-    if any(flags & select.POLLHUP for _, flags in watch.poll()):
-        os.kill(os.getpid(), signal.SIGHUP)
+    watch.register(terminal, 0)  # a hang-up is told unasked
+    if leash is not None:
+        watch.register(leash, select.POLLIN)
+    while True:
+        heard = dict(watch.poll())
+        if any(flags & select.POLLHUP for flags in heard.values()):
+            break
+        if leash is None or any(flags & select.POLLNVAL for flags in heard.values()):
+            return
+        leash.heard()
+    if terminal in heard:
+        _turn_output_away()
+    os.kill(os.getpid(), signal.SIGHUP)
+
+
+def _turn_output_away() -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
 
 
 def _stop_writing(number: int) -> None:
     """Turn all output away, and wake whoever is stuck in writing to the terminal."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for descriptor in (1, 2):
-        os.dup2(nowhere, descriptor)
+    _turn_output_away()
     for thread in threading.enumerate():
         if thread.ident is not None:
             with suppress(ProcessLookupError):

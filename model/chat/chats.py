@@ -73,16 +73,15 @@ class Chats:
                     error_type="internal_error",
                 )
             )
-        for session in state.sessions.values():
-            if session.status == "running" or session.waiting_for == "permission":
-                run = LastRun(status="interrupted", stop_reason="interrupted")
-                updates = {
-                    "status": "idle",
-                    "waiting_for": None,
-                    "request": None,
-                    "last_run": run.model_dump(mode="json"),
-                }
-                self._store.record(SessionUpdated(session_id=session.id, updates=updates))
+        for session in state.at_work():
+            run = LastRun(status="interrupted", stop_reason="interrupted")
+            updates = {
+                "status": "idle",
+                "waiting_for": None,
+                "request": None,
+                "last_run": run.model_dump(mode="json"),
+            }
+            self._store.record(SessionUpdated(session_id=session.id, updates=updates))
 
     async def close(self) -> None:
         """End every agent."""

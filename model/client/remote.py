@@ -16,11 +16,13 @@ import aiohttp
 from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 
+from model import PROTOCOL
 from model.client.base import Happened, Loaded, Lost, Update
 from model.client.snapshot import state_from
 from model.commands.registry import Command, camel_case
 from model.errors import ErrorType, SpinneyError
 from model.events import Event, parse_event
+from model.running import other_protocol
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -77,6 +79,10 @@ class RemoteClient:
         wire = {camel_case(name): to_jsonable_python(value) for name, value in kwargs.items()}
         return command.result.validate_python(await self.call_raw(command.name, wire))
 
+    async def reach(self) -> None:
+        """Connect, if that is to be known before anything else. Raises `SpinneyError`."""
+        (await self._linked()).check()
+
     async def call_raw(self, name: str, args: Mapping[str, Any]) -> Any:
         """Run a command by its wire name, with wire arguments and the result as it comes."""
         return await (await self._linked()).call(name, args)
@@ -88,6 +94,7 @@ class RemoteClient:
         while True:
             try:
                 link = await self._linked()
+                link.check()
                 link.collect()
                 same_run = link.run == self._run
                 yield Happened(()) if same_run else await self._load(link)
@@ -153,7 +160,7 @@ class RemoteClient:
                 await self._look_again()
                 socket = await self._open_socket(self._seq)
                 hello = await _next_frame(socket, self.base_url)
-                self._link = _Link(socket, hello["payload"].get("run", ""), self.base_url)
+                self._link = _Link(socket, hello["payload"], self.base_url)
                 if self._following:
                     self._link.collect()
             return self._link
@@ -206,7 +213,7 @@ class _Link:
     """One open WebSocket: who waits for which reply, and the events that came."""
 
     socket: aiohttp.ClientWebSocketResponse
-    run: str
+    hello: Mapping[str, Any]
     base_url: str
     is_over: bool = False
     _calls: dict[str, "asyncio.Future[Any]"] = field(default_factory=dict)
@@ -217,6 +224,16 @@ class _Link:
 
     def __post_init__(self) -> None:
         self._reading = asyncio.create_task(self._read())
+
+    @property
+    def run(self) -> str:
+        """The name of the run of the program that answers."""
+        return str(self.hello.get("run", ""))
+
+    def check(self) -> None:
+        """Raise `SpinneyError` where the other side's state could not be read."""
+        if self.hello.get("protocol", PROTOCOL) != PROTOCOL:
+            raise other_protocol(str(self.hello.get("version", "?")))
 
     def collect(self) -> None:
         """Keep events from now on."""

@@ -1,5 +1,7 @@
 """Commands about the server that lets other clients in."""
 
+import asyncio
+import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +63,16 @@ async def get_http_server_token(workspace: "Workspace") -> str:
     if not workspace.store.state.preferences.http_server_token:
         await _new_token(workspace)
     return workspace.store.state.preferences.http_server_token or ""
+
+
+@local_command
+async def stop_spinney(workspace: "Workspace") -> dict[str, int]:
+    """End this Spinney in good order: `{pid, interrupted}`, with the number of runs cut short."""
+    if workspace.end_program is None:
+        raise SpinneyError("This Spinney ends with the program that it is a part of.")
+    # The answer goes out first.
+    asyncio.get_running_loop().call_later(0.1, workspace.end_program)
+    return {"pid": os.getpid(), "interrupted": len(workspace.store.state.at_work())}
 
 
 @command

@@ -9,6 +9,7 @@ from tui.actions import (
     compose,
     editor,
     git,
+    leaving,
     preferences,
     projects,
     scripts,
@@ -79,5 +80,6 @@ DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
         editor.open_shell,
         server.start_server,
         server.stop_server,
+        leaving.stop_spinney,
     )
 }

@@ -26,6 +26,16 @@ def quit(screen: "MainScreen") -> None:
     screen.spinney.leave()
 
 
+def leave_running(screen: "MainScreen") -> None:
+    """Leave; what runs goes on without a screen."""
+    screen.spinney.leave_running()
+
+
+def to_shell(screen: "MainScreen") -> None:
+    """Give the terminal to the shell for a while."""
+    screen.spinney.action_to_shell()
+
+
 def toggle_tree(screen: "MainScreen") -> None:
     """Show or hide the projects: beside the chat, or over it where there is little room."""
     if not screen.has_class("narrow"):
@@ -88,5 +98,15 @@ def unfold_paste(screen: "MainScreen") -> None:
 
 LOCAL: "Mapping[str, Callable[[MainScreen], None]]" = {
     function.__name__: function
-    for function in (commands, help, quit, toggle_tree, next_pane, remove_here, unfold_paste)
+    for function in (
+        commands,
+        help,
+        quit,
+        leave_running,
+        to_shell,
+        toggle_tree,
+        next_pane,
+        remove_here,
+        unfold_paste,
+    )
 }

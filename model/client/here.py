@@ -1,0 +1,104 @@
+"""The Spinney that keeps this data directory: found, reached, ended."""
+
+import asyncio
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from model.errors import SpinneyError
+from model.paths import Directories
+from model.running import Running, answering_here, running_here, running_server, wait_for_end
+
+if TYPE_CHECKING:
+    from model.client.remote import RemoteClient
+
+PATIENCE = 10.0
+"""Seconds for a Spinney to answer before it counts as hung."""
+END_TIME = 30.0
+"""Seconds for a Spinney to end in good order."""
+
+
+def found(places: Directories) -> Running:
+    """Whoever runs here, once it answers. Raises `SpinneyError`."""
+    running = answering_here(places.lock)
+    if running is None:
+        raise SpinneyError("No Spinney is running here. Start one with: spinney")
+    return running
+
+
+def found_door(places: Directories) -> tuple[str, str]:
+    """Address and token for scripts: the server's, or else those of the door for this user."""
+    try:
+        return running_server(places.server)
+    except SpinneyError:
+        running = answering_here(places.lock)
+        if running is None:
+            raise
+        return running.base_url, running.token
+
+
+async def reached(
+    base_url: str, token: str, find: Callable[[], tuple[str, str]] | None = None
+) -> "RemoteClient":
+    """A client that is connected. Raises `SpinneyError`, and `TimeoutError` if nothing is said."""
+    remote = await asyncio.to_thread(importlib.import_module, "model.client.remote")
+    client: RemoteClient = remote.RemoteClient(base_url, token, find=find)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await client.reach()
+    except BaseException:
+        await client.close()
+        raise
+    return client
+
+
+async def connected(places: Directories) -> "RemoteClient":
+    """A client of whoever runs here; it finds the next one, should that one be started anew."""
+    running = await asyncio.to_thread(found, places)
+
+    def find() -> tuple[str, str]:
+        now = found(places)
+        return now.base_url, now.token
+
+    try:
+        return await reached(running.base_url, running.token, find)
+    except TimeoutError:
+        raise running.hung from None
+    except SpinneyError:
+        if await asyncio.to_thread(running_here, places.lock) == running:
+            raise
+        return await connected(places)  # Another one took its place meanwhile.
+
+
+async def end(places: Directories) -> str:
+    """End whoever runs here, in good order; what became of it. Raises `SpinneyError`."""
+    running = await asyncio.to_thread(running_here, places.lock)
+    if running is None:
+        return "No Spinney is running here."
+    try:
+        interrupted = await _told_to_end(running)
+    except (TimeoutError, SpinneyError):
+        raise running.hung from None
+    if not await asyncio.to_thread(wait_for_end, places.lock, END_TIME):
+        raise SpinneyError(
+            f"Spinney (process {running.pid}) was told to end and is still at it."
+            f" If it does not come to an end: kill -9 {running.pid}"
+        )
+    match interrupted:
+        case 0:
+            cut = ""
+        case 1:
+            cut = " One run was interrupted."
+        case _:
+            cut = f" {interrupted} runs were interrupted."
+    return f"Spinney (process {running.pid}) has ended.{cut}"
+
+
+async def _told_to_end(running: Running) -> int:
+    client = await reached(running.base_url, running.token)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            told = await client.call_raw("stop_spinney", {})
+        return int(told["interrupted"])
+    finally:
+        await client.close()
