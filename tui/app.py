@@ -8,7 +8,7 @@ import signal
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -244,6 +244,12 @@ class SpinneyApp(App[None]):
             return
         with self.suspend():
             self.leash.stop()
+
+    def exit(self, *given: Any, **named: Any) -> None:
+        """End; what was written in the last moment is kept first."""
+        if self.main.chat.is_complete:
+            self.main.chat.put_down()
+        super().exit(*given, **named)
 
     async def action_quit(self) -> None:
         """Quit, by Textual's own ways, too."""

@@ -3,7 +3,7 @@
 Imported after the first frame, in a thread: it brings in the model's commands.
 """
 
-from collections.abc import Awaitable, Coroutine, Iterable
+from collections.abc import Awaitable, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from model import events as e
@@ -17,6 +17,7 @@ from model.commands.worktrees import mark_worktree_opened
 from model.errors import SpinneyError
 from model.text import clean_line
 from tui.actions.all import DO
+from tui.actions.editor import open_one
 from tui.colours import palette
 from tui.composer_orders import for_the_agent
 from tui.histories import Histories
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from tui.diff_comments import Comment
     from tui.screens.commit import CommitDraft
     from tui.screens.main import MainScreen
+    from tui.transcript_targets import Target
     from tui.screens.pull_request import PullRequestDraft
     from tui.widgets.request_panel import Choice
 
@@ -113,6 +115,10 @@ class Link:
             message=for_the_agent(text),
             **({"images": list(images)} if images else {}),
         )
+
+    async def open_one(self, targets: "Sequence[Target]") -> None:
+        """Open what a message speaks of."""
+        await open_one(self._screen, targets)
 
     async def find_files(self, query: str) -> list[str]:
         """Files of the worktree that is open, for a mention."""

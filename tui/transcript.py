@@ -7,11 +7,10 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message as TextualMessage
 
-from model.resources import ToolUseBlock
 from tui.line_parts import SHOWS_ALL
-from tui.tool_lines import path_of
 from tui.transcript_lines import raw_text
 from tui.transcript_parts import ALL, CLOSED, OPEN
+from tui.transcript_targets import Target, target_at, targets_of
 from tui.transcript_view import TranscriptView
 
 _WHEEL: Final = 3
@@ -54,16 +53,10 @@ class Transcript(TranscriptView, can_focus=True):
         text: str
 
     @dataclass
-    class FileWanted(TextualMessage):
-        """The file that a tool was about was chosen."""
+    class Opened(TextualMessage):
+        """A file or a page was chosen, or a part that speaks of several."""
 
-        path: str
-
-    @dataclass
-    class LinkWanted(TextualMessage):
-        """A link was clicked."""
-
-        href: str
+        targets: list[Target]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The cursor's commands exist while it is out."""
@@ -106,7 +99,7 @@ class Transcript(TranscriptView, can_focus=True):
         if window is None or place is None or self.text_selection is not None:
             return
         if event.style.link:
-            self.post_message(self.LinkWanted(event.style.link))
+            self.post_message(self.Opened([Target(href=event.style.link)]))
             return
         is_mark = event.y == window.height - 1 and event.x >= self.size.width - _MARK
         if window.anchor is not None and is_mark:
@@ -114,6 +107,10 @@ class Transcript(TranscriptView, can_focus=True):
             return
         index, line = place
         laid = window.rows.laid_out(index)
+        strip = laid.strips[line]
+        if target := target_at(strip.text, len(strip.crop(0, event.x).text)):
+            self.post_message(self.Opened([target]))
+            return
         part = laid.parts[laid.part_at(line)]
         if self.cursor.is_out:
             self.cursor.put_on(laid, part)
@@ -162,12 +159,12 @@ class Transcript(TranscriptView, can_focus=True):
             self.post_message(self.CopyWanted(text))
 
     def action_go_to_file(self) -> None:
-        """Go to the file that the tool under the cursor was about."""
+        """Go to the file, or one of the files and pages, that what the cursor is on speaks of."""
         found = self.cursor.found(self.window)
-        block = found[1].block if found else None
-        path = path_of(block) if isinstance(block, ToolUseBlock) else None
-        if path is not None:
-            self.post_message(self.FileWanted(path))
+        if found is not None and self.window is not None:
+            index, part = found
+            message = self.window.rows.history[index]
+            self.post_message(self.Opened(targets_of(message, part)))
 
     def _fold(self, index: int, key: int, level: int | None) -> None:
         window = self.window

@@ -23,7 +23,15 @@ from model.resources import (
 )
 from tui.box_lines import plan_level, plan_rows, question_rows
 from tui.growing_text import GrowingText
-from tui.line_parts import cut, indented, one_line, output_rows, prose_rows, strip_of
+from tui.line_parts import (
+    SHOWS_ALL,
+    cut,
+    indented,
+    one_line,
+    output_rows,
+    prose_rows,
+    strip_of,
+)
 from tui.message_edges import ending, header, thought
 from tui.tool_lines import ToolUse, tool_rows
 from tui.transcript_parts import ALL, BODY, CLOSED, CUT, LaidOut, Look, Part, Shown
@@ -38,6 +46,8 @@ _FILES: Final = -4
 _ENDING: Final = -5
 
 _DEEPEST: Final = 4
+SAID: Final = 12
+"""Rows of a person's long message that are shown."""
 
 
 def estimated_height(message: Message, look: Look) -> int:
@@ -45,6 +55,8 @@ def estimated_height(message: Message, look: Look) -> int:
     width, rows = look.body_width, 2
     for block in message.content:
         match block:
+            case TextBlock() if message.role == "user" and is_long(block.text, width):
+                rows += SAID + 2
             case TextBlock() | PlanBlock():
                 # A line break often comes with an empty row; long lines break before their end.
                 rows += 2 + len(block.text) * 9 // (8 * width) + block.text.count("\n")
@@ -55,6 +67,11 @@ def estimated_height(message: Message, look: Look) -> int:
             case _:
                 rows += 1
     return rows
+
+
+def is_long(text: str, width: int) -> bool:
+    """Whether a person's message takes more rows than are shown of it; told without a layout."""
+    return text.count("\n") > SAID or len(text) > SAID * width
 
 
 def lay_out(shown: Shown, before: LaidOut | None = None) -> LaidOut:
@@ -167,6 +184,8 @@ class _Layout:
             yield self._part(_ENDING, None, lambda: ended)
 
     def _text(self, at: int, block: TextBlock) -> Part:
+        if self._message.role == "user" and is_long(block.text, self._look.body_width):
+            return self._long(at, block)
         made_from = (self._look, block, self._is_running, self._shown.is_waiting)
         before = self._before.get(at)
         if before and _same(before.made_from, made_from):
@@ -180,6 +199,21 @@ class _Layout:
         else:
             strips = growing.rows(block.text, self._look.width, palette, ended=ended)
         return Part(at, strips, made_from, block, growing=None if ended else growing)
+
+    def _long(self, at: int, block: TextBlock) -> Part:
+        """A long message of a person, who knows what it says: its beginning, or all."""
+        look, level = self._look, self._level(at, CLOSED)
+        style = look.palette.faint if self._shown.is_waiting else look.palette.text
+
+        def rows() -> tuple[list[Line], bool]:
+            shown = block.text if level != CLOSED else block.text[: SAID * look.body_width]
+            lines = output_rows(shown, look.body_width, style)
+            if level != CLOSED:
+                return lines, False
+            more = f"… {block.text.count(chr(10)) + 1:,} lines in all {SHOWS_ALL}"
+            return [*lines[:SAID], [Segment(more, look.palette.faint)]], True
+
+        return self._cut_part(at, block, rows, self._shown.is_waiting, level=level)
 
     def _thinking(self, at: int, block: ThinkingBlock) -> Part:
         look, level = self._look, self._level(at, CLOSED)

@@ -30,6 +30,7 @@ from tests.tui.transcript_app import (
 )
 from tui.history import History
 from tui.transcript import Transcript
+from tui.transcript_targets import Target
 
 LARGE, SMALL = (120, 40), (80, 24)
 
@@ -281,12 +282,10 @@ async def test_the_cursor_copies_the_text_as_it_was_written_and_goes_to_files() 
     )
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("ctrl+up", "o", "k", "c")
-        assert [type(m) for m in app.posted] == [Transcript.FileWanted, Transcript.CopyWanted]
+        assert [type(m) for m in app.posted] == [Transcript.Opened, Transcript.CopyWanted]
         wanted, copied = app.posted
-        assert isinstance(wanted, Transcript.FileWanted) and isinstance(
-            copied, Transcript.CopyWanted
-        )
-        assert wanted.path == "/w/alpha/parser.py"
+        assert isinstance(wanted, Transcript.Opened) and isinstance(copied, Transcript.CopyWanted)
+        assert wanted.targets == [Target("/w/alpha/parser.py")]
         assert copied.text == "**Bold** " * 40
         await pilot.press("escape", "c")
         assert isinstance(app.posted[-1], Transcript.Typed)
@@ -347,8 +346,42 @@ async def test_a_clicked_link_is_wanted_and_folds_nothing() -> None:
     async with app.run_test(size=SMALL) as pilot:
         await pilot.click(Transcript, offset=(8, 1))
         wanted = app.posted[-1]
-        assert isinstance(wanted, Transcript.LinkWanted)
-        assert wanted.href == "https://example.com/a"
+        assert isinstance(wanted, Transcript.Opened)
+        assert wanted.targets == [Target(href="https://example.com/a")]
+
+
+async def test_a_click_on_a_file_with_its_line_opens_it() -> None:
+    app = TranscriptApp(history_of(agent("1", TextBlock(text="Broken in src/a.py:41 since then."))))
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.click(Transcript, offset=(4, 1))
+        assert not app.posted
+        await pilot.click(Transcript, offset=(16, 1))
+        assert app.posted == [Transcript.Opened([Target("src/a.py", 41)])]
+
+
+async def test_the_cursor_offers_every_file_and_page_that_a_text_names() -> None:
+    text = "`lib/b.py:7:2`, https://example.com/x:8, a.py:1, then a.py:1 at 10:30 and v1.2:3"
+    app = TranscriptApp(history_of(agent("1", TextBlock(text=text))))
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("ctrl+up", "o")
+        await pilot.pause()
+        wanted = app.posted[-1]
+        assert isinstance(wanted, Transcript.Opened)
+        named = [target.label for target in wanted.targets]
+        assert named == ["lib/b.py:7", "https://example.com/x:8", "a.py:1"]
+
+
+async def test_a_long_message_of_a_person_is_folded_until_it_is_opened() -> None:
+    text = "\n".join(f"line {number}" for number in range(5000))
+    app = TranscriptApp(history_of(user("1", text), agent("2", TextBlock(text="Read."))))
+    async with app.run_test(size=(60, 30)) as pilot:
+        assert "line 11" in app.text and "line 13" not in app.text
+        assert "… 5,000 lines in all (enter shows all)" in app.text
+        await pilot.press("ctrl+up", "k", "k", "enter")
+        await pilot.press("end")
+        assert "line 4999" in app.text
+        await pilot.press("enter")
+        assert "line 4999" not in app.text
 
 
 async def test_selected_text_comes_without_margins_and_survives_older_messages() -> None:

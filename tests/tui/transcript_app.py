@@ -106,8 +106,5 @@ class TranscriptApp(App[None]):
     def on_transcript_copy_wanted(self, message: Transcript.CopyWanted) -> None:
         self.posted.append(message)
 
-    def on_transcript_file_wanted(self, message: Transcript.FileWanted) -> None:
-        self.posted.append(message)
-
-    def on_transcript_link_wanted(self, message: Transcript.LinkWanted) -> None:
+    def on_transcript_opened(self, message: Transcript.Opened) -> None:
         self.posted.append(message)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -11,11 +12,13 @@ from model.text import clean, clean_line
 from tui import open_commands
 from tui.open_commands import Opener
 from tui.outside import in_terminal, in_window
+from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Confirm
 
 if TYPE_CHECKING:
     from model.resources import Worktree
     from tui.screens.main import MainScreen
+    from tui.transcript_targets import Target
 
 _SEARCHED = 5_000_000
 """Bytes of a file in which an edit's place is looked for."""
@@ -62,6 +65,24 @@ async def open_file(screen: "MainScreen", name: str, line: int = 0, having: str 
     await _open(
         screen, open_commands.editor(screen.state.preferences, os.environ, path, line), folder
     )
+
+
+async def open_one(screen: "MainScreen", targets: "Sequence[Target]") -> None:
+    """One of the files and pages that a message speaks of; people choose among several."""
+    if not targets:
+        screen.say("Nothing here names a file with its line, or a page.")
+        return
+    at: str | None = "0"
+    if len(targets) > 1:
+        choices = [Choice(str(n), clean_line(each.label)) for n, each in enumerate(targets)]
+        at = await screen.app.push_screen_wait(Choose("Open", choices))
+    if at is None:
+        return
+    target = targets[int(at)]
+    if target.href:
+        await open_link(screen, target.href)
+    else:
+        await open_file(screen, target.path, target.line, target.having)
 
 
 async def open_link(screen: "MainScreen", href: str) -> None:

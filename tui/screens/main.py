@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tui.app import SpinneyApp
     from tui.link import Link
     from tui.mirror import Change, Mirror
+    from tui.transcript import Transcript
 
 
 def _action_commands() -> type[Provider]:
@@ -312,6 +313,11 @@ class MainScreen(Screen[None]):
         """Read on into the past."""
         if self.link is not None:
             self.link.start(self.link.older())
+
+    def on_transcript_opened(self, event: "Transcript.Opened") -> None:
+        """Open a file or a page."""
+        if self.link is not None:
+            self.link.start(self.link.open_one(event.targets))
 
     @on(RequestPanel.Chosen)
     def _chosen(self, event: RequestPanel.Chosen) -> None:

@@ -6,6 +6,7 @@ imported, before the first frame.
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from textual import on
@@ -299,6 +300,13 @@ class Chat(Vertical):
         if self.key:
             self.drafts.keep(self.key, self.composer.draft)
 
+    def put_down(self) -> None:
+        """Have everything written, now: there is no later."""
+        self.note_draft()
+        if self.key:
+            with suppress(SpinneyError):
+                self.drafts.flush()
+
     async def _flush(self) -> None:
         try:
             await asyncio.to_thread(self.drafts.flush)
@@ -318,13 +326,3 @@ class Chat(Vertical):
         """Copy a part of a message."""
         event.stop()
         self.app.copy_to_clipboard(event.text)
-
-    def on_transcript_file_wanted(self, event: "Transcript.FileWanted") -> None:
-        """Hand the path of a file on."""
-        event.stop()
-        self.app.copy_to_clipboard(event.path)
-
-    def on_transcript_link_wanted(self, event: "Transcript.LinkWanted") -> None:
-        """Copy a link: what a stranger wrote is not opened by one click."""
-        event.stop()
-        self.app.copy_to_clipboard(event.href)
