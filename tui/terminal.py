@@ -34,6 +34,8 @@ class Terminal:
     remote: bool = False
     """Reached over SSH: fewer frames a second."""
     tmux: bool = False
+    colors: bool = True
+    """Whether there are any but greys (`NO_COLOR`)."""
     dark: bool = True
     """What `COLORFGBG` says of the background, until the terminal says it itself; dark where
     neither does."""
@@ -53,6 +55,7 @@ class Terminal:
         return cls(
             remote=bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")),
             tmux=bool(environ.get("TMUX")),
+            colors=not environ.get("NO_COLOR"),
             dark=_is_dark(environ.get("COLORFGBG", "")),
             ascii_signs=_wants(environ, "SPINNEY_ASCII", _has_other_charset(environ)),
             plain=_wants(environ, "SPINNEY_PLAIN", False),
