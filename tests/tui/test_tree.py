@@ -71,7 +71,7 @@ async def test_a_filter_reaches_rows_that_are_folded_and_shows_only_the_first_of
 ) -> None:
     async with start(a_crowd()) as (app, pilot):
         tree = app.main.projects
-        tree.focus()
+        await until(pilot, lambda: tree.has_focus and tree.place == Place("session", "s0"))
         await pilot.press(*"session")
         await until(pilot, lambda: "1000 found" in str(tree.border_subtitle))
         assert len(tree.labels) < MOST_FOUND + 10

@@ -68,8 +68,10 @@ class ProjectTree(Tree[Row]):
         self.filter = ""
         """What the rows shown have in their names; empty: all are shown."""
         self._found: Found | None = None
-        self._before_filter: tuple[Place | None, dict[Place, bool]] = (None, {})
-        """Where the cursor was, and which rows were unfolded."""
+        self._unfolded: dict[Place, bool] = {}
+        """How somebody left rows, which may not exist by now."""
+        self._came_from: Place | None = None
+        """Where the cursor was before the filter."""
         self._moving_to: Place | None = None
         """Where the cursor will be once the rows stand."""
 
@@ -170,7 +172,7 @@ class ProjectTree(Tree[Row]):
             Text(" "),
             Row(place),
             before=position if position < len(parent.children) else None,
-            expand=place.kind != "session" and self._begins_unfolded,
+            expand=place.kind != "session" and self._is_unfolded(place),
             allow_expand=place.kind != "session",
         )
         self._rows[place] = node
@@ -185,9 +187,11 @@ class ProjectTree(Tree[Row]):
 
     # What is drawn ------------------------------------------------------------------------------
 
-    @property
-    def _begins_unfolded(self) -> bool:
-        return bool(self.filter) or (self._index is not None and self._index.is_small)
+    def _is_unfolded(self, place: Place) -> bool:
+        """Whether a row shows what is below it: as somebody left it, or else where rows are few."""
+        if self.filter or self._index is None:
+            return bool(self.filter)
+        return self._unfolded.get(place, self._index.is_small)
 
     def _draw(self, node: Node) -> None:
         row, index = node.data, self._index
@@ -282,23 +286,15 @@ class ProjectTree(Tree[Row]):
         if text == self.filter or self._index is None:
             return
         if not self.filter:
-            nodes = (node for node in _walk(self.root) if node.data and node.allow_expand)
-            self._before_filter = (
-                self.place,
-                {n.data.place: n.is_expanded for n in nodes if n.data},
-            )
+            self._came_from = self.place
+            nodes = (n for n in _walk(self.root) if n.data is not None and n.allow_expand)
+            self._unfolded.update((n.data.place, n.is_expanded) for n in nodes if n.data)
         self.filter = text
-        came_from, unfolded = self._before_filter
         for place, node in self._rows.items():
             if node.allow_expand and place != ROOT:
-                is_open = bool(text) or unfolded.get(place, self._begins_unfolded)
-                node.expand() if is_open else node.collapse()
+                node.expand() if self._is_unfolded(place) else node.collapse()
         self._reconcile_all()
-        for place, node in self._rows.items():
-            # Rows that the filter had taken away come back as they were.
-            if not text and node.is_expanded != unfolded.get(place, node.is_expanded):
-                node.toggle()
-        first = self._found.matches[0] if self._found and self._found.matches else came_from
+        first = self._found.matches[0] if self._found and self._found.matches else self._came_from
         if first is not None and first in self._rows:
             self._moving_to = first
             self.call_after_refresh(self._move_to, first)
@@ -373,6 +369,8 @@ class ProjectTree(Tree[Row]):
         node = event.node
         if node.data is None or node is self.root or node.data.place not in self._rows:
             return
+        if not self.filter:
+            self._unfolded[node.data.place] = node.is_expanded
         if node.is_expanded and not node.children:
             self._put_children(node.data.place)
         else:
