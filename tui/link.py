@@ -3,6 +3,7 @@
 Imported after the first frame, in a thread: it brings in the model's commands.
 """
 
+import asyncio
 from collections.abc import Awaitable, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,8 @@ class Link:
         self.pull_request_drafts: dict[str, PullRequestDraft] = {}
         self.told_here: set[tuple[str, str | None]] = set()
         """Work whose end is told where it was started: what it is, and its worktree."""
+        self.ordering = asyncio.Lock()
+        """Held while a row of the tree changes places."""
         self._reading: set[str] = set()
         """Sessions that are being marked as read."""
 

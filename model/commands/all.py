@@ -3,6 +3,7 @@
 from model.commands import (
     changes,
     cloning,
+    directories,
     doctor,
     files,
     folders,
@@ -21,6 +22,7 @@ from model.commands import (
 __all__ = [
     "changes",
     "cloning",
+    "directories",
     "doctor",
     "files",
     "folders",

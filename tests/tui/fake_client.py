@@ -41,6 +41,7 @@ class FakeClient:
             "get_removal_losses": lambda given: RemovalLosses(
                 files=[], commits=0, sessions=0, running=[]
             ),
+            "list_directories": lambda given: [],
             "list_agents": lambda given: [
                 AgentKind(
                     name=row.name,

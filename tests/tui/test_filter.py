@@ -8,7 +8,8 @@ from model import events as e
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
 from tui.places import Place
-from tui.screens.dialog import AskText, Confirm
+from tui.screens.add_project import AddProject
+from tui.screens.dialog import Confirm
 from tui.tree_filter import Outline, occurrences
 
 
@@ -157,7 +158,7 @@ async def test_delete_asks_before_it_removes_what_the_cursor_is_on(start: Start)
 async def test_f3_adds_a_project_from_anywhere(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         await pilot.press("f3")
-        await until(pilot, lambda: isinstance(app.screen, AskText))
+        await until(pilot, lambda: isinstance(app.screen, AddProject))
 
 
 async def test_the_mark_stands_where_the_text_is_in_the_name_as_it_is_written() -> None:

@@ -10,6 +10,7 @@ from model import events as e
 from model.commands.doctor import AgentKind
 from tests.tui.conftest import Start, until
 from tui.places import Place
+from tui.screens.add_project import AddProject
 from tui.screens.choose import Choose
 from tui.screens.dialog import AskText
 from tui.screens.new_worktree import NewWorktree
@@ -230,7 +231,7 @@ async def test_adding_a_project_asks_again_with_the_reason(start: Start) -> None
         await pilot.press(*"/x", "enter")
         await until(pilot, lambda: app.screen not in (first, app.main))
         assert app.screen.query_one(Input).value == "/x"
-        assert "not a git repository" in str(app.screen.query(".words").first().render())
+        assert "not a git repository" in str(app.screen.query(".problem").first().render())
 
 
 def nothing_installed(client: FakeClient) -> FakeClient:
@@ -255,7 +256,7 @@ async def test_without_any_agent_it_says_what_each_lacks_and_takes_projects_all_
         assert "Claude Code: get it" in app.main.chat.welcome.step.sentence
         assert ("f3", "add a project") in app.main.chat.welcome.step.more
         await pilot.press("f3")
-        await until(pilot, lambda: isinstance(app.screen, AskText))
+        await until(pilot, lambda: isinstance(app.screen, AddProject))
 
 
 async def test_without_any_agent_and_project_a_project_comes_first(start: Start) -> None:

@@ -1,16 +1,27 @@
 """Actions about projects, and about the agents of this machine."""
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from model.commands import cloning
+from model.commands.directories import Directory, list_directories
 from model.commands.doctor import BackendReport, list_backends
 from model.commands.projects import add_project as add_project_command
+from model.commands.projects import get_project_branches, update_project_settings
 from model.commands.projects import remove_project as remove_project_command
+from model.commands.registry import UNCHANGED
 from model.errors import SpinneyError
+from tui.actions.folders import delete_folder
 from tui.places import Place
-from tui.screens.dialog import AskText, Confirm, Report
+from tui.screens.add_project import AddProject, WantedProject, is_url
+from tui.screens.choose import Choice
+from tui.screens.cloning import Cloning
+from tui.screens.dialog import Confirm, Report
+from tui.screens.project_settings import EditProject, ProjectSettings, settings_of
 from tui.steps import is_project
 
 if TYPE_CHECKING:
@@ -18,25 +29,60 @@ if TYPE_CHECKING:
 
 
 async def add_project(screen: "MainScreen") -> None:
-    """Ask for a path until one is a repository, or nobody wants to any more."""
+    """Ask for a path or a URL until one can be added, or nobody wants to any more."""
+
+    async def complete(path: str) -> Sequence[Directory]:
+        return await screen.client.call(list_directories, path=path)
+
     is_known = is_project(screen.state, screen.offered) is not None
-    value, problem = "" if is_known else str(screen.offered or ""), ""
+    given = WantedProject("" if is_known else str(screen.offered or ""))
+    problem = ""
     while True:
-        given = await screen.app.push_screen_wait(
-            AskText(
-                "Add a project",
-                value,
-                sentence=problem or "The path of a git repository on this machine.",
-                placeholder="~/code/my-repository",
-            )
-        )
-        if given is None:
+        dialog = AddProject(complete, _where_clones_go(screen), given, problem)
+        wanted = await screen.app.push_screen_wait(dialog)
+        if wanted is None:
             return
         try:
-            await _add(screen, given)
+            if not is_url(wanted.path):
+                await _add(screen, wanted.path)
+            else:
+                await _clone(screen, wanted)
             return
         except SpinneyError as error:
-            value, problem = given, error.message
+            given, problem = wanted, error.message
+
+
+def _where_clones_go(screen: "MainScreen") -> str:
+    """Beside the project that was added last."""
+    projects = [p for p in screen.state.projects.values() if not p.is_folder]
+    newest = max(projects, key=lambda project: project.added_at, default=None)
+    return str(Path(newest.path).parent) if newest is not None else "~"
+
+
+async def _clone(screen: "MainScreen", wanted: WantedProject) -> None:
+    """Clone, which can be cancelled, or left to go on while one does something else."""
+    into = _without_tilde(wanted.into)
+    call = screen.client.call
+    running = asyncio.ensure_future(call(cloning.clone_project, url=wanted.path, path=into))
+
+    async def look() -> str:
+        return (await call(cloning.get_clone_progress, path=into)).words
+
+    end = await screen.app.push_screen_wait(Cloning(wanted.path, running, look))
+    if end is None:
+        await call(cloning.cancel_clone, path=into)
+    try:
+        project = await running
+    except SpinneyError as error:
+        if end != "behind":
+            raise
+        screen.say(f"{wanted.path} was not cloned: {error.message}", bad=True)
+        return
+    await screen.mirror.until(lambda state: project.id in state.projects)
+    if end == "behind":
+        screen.say(f"“{project.name}” is cloned.")
+    else:
+        screen.open_place(Place("project", project.id))
 
 
 async def add_offered(screen: "MainScreen") -> None:
@@ -57,10 +103,13 @@ def _without_tilde(path: str) -> str:
 
 
 async def remove_project(screen: "MainScreen") -> None:
-    """Take a project out of the list."""
+    """Take a project, or an empty folder, out of the list."""
     project = screen.project
     if project is None:
         screen.say("Open or point at a project first.")
+        return
+    if project.is_folder:
+        await delete_folder(screen, project)
         return
     sentence = (
         f"Show “{project.name}” no more? Its sessions and their messages go; "
@@ -70,6 +119,55 @@ async def remove_project(screen: "MainScreen") -> None:
         Confirm("Remove the project", sentence, "remove", enter=False)
     ):
         await screen.client.call(remove_project_command, project_id=project.id)
+
+
+async def project_settings(screen: "MainScreen") -> None:
+    """Change what holds for this project alone."""
+    project = screen.project
+    if project is None or project.is_folder:
+        screen.say("Open or point at a project first.")
+        return
+    assert screen.link is not None
+    agents = [Choice(row.name, row.label, row.program) for row in screen.link.catalog.backends]
+    preferences = screen.state.preferences
+    known = dict.fromkeys([*project.known_mcp_servers, *preferences.known_mcp_servers])
+    before = given = settings_of(project)
+    problem = ""
+
+    async def branches() -> Sequence[Choice]:
+        found = await screen.client.call(get_project_branches, project_id=project.id)
+        return [Choice(branch.name, branch.name) for branch in found]
+
+    while True:
+        dialog = EditProject(project, agents, branches, list(known), given, problem)
+        wanted = await screen.app.push_screen_wait(dialog)
+        if wanted is None or wanted == before:
+            return
+        try:
+            await _save_settings(screen, project.id, before, wanted)
+            return
+        except SpinneyError as error:
+            given, problem = wanted, error.message
+
+
+async def _save_settings(
+    screen: "MainScreen", project_id: str, before: ProjectSettings, wanted: ProjectSettings
+) -> None:
+    """Only what is different, so that nobody else's change is undone."""
+
+    def changed(now: str, was: str) -> str | None:
+        return now if now != was else None
+
+    servers = None if wanted.servers is None else list(wanted.servers)
+    await screen.client.call(
+        update_project_settings,
+        project_id=project_id,
+        default_backend=changed(wanted.backend, before.backend),
+        default_branch=changed(wanted.branch, before.branch),
+        worktrees_dir=changed(wanted.directory, before.directory),
+        custom_system_prompt=changed(wanted.prompt, before.prompt),
+        enabled_mcp_servers=UNCHANGED if wanted.servers == before.servers else servers,
+    )
 
 
 async def check_agents(screen: "MainScreen") -> None:

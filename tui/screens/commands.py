@@ -67,7 +67,7 @@ class CanvasCommands(ActionCommands):
 _OF_SESSIONS = (
     "choose_", "rename_session", "archive_session", "delete_session", "take_back",
 )  # fmt: skip
-_OF_WORKTREES = frozenset({"cancel_git", "show_scripts", "run_script"})
+_OF_WORKTREES = frozenset({"link_pull_request", "cancel_git", "show_scripts", "run_script"})
 
 
 class DiffCommands(ActionCommands):
@@ -84,6 +84,12 @@ def _is_useful(action_id: str, screen: "MainScreen") -> bool:
         return screen.session is not None
     if action_id == "recreate_worktree":
         return worktree is not None and worktree.status == "missing"
+    if action_id == "clear_pull_request":
+        return worktree is not None and worktree.pr_number is not None
+    if action_id == "rename_folder":
+        return screen.project is not None and screen.project.is_folder
+    if action_id in ("project_settings", "move_project"):
+        return screen.project is not None
     if action_id == "stop_script":
         return worktree is not None and bool(worktree.running_scripts)
     if action_id in _OF_WORKTREES or ("worktree" in action_id and action_id != "new_worktree"):

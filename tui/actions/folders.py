@@ -1,0 +1,177 @@
+"""Actions on the tree of projects itself: folders, what lies in them, and in which order."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from model.commands import folders as commands
+from model.commands.sessions import reorder_sessions
+from model.commands.worktrees import reorder_worktrees
+from model.errors import SpinneyError
+from model.projects import children_of, item_in
+from model.text import clean_line
+from tui.places import Place
+from tui.screens.choose import Choice
+from tui.screens.dialog import AskText, Confirm
+from tui.screens.pick import Pick
+
+if TYPE_CHECKING:
+    from model.resources import Project
+    from model.state import State
+    from tui.screens.main import MainScreen
+
+_TOP = Choice("", "(top)", "in no folder")
+
+
+async def new_folder(screen: "MainScreen") -> None:
+    """A folder, in the one that the cursor is in."""
+    parent_id = _folder_at(screen)
+
+    async def make(name: str) -> None:
+        folder = await screen.client.call(commands.create_folder, name=name, parent_id=parent_id)
+        await screen.mirror.until(lambda state: folder.id in state.projects)
+        screen.projects.point_at(Place("project", folder.id))
+
+    parent = screen.state.projects.get(parent_id or "")
+    where = f"In “{clean_line(parent.name)}”." if parent else ""
+    await _ask_until(screen, "New folder", "", where, make)
+
+
+async def rename_folder(screen: "MainScreen") -> None:
+    """Give the folder another name."""
+    folder = screen.project
+    if folder is None or not folder.is_folder:
+        screen.say("Point at a folder first.")
+        return
+
+    async def rename(name: str) -> None:
+        await screen.client.call(commands.rename_folder, folder_id=folder.id, name=name)
+
+    await _ask_until(screen, "Rename the folder", folder.name, "", rename)
+
+
+async def _ask_until(
+    screen: "MainScreen",
+    title: str,
+    value: str,
+    sentence: str,
+    work: Callable[[str], Awaitable[None]],
+) -> None:
+    """Ask for a name until it can be had, or nobody wants it any more."""
+    while True:
+        given = await screen.app.push_screen_wait(AskText(title, value, sentence=sentence))
+        if given is None or given == value:
+            return
+        try:
+            await work(given)
+            return
+        except SpinneyError as error:
+            value, sentence = given, error.message
+
+
+async def delete_folder(screen: "MainScreen", folder: "Project") -> None:
+    """Remove an empty folder."""
+    if children_of(screen.state, folder.id):
+        screen.say(f"“{clean_line(folder.name)}” is not empty: move what is in it first.")
+        return
+    dialog = Confirm("Remove the folder", f"Remove “{clean_line(folder.name)}”?", "remove")
+    if await screen.app.push_screen_wait(dialog):
+        await screen.client.call(commands.delete_folder, folder_id=folder.id)
+
+
+async def move_project(screen: "MainScreen") -> None:
+    """Put the project or folder into another folder."""
+    item = screen.project
+    if item is None:
+        screen.say("Point at a project or a folder first.")
+        return
+    title = f"Move “{clean_line(item.name)}” to"
+    chosen = await screen.app.push_screen_wait(
+        Pick(title, _targets(screen.state, item), item.parent_id or "")
+    )
+    if chosen is not None and chosen.value != (item.parent_id or ""):
+        await screen.client.call(
+            commands.move_item, item_id=item.id, new_parent_id=chosen.value or None
+        )
+
+
+def _targets(state: "State", item: "Project") -> list[Choice]:
+    """Every folder but the item and those in it, by its whole path."""
+    found: list[Choice] = []
+
+    def look(parent_id: str | None, path: str) -> None:
+        for folder in children_of(state, parent_id):
+            if folder.is_folder and folder.id != item.id:
+                label = f"{path}{clean_line(folder.name)}"
+                found.append(Choice(folder.id, label))
+                look(folder.id, f"{label} / ")
+
+    look(None, "")
+    return [_TOP, *found]
+
+
+def _folder_at(screen: "MainScreen") -> str | None:
+    """The folder that the cursor is on or in."""
+    item = screen.project
+    if item is None:
+        return None
+    return item.id if item.is_folder else item.parent_id
+
+
+# Order ------------------------------------------------------------------------------------------
+
+
+async def move_up(screen: "MainScreen") -> None:
+    """Change places with the row above of the same kind."""
+    await _step(screen, -1)
+
+
+async def move_down(screen: "MainScreen") -> None:
+    """Change places with the row below of the same kind."""
+    await _step(screen, +1)
+
+
+async def _step(screen: "MainScreen", step: int) -> None:
+    assert screen.link is not None
+    # Presses may be quicker than their events: each begins where the one before ended.
+    async with screen.link.ordering:
+        place = screen.projects.place
+        if place is None or place.kind == "root":
+            return
+        ids = _beside(screen.state, place)
+        at = ids.index(place.id) + step if place.id in ids else -1
+        if not 0 <= at < len(ids):
+            return
+        ids.remove(place.id)
+        ids.insert(at, place.id)
+        await _reorder(screen, place, ids)
+        await screen.mirror.until(lambda state: _beside(state, place) == ids)
+        screen.projects.point_at(place)
+
+
+def _beside(state: "State", place: Place) -> list[str]:
+    """The rows of one kind that stand below the same one, from top to bottom."""
+    match place.kind:
+        case "session":
+            session = state.sessions.get(place.id)
+            return [s.id for s in state.sessions_of(session.worktree_id)] if session else []
+        case "worktree":
+            worktree = state.worktrees.get(place.id)
+            return [w.id for w in state.worktrees_of(worktree.project_id)] if worktree else []
+        case _:
+            if place.id not in state.projects:
+                return []
+            parent_id = item_in(state, place.id).parent_id
+            return [item.id for item in children_of(state, parent_id)]
+
+
+async def _reorder(screen: "MainScreen", place: Place, ids: list[str]) -> None:
+    call, state = screen.client.call, screen.state
+    match place.kind:
+        case "session":
+            worktree_id = state.sessions[place.id].worktree_id
+            await call(reorder_sessions, worktree_id=worktree_id, session_ids=ids)
+        case "worktree":
+            project_id = state.worktrees[place.id].project_id
+            await call(reorder_worktrees, project_id=project_id, worktree_ids=ids)
+        case _:
+            await call(commands.reorder_projects, project_ids=ids)
