@@ -12,6 +12,8 @@ from tui.diff_rows import DiffRow, Sign
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)")
 _SIGNS: Final[dict[str, Sign]] = {" ": " ", "+": "+", "-": "-"}
 _NO_LINE_BREAK: Final = "\\ No newline at end of file"
+_NEAR: Final = 200
+"""Lines by which a row may have moved and still be the same."""
 _HEAD: Final = ("diff --git ", "index ", "--- ", "+++ ", "similarity ", "dissimilarity ")
 
 
@@ -57,18 +59,17 @@ class DiffText:
         return [row for row in self.rows[rest[0] : rest[1]] if isinstance(row, DiffRow)]
 
     def place_near(self, row: Row | None) -> int:
-        """Where this row is, or the one that is nearest to it by its number."""
+        """Where this row is now, or the one that is nearest to it by its number."""
         if isinstance(row, Heading):
             return self.heads[min(row.hunk, len(self.heads) - 1)] if self.heads else 0
         if not isinstance(row, DiffRow):
             return 0
-        wanted = row.new or row.old or 0
         found = [
-            (abs((other.new or other.old or 0) - wanted), other.sign != row.sign, at)
+            (*_distance(row, other), at)
             for at, other in enumerate(self.rows)
             if isinstance(other, DiffRow)
         ]
-        return min(found, default=(0, False, 0))[2]
+        return min(found, default=(False, 0, 0))[2]
 
 
 def diff_text(text: str) -> DiffText:
@@ -100,6 +101,13 @@ def _rows(lines: list[str]) -> Iterator[Row]:
             continue
         elif note := _note(line, is_head=hunk < 0):
             yield Note(note)
+
+
+def _distance(row: DiffRow, other: DiffRow) -> tuple[bool, int]:
+    """How far a row is from what another one was: the same words win, unless they are far away."""
+    lines = abs((row.new or row.old or 0) - (other.new or other.old or 0))
+    is_same = (row.sign, row.text) == (other.sign, other.text) and lines <= _NEAR
+    return not is_same, lines
 
 
 def _note(line: str, *, is_head: bool) -> str:

@@ -59,6 +59,7 @@ async def undo(screen: "Diff") -> None:
         done = await screen.main.client.call(undo_discard, worktree_id=screen.worktree.id)
     finally:
         await screen.read()
+    screen.files.go_to(done.path)
     screen.main.say(f"“{done.path}” is as it was before the discard.")
 
 

@@ -64,7 +64,8 @@ async def commit(screen: "MainScreen") -> None:
         return done.message
 
     draft = link.commit_drafts.setdefault(worktree.id, CommitDraft())
-    counts = len(unstaged.files), len(staged.files)
+    every = {file.path for file in (*unstaged.files, *staged.files)}
+    counts = len(unstaged.files), len(staged.files), len(every)
     cancel = _cancel(screen, worktree)
     sha = await screen.app.push_screen_wait(Commit(draft, counts, made, written, cancel))
     if sha:

@@ -35,14 +35,15 @@ class Commit(Working[str]):
     def __init__(
         self,
         draft: CommitDraft,
-        counts: tuple[int, int],
+        counts: tuple[int, int, int],
         commit: Callable[[str, bool], Coroutine[Any, Any, str]],
         write: Callable[[bool], Coroutine[Any, Any, str]],
         cancel: Cancel,
     ) -> None:
+        """`counts`: files that are not staged, that are, and that are either."""
         super().__init__("Commit", cancel)
         self._draft = draft
-        self._unstaged, self._staged = counts
+        self._unstaged, self._staged, self._every = counts
         if draft.stage_all is None or not self._staged:
             draft.stage_all = not self._staged
         self._commit = commit
@@ -69,7 +70,7 @@ class Commit(Working[str]):
 
     def _what(self) -> Content:
         if self._draft.stage_all:
-            return Content(f"All changes: {_files(self._unstaged + self._staged)}")
+            return Content(f"All changes: {_files(self._every)}")
         rest = f"; {_files(self._unstaged)} not staged" if self._unstaged else ""
         return Content(f"What is staged: {_files(self._staged)}{rest}")
 

@@ -150,7 +150,7 @@ class Diff(Screen[None]):
     def load(self) -> None:
         """Read the list and the file that is shown."""
         self._is_stale = False
-        self.run_worker(self.read(), exit_on_error=False)
+        self.run_worker(self.read, exit_on_error=False)
 
     async def read(self) -> None:
         """Read the list, then the file under its cursor; what did not change stays as it is."""
@@ -206,7 +206,7 @@ class Diff(Screen[None]):
     @on(OptionList.OptionHighlighted)
     def _file_highlighted(self) -> None:
         if self._shown is None or self.files.file is None or self.path != self._shown[1]:
-            self.run_worker(self._read_file_alone(), group="file", exclusive=True)
+            self.run_worker(self._read_file_alone, group="file", exclusive=True)
 
     async def _read_file_alone(self) -> None:
         async with self._reading:
@@ -287,13 +287,17 @@ class Diff(Screen[None]):
         self._name_keys()
 
     def _name_keys(self) -> None:
-        hints = []
-        for action in keymap.ACTIONS:
-            if action.where == "diff" and action.hint and self._is_useful(action.id):
-                key = keymap.shown(keymap.keys_of(action.id, self.key_overrides))
-                hint = Content.assemble((key, "bold $accent"), (f" {action.hint}", "$text-muted"))
-                hints.append(clickable(hint, f"screen.do('{action.id}')"))
-        self.query_one("#keys", Line).show(Content("  ").join(hints))
+        hints = [
+            self._hint(action)
+            for action in keymap.ACTIONS
+            if action.where == "diff" and action.hint and self._is_useful(action.id)
+        ]
+        self.query_one("#keys", Line).show(Content("  ").join(hints[:-1]), hints[-1])
+
+    def _hint(self, action: keymap.Action) -> Content:
+        key = keymap.shown(keymap.keys_of(action.id, self.key_overrides))
+        hint = Content.assemble((key, "bold $accent"), (f" {action.hint}", "$text-muted"))
+        return clickable(hint, f"screen.do('{action.id}')")
 
     def _is_useful(self, action_id: str) -> bool:
         match action_id:
