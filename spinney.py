@@ -39,9 +39,10 @@ def main(arguments: list[str] | None = None) -> int:
 
     given = sys.argv[1:] if arguments is None else arguments
     parser = build_parser()
-    if not given or (given[0] not in _COMMANDS and not given[0].startswith("-")):
+    if not given or given[0] == "--plain" or (given[0][:1] != "-" and given[0] not in _COMMANDS):
         given = ["open", *given]
     options = parser.parse_args(given)
+    os.environ |= {"SPINNEY_PLAIN": "1"} if getattr(options, "plain", False) else {}
     try:
         return int(_COMMANDS[options.command](options))
     except SpinneyError as error:

@@ -106,11 +106,18 @@ def build_parser() -> argparse.ArgumentParser:
     opening = add("open", "open the terminal (also without a command: spinney PATH)", OPEN_WORDS)
     opening.add_argument("path", nargs="?", default=".", metavar="PATH", help="a git repository")
     opening.add_argument("--demo", action="store_true", help="make the demo agent the default")
-    add("demo", "open the terminal on a throw-away repository with the demo agent")
+    showing = add("demo", "open the terminal on a throw-away repository with the demo agent")
     attach = add("attach", "open a terminal on a Spinney that runs elsewhere", ATTACH_EXAMPLES)
     attach.add_argument(
         "url", nargs="?", metavar="URL", help="its address; without one: the Spinney that runs here"
     )
+    for screen in (opening, showing, attach):
+        screen.add_argument(
+            "--plain",
+            action="store_true",
+            help="for screen readers: no boxes, states in words, nothing that moves "
+            "(also SPINNEY_PLAIN=1)",
+        )
     add("stop", "end the Spinney that runs here, in good order", STOP_WORDS)
     serve = add("serve", "run the server alone, for other clients", SERVE_EXAMPLES)
     serve.add_argument("--port", type=int, metavar="N", help="port; 0 takes a free one")

@@ -14,12 +14,15 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.filter import LineFilter
+from textual.geometry import Offset
+from textual.notifications import SeverityLevel
 from textual.signal import Signal
 from textual.theme import Theme
 
 from model.errors import SpinneyError
 from themes.loader import chrome
 from themes.terminal import theme_colors
+from tui import plain
 from tui.background import BackgroundTold, TerminalDriver
 from tui.clipboard import copied, copy_sequence, too_long
 from tui.keymap import BY_ID, clashes
@@ -79,6 +82,7 @@ class SpinneyApp(App[None]):
         self.ending: Ending = "quit"
         """What the program does once this screen has closed."""
         self.terminal = Terminal.of(os.environ if environ is None else environ)
+        plain.switch(self.terminal.plain)
         self._wanted_theme: Literal["system", "light", "dark"] = "system"
         self._output_filters = filters(
             ascii_signs=self.terminal.ascii_signs,
@@ -104,6 +108,8 @@ class SpinneyApp(App[None]):
         if not self.is_headless:
             exit_on_hang_up(self._told_to_end, self.exit, self.leash)
             self._stop_by_signal()
+            if self.terminal.plain and self._driver is not None:
+                self._driver.write(plain.SHOW_CURSOR)
         know_alt_enter()
 
     def first_frame_stands(self) -> None:
@@ -173,6 +179,37 @@ class SpinneyApp(App[None]):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """What is changed in every row that is drawn."""
         return [*super().get_line_filters(), *self._output_filters]
+
+    def on_descendant_focus(self) -> None:
+        """Nothing blinks for ears."""
+        if self.terminal.plain:
+            plain.keep_still(self.focused)
+
+    @property
+    def cursor_position(self) -> Offset:
+        """Where the terminal's cursor stands: with whoever listens, always where the keys go."""
+        place = plain.cursor_of(self.focused) if plain.is_on() and self.is_running else None
+        return place or self._cursor_position
+
+    @cursor_position.setter
+    def cursor_position(self, place: Offset) -> None:
+        self._cursor_position = place
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Tell something in passing; for ears at the bottom, where it stays."""
+        if self.terminal.plain and (self.screen is self.main or self.screen.is_modal):
+            sentence = message if severity == "information" else f"{severity}: {message}"
+            self.main.query_one(plain.Announcements).tell(sentence)
+        else:
+            super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     @property
     def is_dark(self) -> bool:

@@ -68,7 +68,7 @@ def _entry(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
     """A list's entry: who, where, and what was said or is asked."""
     edge = _edge(drawn, palette)
     place = _place(drawn)
-    room = layout.width - 6
+    room = layout.width - 5 - cell_len(drawn.cell.mark.sign)
     name = one_line(drawn.cell.name, max(room - cell_len(place) - 2, room // 2))
     place = one_line(place, max(room - cell_len(name) - 2, 4))
     gap = " " * max(room - cell_len(name) - cell_len(place), 2)
@@ -86,7 +86,7 @@ def _box(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
     inner = layout.width - 5
     frame = palette.accent if drawn.is_here else palette.border
     top, side, bottom = ("┏━┓", "┃", "┗━┛") if drawn.is_here else ("┌─┐", "│", "└─┘")
-    name = one_line(drawn.cell.name, inner - 3)
+    name = one_line(drawn.cell.name, inner - 2 - cell_len(drawn.cell.mark.sign))
     content: list[Line] = [
         [*_mark(drawn, palette), Segment(name, _name_style(drawn, palette))],
         [Segment(one_line(_place(drawn), inner), palette.muted)],

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from tui import plain
 from tui.places import shown_sessions
 
 if TYPE_CHECKING:
@@ -26,14 +27,16 @@ class Mark(IntEnum):
 
     @property
     def sign(self) -> str:
-        """One cell wide everywhere."""
-        return "·…◐●✗?"[self]
+        """One cell wide everywhere, but for ears: a word."""
+        return _WORDS[self] if plain.is_on() else "·…◐●✗?"[self]
 
     @property
     def role(self) -> str:
         """Names its colour in the style sheet."""
         return self.name.lower().replace("_", "-")
 
+
+_WORDS = ("idle", "being made", "running", "finished", "failed", "needs you")
 
 MEANINGS = (
     (Mark.NEEDS_YOU, "needs you: a plan, a question or a permission"),
@@ -85,6 +88,8 @@ def counts(state: "State") -> tuple[int, int]:
 
 def git_counts(worktree: "Worktree") -> str:
     """`+12 −3 ↑2 ↓1 PR 12 ✓`: what is not committed, not pushed, not pulled; the pull request."""
+    if plain.is_on():
+        return _git_words(worktree)
     parts = []
     if worktree.cached_uncommitted_added:
         parts.append(f"+{worktree.cached_uncommitted_added}")
@@ -97,4 +102,17 @@ def git_counts(worktree: "Worktree") -> str:
     if worktree.pr_number:
         checks = {"success": " ✓", "failure": " ✗", "error": " ✗", "pending": " …"}
         parts.append(f"PR {worktree.pr_number}{checks.get(worktree.cached_check_status or '', '')}")
+    return " ".join(parts)
+
+
+def _git_words(worktree: "Worktree") -> str:
+    counted = (
+        (worktree.cached_uncommitted_added, "added"),
+        (worktree.cached_uncommitted_removed, "removed"),
+        (worktree.cached_ahead_count, "ahead"),
+        (worktree.cached_behind_count, "behind"),
+    )
+    parts = [f"{count} {word}" for count, word in counted if count]
+    if worktree.pr_number:
+        parts.append(f"PR {worktree.pr_number} {worktree.cached_check_status or ''}".rstrip())
     return " ".join(parts)

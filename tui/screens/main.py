@@ -21,6 +21,7 @@ from tui import bars, keymap
 from tui.actions.local import LOCAL
 from tui.marks import in_need
 from tui.places import Place, is_shown, nearest, project_of, shown_sessions, worktree_of
+from tui.plain import Announcements
 from tui.steps import is_project, next_step, repository_at
 from tui.terminal import WIDE, Terminal, size_problem
 from tui.widgets.chat import Chat
@@ -77,6 +78,8 @@ class MainScreen(Screen[None]):
         with Horizontal(id="body"):
             yield ProjectTree(id="tree")
             yield Chat(id="chat")
+        if self.terminal.plain:
+            yield Announcements(id="announcements")
         yield KeyHints(id="keys")
         yield Static(id="too-small", markup=False)
 
@@ -387,5 +390,6 @@ class MainScreen(Screen[None]):
         problem = size_problem(width, height)
         self.set_class(problem is not None, "too-small")
         self.query_one("#too-small", Static).update(problem or "")
-        self.set_class(width < WIDE, "narrow")
+        # For ears there is one thing at a time, too.
+        self.set_class(width < WIDE or self.terminal.plain, "narrow")
         self.set_class(width >= 180, "roomy")

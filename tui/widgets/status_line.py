@@ -7,6 +7,7 @@ from textual.content import Content
 from textual.timer import Timer
 
 from model.text import clean_line
+from tui import plain
 from tui.marks import reason
 from tui.widgets.line import Line
 
@@ -104,6 +105,8 @@ class StatusLine(Line):
                     return Content.styled(f"{waiting}{clean_line(self._notice)}", "$warning")
                 if silent >= SILENT_AFTER:
                     return Content.styled(f"{waiting}no output for {duration(silent)}", "$warning")
+                if plain.is_on():  # a clock would be read out each second
+                    return Content.styled(f"{waiting}running", "$accent")
                 text = f"{waiting}running {duration(int(now - self._since)):>6}"
                 return Content.styled(text, "$accent")
             case "waiting":

@@ -1,0 +1,77 @@
+"""The terminal for ears (`--plain`): what a screen reader needs beside rows without boxes.
+
+States are told in words instead of signs, nothing moves by itself, the terminal's cursor stands
+where the keys go, and what is told in passing stays at the bottom, in its order.
+"""
+
+from collections import deque
+from typing import Final
+
+from textual.content import Content
+from textual.geometry import Offset
+from textual.widget import Widget
+from textual.widgets import Static
+
+KEPT: Final = 4
+"""How many announcements stay to be read."""
+
+SHOW_CURSOR: Final = "\x1b[?25h"
+
+
+class _Mode:
+    """Set once by the application: a process has one terminal."""
+
+    is_on = False
+
+
+def switch(on: bool) -> None:
+    """Speak in words from now on, or in signs."""
+    _Mode.is_on = on
+
+
+def is_on() -> bool:
+    """Whether words are wanted instead of signs."""
+    return _Mode.is_on
+
+
+class Announcements(Static):
+    """What was told in passing, the newest last. There are none where nobody listens."""
+
+    DEFAULT_CSS = "Announcements { height: auto; padding: 0 1; display: none; }"
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id, markup=False)
+        self._told: deque[str] = deque(maxlen=KEPT)
+
+    def tell(self, sentence: str) -> None:
+        """Append a sentence."""
+        self._told.append(sentence)
+        self.display = True
+        self.update(Content("\n".join(self._told)))
+
+
+def keep_still(widget: Widget | None) -> None:
+    """No blinking in what has the focus: each blink would be read out."""
+    # Imported here: most terminals are looked at, and these would come before their first frame.
+    from textual.widgets import Input, TextArea
+
+    if isinstance(widget, Input | TextArea) and widget.cursor_blink:
+        widget.cursor_blink = False
+
+
+def cursor_of(widget: Widget | None) -> Offset | None:
+    """Where on the screen the row is that the keys are about; `None` where the widget tells it."""
+    from textual.containers import VerticalScroll
+    from textual.widgets import OptionList, Tree
+
+    if isinstance(widget, Tree):
+        row = widget.cursor_line
+    elif isinstance(widget, OptionList):
+        row = widget.highlighted or 0
+    elif isinstance(widget, VerticalScroll):
+        row = 0
+    else:
+        return None
+    region = widget.content_region
+    line = min(max(row - widget.scroll_offset.y, 0), max(region.height - 1, 0))
+    return Offset(region.x, region.y + line)
