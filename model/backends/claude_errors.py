@@ -7,7 +7,7 @@ from model.errors import ErrorType
 from model.text import clean_line
 
 SIGN_IN: Final = (
-    "Claude Code is not signed in, or its key is not valid. Run: claude, then /login. "
+    "Claude Code is not signed in, or its key is not valid. Run: claude auth login. "
     "Or set ANTHROPIC_API_KEY to a valid key and start Spinney again."
 )
 
@@ -23,7 +23,7 @@ _BY_WORD: Final[dict[str, tuple[ErrorType, str]]] = {
     "oauth_org_not_allowed": (
         "authentication_error",
         "Your organisation does not allow Claude Code. Sign in with another account: "
-        "run claude, then /login.",
+        "run claude auth login.",
     ),
     "billing_error": (
         "backend_error",

@@ -25,7 +25,7 @@ async def test_a_refused_key_is_told_at_once(
     async with asyncio.timeout(5):  # all the retries would take minutes
         failed = only(await conversation.turn("error 401"), base.TurnFailed)
     assert failed.error_type == "authentication_error"
-    assert "/login" in failed.error
+    assert "claude auth login" in failed.error
     assert text(await conversation.turn("say: again")) == "again"
 
 
@@ -34,7 +34,7 @@ async def test_a_refused_key_is_told_at_once(
     [
         ("error 400 no such thing", "invalid_request", "Change the message"),
         ("error 400 Your credit balance is too low", "backend_error", "Add some"),
-        ("error 403", "authentication_error", "/login"),
+        ("error 403", "authentication_error", "claude auth login"),
         ("error 404", "invalid_request", "Choose another model"),
         ("error 413", "too_large", "Send less"),
         ("error 429", "rate_limit_error", "Wait a while"),
@@ -80,7 +80,7 @@ async def test_a_program_that_is_not_signed_in_names_the_command(
     del claude_environment["ANTHROPIC_API_KEY"]
     failed = only(await (await open_claude()).turn("say: hello"), base.TurnFailed)
     assert failed.error_type == "authentication_error"
-    assert "Run: claude, then /login" in failed.error
+    assert "Run: claude auth login" in failed.error
     assert provider.requests == []
 
 
@@ -112,4 +112,4 @@ async def test_the_probe_tells_that_nobody_is_signed_in(
         monkeypatch.setenv(name, value)
     probe = await ClaudeBackend().probe()
     assert probe.signed_in is False
-    assert probe.problem == "Claude Code is not signed in. Run: claude, then /login"
+    assert probe.problem == "Claude Code is not signed in. Run: claude auth login"

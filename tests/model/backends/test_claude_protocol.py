@@ -245,8 +245,8 @@ def test_the_limit_of_turns_is_an_end_and_no_error() -> None:
 @pytest.mark.parametrize(
     ("word", "status", "error_type", "advice"),
     [
-        ("authentication_failed", None, "authentication_error", "Run: claude, then /login"),
-        ("unknown", 401, "authentication_error", "/login"),
+        ("authentication_failed", None, "authentication_error", "Run: claude auth login"),
+        ("unknown", 401, "authentication_error", "claude auth login"),
         ("rate_limit", 429, "rate_limit_error", "Wait a while"),
         ("server_error", 529, "backend_error", "Try again"),
         ("unknown", 503, "backend_error", "Try again"),

@@ -16,6 +16,7 @@ import pytest
 from model.backends import base, channel, claude
 from model.backends.claude import ClaudeBackend
 from model.backends.process import AgentProcess
+from model.backends.program import Program
 from model.resources import Usage
 from tests.model.backends.agents import Conversation, a_launch, only
 from tests.model.backends.claude_recordings import (
@@ -80,15 +81,15 @@ async def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
             return PlayedProcess(players[0])
 
         monkeypatch.setattr(claude.AgentProcess, "start", start)
-        monkeypatch.setattr(claude.claude_program, "find", found)
+        monkeypatch.setattr(Program, "find", found)
         environment = {"CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
         usual = {"model": "sonnet", "thinking": "think", "environment": environment}
         agent = await ClaudeBackend().open(a_launch(worktree, **{**usual, **launch}))
         opened.append(agent)
         return Conversation(agent), players[0]
 
-    async def found(path: str | None) -> str:
-        return "claude"
+    async def found(program: Program, path: str | None) -> str:
+        return program.command
 
     yield play
     await asyncio.gather(*(agent.close() for agent in opened))
