@@ -227,7 +227,7 @@ async def test_a_refused_key_ends_the_turn_at_the_first_retry(
     conversation = await open_claude([retry, "hear", stopped])
     failed = only(await conversation.turn("Hello"), base.TurnFailed)
     assert failed.error_type == "authentication_error"
-    assert "/login" in failed.error
+    assert "claude auth login" in failed.error
     assert heard(program, "control_request")[-1]["request"] == {"subtype": "interrupt"}
 
 
