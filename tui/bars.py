@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from textual.screen import ModalScreen
+
 from tui.widgets.composer import Composer
 from tui.widgets.key_hints import KeyHints, useless
 from tui.widgets.project_tree import ProjectTree
@@ -21,6 +23,11 @@ def follow(screen: "MainScreen") -> None:
         screen.state, tuple(path), screen.mirror.lost, screen.server_address
     )
     name_keys(screen)
+
+
+def is_in_sight(screen: "MainScreen") -> bool:
+    """Whether the conversation is seen: nothing, or no more than a dialog, stands before it."""
+    return screen.is_current or isinstance(screen.app.screen, ModalScreen)
 
 
 def name_keys(screen: "MainScreen") -> None:

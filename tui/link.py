@@ -16,14 +16,13 @@ from model.commands.files import list_worktree_files
 from model.commands.server import get_http_server_status
 from model.commands.worktrees import mark_worktree_opened
 from model.errors import SpinneyError
-from model.text import clean_line
 from tui.actions.all import DO
 from tui.actions.editor import open_one
 from tui.colours import palette
 from tui.composer_orders import for_the_agent
 from tui.histories import Histories
-from tui.keymap import keys_of, shown
 from tui.mirror import Change, Mirror
+from tui.notify import Notices
 from tui.places import Place
 from tui.screens.edit_plan import EditPlan
 from tui.screens.new_worktree import WantedWorktree
@@ -63,6 +62,8 @@ class Link:
         """Work whose end is told where it was started: what it is, and its worktree."""
         self.ordering = asyncio.Lock()
         """Held while a row of the tree changes places."""
+        self.notices = Notices(screen)
+        self.mirror.followers.append(self.notices.follow)
         self._reading: set[str] = set()
         """Sessions that are being marked as read."""
 
@@ -261,18 +262,6 @@ class Link:
                     self._screen.say(f"{event.task}: {event.detail}", bad=True)
                 case e.WorktreeCreateFailed():
                     self._screen.say(event.error, bad=True)
-                case e.SessionWaiting(waiting_for=str(), session_id=session_id):
-                    self._call_for(session_id, str(event.waiting_for))
-
-    def _call_for(self, session_id: str, reason: str) -> None:
-        """Say that a session waits, unless it is the one on screen."""
-        session = self.mirror.state.sessions.get(session_id)
-        if session is None or session_id == self._screen.chat.session_id:
-            return
-        key = shown(keys_of("next_waiting", self._screen.key_overrides))
-        self._screen.say(f"“{clean_line(session.name)}” needs you: {reason} ({key})")
-        if self.mirror.state.preferences.waiting_sound != "none":
-            self._screen.app.bell()
 
     async def first_look(self) -> None:
         """What is asked once, at start: agents, problems, the server, what is installed."""

@@ -8,6 +8,7 @@ from model.text import clean_line
 from tui.widgets.welcome import Step
 
 if TYPE_CHECKING:
+    from model.commands.doctor import BackendReport
     from model.state import State
     from tui.places import Place
 
@@ -24,6 +25,14 @@ def _holds_git(folder: Path) -> bool:
     # A linked worktree has a file there. Sandboxes of agents leave empty folders of this name.
     git = folder / ".git"
     return git.is_file() or (git / "HEAD").exists()
+
+
+def missing_agents(reports: "list[BackendReport]") -> tuple[str, ...]:
+    """A line for each agent, of what would bring it here; nothing while there is any agent."""
+    if any(report.program is not None for report in reports):
+        return ()
+    lacks = (f"{r.label}: {r.fix}" if r.fix else r.problem for r in reports if r.problem)
+    return tuple(map(clean_line, lacks))
 
 
 def is_project(state: "State", path: Path | None) -> str | None:

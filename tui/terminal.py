@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from textual.keys import Keys
 
+from tui.notify_ways import Way, has_title, way_of
+
 if TYPE_CHECKING:
     from tui.foreground import Leash
 
@@ -44,6 +46,11 @@ class Terminal:
     plain: bool = False
     """For ears: no boxes, words instead of signs, nothing that moves."""
 
+    notes: Way = ""
+    """How the desktop can be made to notify."""
+    titled: bool = False
+    """Whether it has a title that can be set."""
+
     @property
     def frame(self) -> float:
         """Seconds between two changes of the screen."""
@@ -59,6 +66,8 @@ class Terminal:
             dark=_is_dark(environ.get("COLORFGBG", "")),
             ascii_signs=_wants(environ, "SPINNEY_ASCII", _has_other_charset(environ)),
             plain=_wants(environ, "SPINNEY_PLAIN", False),
+            notes=way_of(environ),
+            titled=has_title(environ),
         )
 
 

@@ -16,13 +16,12 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Static
 
-from model.text import clean_line
 from tui import bars, keymap
 from tui.actions.local import LOCAL
 from tui.marks import in_need
 from tui.places import Place, is_shown, nearest, project_of, shown_sessions, worktree_of
 from tui.plain import Announcements
-from tui.steps import is_project, next_step, repository_at
+from tui.steps import is_project, missing_agents, next_step, repository_at
 from tui.terminal import WIDE, Terminal, size_problem
 from tui.widgets.chat import Chat
 from tui.widgets.key_hints import KeyHints
@@ -198,11 +197,18 @@ class MainScreen(Screen[None]):
         session = self.session
         assert session is not None and self.link is not None
         self.chat.follow(self.state, self.link.labels(session))
-        if session.unread and self.app.app_focus:
+        if session.unread and self.app.app_focus and bars.is_in_sight(self):
             self.link.mark_read(session.id)
+
+    def on_unmount(self) -> None:
+        """Give the terminal its title back."""
+        if self.link is not None:
+            self.link.notices.close()
 
     def on_screen_resume(self) -> None:
         """Behind a dialog the keys go on where they went; if that is gone, to the message box."""
+        if self.session is not None:
+            self._follow_session()  # which may have ended meanwhile, and is seen now
         if self.focused is None:
             self.focus_chat()
 
@@ -374,13 +380,7 @@ class MainScreen(Screen[None]):
 
     def agents_found(self, reports: "list[BackendReport]") -> None:
         """Teach the first step when no agent is installed."""
-        none = all(report.program is None for report in reports)
-        lacks = (
-            f"{report.label}: {report.fix}" if report.fix else report.problem
-            for report in reports
-            if report.problem
-        )
-        self._agents_missing = tuple(map(clean_line, lacks)) if none else ()
+        self._agents_missing = missing_agents(reports)
         if self.session is None:
             self._show_step()
 
