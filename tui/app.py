@@ -5,8 +5,8 @@ import gc
 import inspect
 import os
 import signal
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
@@ -26,6 +26,7 @@ from tui import plain
 from tui.background import BackgroundTold, TerminalDriver
 from tui.clipboard import copied, copy_sequence, too_long
 from tui.keymap import BY_ID, clashes
+from tui.output_filters import filters
 from tui.screens.main import MainScreen
 from tui.terminal import Terminal, exit_on_hang_up, know_alt_enter
 
@@ -75,7 +76,7 @@ class SpinneyApp(App[None]):
         elsewhere: str = "",
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(driver_class=TerminalDriver)
         self.attached = attached
         self.outlived = outlived
         self.leash = leash
