@@ -62,6 +62,7 @@ class Answer(Dialog[None]):
         composer.first_refusal = panel.press
         composer.placeholder = "or write what should happen"
         plan = Static(self._plan(), id="asked-plan", markup=False)
+        plan.display = bool(self._plan())
         return [
             plan,
             panel,

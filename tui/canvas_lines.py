@@ -106,6 +106,8 @@ def _said(drawn: Drawn, count: int, width: int, palette: Palette) -> list[Line]:
     asks = drawn.cell.asks
     lines = drawn.lines[-(count - bool(asks)) :] if count > bool(asks) else ()
     found: list[Line] = [[Segment(one_line(line, width), palette.text)] for line in lines]
+    if not found and not asks and not drawn.cell.session.message_count:
+        found.append([Segment("nothing was said yet", palette.faint)])
     if asks:
         found.append([Segment(one_line(asks, width), palette.warning)])
     return found

@@ -70,7 +70,7 @@ async def test_those_that_need_a_person_stand_first_then_runs_news_failures_and_
         text = shown(canvas.view)
         assert "? Asking one" in text and "alpha ▸ brave-otter · Claude Code" in text
         assert "may I bash: make" in text
-        assert "1 need you · 1 running" in canvas.query_one("#top", Line).text
+        assert "1 needs you · 1 running" in canvas.query_one("#top", Line).text
 
 
 async def test_a_cell_shows_the_last_lines_of_what_streams_and_of_what_was_said(

@@ -149,7 +149,10 @@ class Canvas(Screen[None]):
         if self.filter:
             left += [("   filter: ", "$text-muted"), (self.filter, "bold")]
         waiting, running = counts(self.main.state)
-        right: list[Part] = [(f"{waiting} need you", "bold $warning" if waiting else "$text-muted")]
+        verb = "needs" if waiting == 1 else "need"
+        right: list[Part] = [
+            (f"{waiting} {verb} you", "bold $warning" if waiting else "$text-muted")
+        ]
         right.append((f" · {running} running", "$accent" if running else "$text-muted"))
         self.query_one("#top", Line).show(Content.assemble(*left), Content.assemble(*right))
         self.query_one("#keys", Line).show(self._keys())
@@ -161,7 +164,9 @@ class Canvas(Screen[None]):
                 key = keymap.shown(keymap.keys_of(action.id, self.key_overrides))
                 if action.id != "canvas_answer" or self._asks() is not None:
                     hints.append(_hint(key, action.hint, action.id))
-        hints += [_hint("letters", "filter", ""), _hint("esc", "back", "canvas_back")]
+        # Where there is little room, the way back is in sight before what changes only the look.
+        hints[-2:-2] = [_hint("esc", "back", "canvas_back")]
+        hints.append(_hint("letters", "filter", ""))
         return Content("  ").join(hints)
 
     def _agent(self, cell: Cell) -> str:
