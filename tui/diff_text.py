@@ -14,6 +14,8 @@ _SIGNS: Final[dict[str, Sign]] = {" ": " ", "+": "+", "-": "-"}
 _NO_LINE_BREAK: Final = "\\ No newline at end of file"
 _NEAR: Final = 200
 """Lines by which a row may have moved and still be the same."""
+_SEARCHED: Final = 4_000
+"""Rows before and after its place in which a row is looked for."""
 _HEAD: Final = ("diff --git ", "index ", "--- ", "+++ ", "similarity ", "dissimilarity ")
 
 
@@ -45,6 +47,8 @@ class DiffText:
     pairs: Sequence[Pair] = field(default=(), repr=False)
     """The same in two columns."""
 
+    places: Sequence[int] = field(default=(), repr=False)
+    """For each row the place of its pair."""
     heads: Sequence[int] = ()
     """The places of the hunks' headings."""
 
@@ -58,15 +62,16 @@ class DiffText:
         rest = (*self.heads[hunk : hunk + 2], len(self.rows))
         return [row for row in self.rows[rest[0] : rest[1]] if isinstance(row, DiffRow)]
 
-    def place_near(self, row: Row | None) -> int:
-        """Where this row is now, or the one that is nearest to it by its number."""
+    def place_near(self, row: Row | None, at: int) -> int:
+        """Where this row, which was at `at`, is now; or the nearest one by its number."""
         if isinstance(row, Heading):
             return self.heads[min(row.hunk, len(self.heads) - 1)] if self.heads else 0
         if not isinstance(row, DiffRow):
             return 0
+        first = max(0, min(at, len(self.rows)) - _SEARCHED)
         found = [
-            (*_distance(row, other), at)
-            for at, other in enumerate(self.rows)
+            (*_distance(row, other), place)
+            for place, other in enumerate(self.rows[first : at + _SEARCHED], first)
             if isinstance(other, DiffRow)
         ]
         return min(found, default=(False, 0, 0))[2]
@@ -76,7 +81,13 @@ def diff_text(text: str) -> DiffText:
     """Read what git wrote about one file."""
     rows = list(_rows(text.removesuffix("\n").split("\n"))) if text else []
     heads = [at for at, row in enumerate(rows) if isinstance(row, Heading)]
-    return DiffText(rows, list(_pairs(rows)), heads)
+    pairs = list(_pairs(rows))
+    places = [0] * len(rows)
+    for place, pair in enumerate(pairs):
+        for at in pair:
+            if at >= 0:
+                places[at] = place
+    return DiffText(rows, pairs, places, heads)
 
 
 def _rows(lines: list[str]) -> Iterator[Row]:

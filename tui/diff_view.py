@@ -62,10 +62,10 @@ class DiffView(ScrollView, can_focus=True):
 
     def show(self, text: DiffText, path: str, *, said: str = "", anew: bool = True) -> None:
         """Show a file; not `anew`: the cursor stays on its line, and that where it is."""
-        kept, offset = self.row, self.here - round(self.scroll_y)
+        kept, at, offset = self.row, self.at, self.here - round(self.scroll_y)
         self.text, self._path, self.said = text, path, said
         self._painter = Painter(text, path, self._palette)
-        self.here = 0 if anew else self._place_of(text.place_near(kept))
+        self.here = 0 if anew else self._place_of(text.place_near(kept, at))
         self._left = 0 if anew else self._left
         self._measure()
         self.scroll_to(y=0 if anew else self.here - offset, animate=False, immediate=True)
@@ -127,7 +127,7 @@ class DiffView(ScrollView, can_focus=True):
     def _place_of(self, at: int) -> int:
         if not self.is_split:
             return at
-        return next((n for n, pair in enumerate(self.text.pairs) if at in pair), 0)
+        return self.text.places[at] if at < len(self.text.places) else 0
 
     def _measure(self) -> None:
         self.here = max(0, min(self.here, self.count - 1))

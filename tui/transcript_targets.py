@@ -32,19 +32,28 @@ class Target:
     """Counted from 1; 0 where none is known."""
     having: str = ""
     href: str = ""
+    in_diff: bool = False
+    """Whether what is meant is how the file differs."""
 
     @property
     def label(self) -> str:
         """What people call it."""
+        if self.in_diff:
+            return f"changes of {self.path}"
         return self.href or (f"{self.path}:{self.line}" if self.line else self.path)
 
 
 def targets_of(message: Message, part: Part) -> list[Target]:
-    """What a part speaks of: the file of a tool, or else what its text names, each once."""
+    """What a part speaks of: the file of a tool, or else what its text names, each once.
+
+    Of an edit that is how the file differs, and the file itself.
+    """
     block = part.block
     if isinstance(block, ToolUseBlock) and (path := path_of(block)):
         new = block.input.get("new_content")
-        return [Target(path, having=new if isinstance(new, str) else "")]
+        if isinstance(new, str):
+            return [Target(path, in_diff=True), Target(path, having=new)]
+        return [Target(path)]
     text = raw_text(message, part)[:_SEARCHED]
     return list(dict.fromkeys(_all_in(text)))[:MOST]
 

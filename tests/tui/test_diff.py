@@ -12,6 +12,7 @@ from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
 from tui.screens.diff import Diff
 from tui.screens.diff_comment import Comments, EditComment
+from tui.transcript_targets import Target
 
 PARSER = """\
 diff --git a/parser.py b/parser.py
@@ -396,3 +397,16 @@ async def test_a_slow_answer_for_another_file_is_not_shown(start: Start) -> None
         assert isinstance(app.screen, Diff)
         screen = app.screen
         await until(pilot, lambda: "A binary file" in lines(screen)[0])
+
+
+async def test_an_edit_in_the_conversation_leads_to_its_file_on_whatever_side(start: Start) -> None:
+    tree = Tree()
+    tree.files["branch"] = [a_file("other"), a_file("src/mended.py")]
+    tree.texts["src/mended.py"] = PARSER
+    async with start(tree.client) as (app, pilot):
+        app.main.action_open_session("s1")
+        target = Target("/trees/brave-otter/src/mended.py", in_diff=True)
+        app.main.link.start(app.main.link.open_one([target]))  # type: ignore[union-attr]
+        await until(pilot, lambda: isinstance(app.screen, Diff) and bool(app.screen.file_diff))
+        assert isinstance(app.screen, Diff)
+        assert (app.screen.side, app.screen.path) == ("branch", "src/mended.py")

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from model.errors import SpinneyError
 from model.text import clean, clean_line
 from tui import open_commands
+from tui.actions.git import open_diff
 from tui.open_commands import Opener
 from tui.outside import in_terminal, in_window
 from tui.screens.choose import Choice, Choose
@@ -79,10 +80,18 @@ async def open_one(screen: "MainScreen", targets: "Sequence[Target]") -> None:
     if at is None:
         return
     target = targets[int(at)]
-    if target.href:
+    if target.in_diff:
+        await open_diff(screen, _inside(screen, target.path))
+    elif target.href:
         await open_link(screen, target.href)
     else:
         await open_file(screen, target.path, target.line, target.having)
+
+
+def _inside(screen: "MainScreen", path: str) -> str:
+    """The path as git calls it in the worktree."""
+    root = screen.worktree.path.rstrip("/") if screen.worktree is not None else ""
+    return path.removeprefix(f"{root}/").removeprefix("./")
 
 
 async def open_link(screen: "MainScreen", href: str) -> None:

@@ -161,7 +161,9 @@ async def _show_pull_request(screen: "MainScreen", number: int, url: str) -> Non
         case "c":
             screen.spinney.copy(url)
         case "o":
-            screen.app.open_url(url)
+            from tui.actions.editor import open_link  # which leads to the diff in its turn
+
+            await open_link(screen, url)
 
 
 async def resolve_conflicts(screen: "MainScreen") -> None:
@@ -207,9 +209,9 @@ async def session_for(screen: "MainScreen", worktree: "Worktree") -> "Session | 
         session = await screen.client.call(create_session, worktree_id=worktree.id)
         await screen.mirror.until(lambda state: session.id in state.sessions)
         return session
-    open_one = screen.session.id if screen.session is not None else ""
+    present = screen.session.id if screen.session is not None else ""
     choices = [Choice(session.id, session.name, session.status) for session in sessions]
-    chosen = await screen.app.push_screen_wait(Choose("Send to which session?", choices, open_one))
+    chosen = await screen.app.push_screen_wait(Choose("Send to which session?", choices, present))
     return screen.state.sessions.get(chosen or "")
 
 

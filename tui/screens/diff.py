@@ -19,11 +19,13 @@ from textual.widgets import OptionList
 from model import events as e
 from model.commands.changes import Changes, FileDiff, get_file_diff, list_changed_files
 from model.errors import SpinneyError
+from model.highlight import highlight_code, language_for_path
 from tui import keymap
 from tui.actions.diff import DIFF
 from tui.diff_files import FileList
 from tui.diff_rows import DiffRow
 from tui.diff_text import DiffText, diff_text
+from tui.diff_title import counts, title
 from tui.diff_view import DiffView
 from tui.terminal import WIDE
 from tui.widgets.line import Line, clickable
@@ -47,6 +49,12 @@ _EMPTY: Final[dict[Side, str]] = {
     "staged": "Nothing is staged. v shows the other sides; s there stages a file or a hunk.",
     "branch": "The branch has no commits that its base lacks. v shows what is not committed.",
 }
+
+
+def _read_text(diff: FileDiff) -> DiffText:
+    """In a thread; the language is loaded there, too, before the first row needs its colours."""
+    highlight_code("", language_for_path(diff.path))
+    return diff_text(diff.text)
 
 
 def _diff_commands() -> type[Provider]:
@@ -150,7 +158,7 @@ class Diff(Screen[None]):
     def load(self) -> None:
         """Read the list and the file that is shown."""
         self._is_stale = False
-        self.run_worker(self.read, exit_on_error=False)
+        self.run_worker(self.read(), exit_on_error=False)
 
     async def read(self) -> None:
         """Read the list, then the file under its cursor; what did not change stays as it is."""
@@ -169,11 +177,21 @@ class Diff(Screen[None]):
                 return  # somebody looks elsewhere by now, and that is read next
             self.changes = changes
             self.files.show(changes.files)
-            if self._wanted is not None and not self.files.go_to(self._wanted):
-                self.main.say(f"“{self._wanted}” has no changes on this side; v shows the others.")
-            self._wanted = None
+            if self._goes_on_looking():
+                return
             self._entitle()
             await self._read_file()
+
+    def _goes_on_looking(self) -> bool:
+        """Whether the file that this was opened for is looked for on the next side."""
+        path, place = self._wanted, SIDES.index(self.side) + 1
+        if path is not None and not self.files.go_to(path):
+            if place < len(SIDES):
+                self.action_look_at(SIDES[place])
+                return True
+            self.main.say(f"“{path}” has no changes any more.")
+        self._wanted = None
+        return False
 
     async def _read_file(self) -> None:
         file, side = self.files.file, self.side
@@ -190,7 +208,7 @@ class Diff(Screen[None]):
         key = (side, file.path, diff.digest)
         if key == self._shown or (self.files.file, self.side) != (file, side):
             return
-        text = await asyncio.to_thread(diff_text, diff.text)
+        text = await asyncio.to_thread(_read_text, diff)
         is_same_file = self._shown is not None and self._shown[:2] == key[:2]
         self._shown, self.file_diff = key, diff
         said = "" if text.rows else "The file is empty."
@@ -205,12 +223,17 @@ class Diff(Screen[None]):
 
     @on(OptionList.OptionHighlighted)
     def _file_highlighted(self) -> None:
-        if self._shown is None or self.files.file is None or self.path != self._shown[1]:
-            self.run_worker(self._read_file_alone, group="file", exclusive=True)
+        if not self._is_shown():
+            self.run_worker(self._read_file_alone(), exit_on_error=False)
+
+    def _is_shown(self) -> bool:
+        return self._shown is not None and self._shown[:2] == (self.side, self.path)
 
     async def _read_file_alone(self) -> None:
         async with self._reading:
-            await self._read_file()
+            # Of the files that the cursor ran past only the last one is read.
+            if not self._is_shown():
+                await self._read_file()
 
     # What is here -------------------------------------------------------------------------------
 
@@ -263,27 +286,12 @@ class Diff(Screen[None]):
 
     def _entitle(self) -> None:
         assert self.main.link is not None
-        base = self.changes.base if self.changes is not None else "base"
-        names = {"unstaged": "not staged", "staged": "staged", "branch": f"against {base}"}
-        parts = [Content.styled(self.worktree.name, "bold $accent"), Content("  ")]
-        for side in SIDES:
-            is_here = side == self.side
-            word = f" {names[side]} " if not is_here else f"[{names[side]}]"
-            tone = "bold $foreground" if is_here else "$text-muted"
-            parts.append(clickable(Content.styled(word, tone), f"screen.look_at('{side}')"))
-        if self.changes is not None and self.changes.operation is not None:
-            words = f"  a {self.changes.operation} waits to be finished"
-            parts.append(Content.styled(words, "bold $warning"))
-        files = self.files.files
-        right = f"{len(files)} file{'' if len(files) == 1 else 's'}"
-        added = sum(file.added or 0 for file in files)
-        removed = sum(file.removed or 0 for file in files)
-        number = len(self.main.link.comments.get(self.worktree.id, []))
-        said = f"{number} comment{'' if number == 1 else 's'} · " if number else ""
-        counts = Content.assemble(
-            (said, "$warning"), f"{right}  ", (f"+{added}", "$success"), (f" −{removed}", "$error")
-        )
-        self.query_one("#top", Line).show(Content.assemble(*parts), counts)
+        comments = len(self.main.link.comments.get(self.worktree.id, []))
+        # Where only one pane has room, the name of the file that it shows is not in sight.
+        alone = self.has_class("narrow") and not self.has_class("files-open")
+        sides = (self.side,) if alone else SIDES
+        left = title(self.worktree.name, sides, self.side, self.changes, self.path if alone else "")
+        self.query_one("#top", Line).show(left, counts(self.files.files, comments))
         self._name_keys()
 
     def _name_keys(self) -> None:
@@ -307,6 +315,8 @@ class Diff(Screen[None]):
                 return self.side == "staged" and bool(self.files.files)
             case "diff_comment" | "diff_next_hunk" | "diff_previous_hunk":
                 return not self.is_in_files and bool(self.view.text.rows)
+            case "diff_resolve_conflicts" | "diff_abort_merge":
+                return self.changes is not None and self.changes.operation is not None
             case "diff_comments":
                 assert self.main.link is not None
                 return bool(self.main.link.comments.get(self.worktree.id))
@@ -363,11 +373,13 @@ class Diff(Screen[None]):
         """From the files to the difference and back."""
         self.set_class(not self.is_in_files, "files-open")
         (self.view if self.is_in_files else self.files).focus()
+        self._entitle()
 
     @on(OptionList.OptionSelected)
     def _file_chosen(self) -> None:
         self.remove_class("files-open")
         self.view.focus()
+        self._entitle()
 
     @on(DiffView.Moved)
     def _cursor_moved(self, event: DiffView.Moved) -> None:
@@ -383,5 +395,6 @@ class Diff(Screen[None]):
         width = event.size.width
         self.set_class(width < WIDE, "narrow")
         self.set_class(width >= 180, "roomy")
+        self._entitle()
         if self._chosen_split is None:
             self.view.set_split(width >= _SPLIT_WIDTH + 34)
