@@ -33,14 +33,20 @@ async def examine(
 ) -> list[Finding]:
     """Look at programs and directories; takes at most some seconds and asks no provider."""
     rows = catalog.backend_rows(demo="demo" in backends)
-    git, gh, agents = await asyncio.gather(_git(), _gh(), probe_all(rows, backends))
-    folders = await asyncio.gather(
+    machine, agents = await asyncio.gather(examine_machine(directories), probe_all(rows, backends))
+    return [*(_agent(row.label, probe) for row, probe in agents), *machine]
+
+
+async def examine_machine(directories: Directories) -> list[Finding]:
+    """Look at git, gh and our directories; the agents are left to `probe_all`."""
+    found = await asyncio.gather(
+        _git(),
+        _gh(),
         asyncio.to_thread(_directory, "configuration", directories.config),
         asyncio.to_thread(_directory, "data", directories.data),
         asyncio.to_thread(_directory, "worktrees", directories.worktrees_home),
     )
-    found = [_agent(row.label, probe) for row, probe in agents]
-    return [git, gh, *found, *folders]
+    return list(found)
 
 
 async def _git() -> Finding:

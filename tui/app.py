@@ -98,6 +98,8 @@ class SpinneyApp(App[None]):
         self._data = data
         self.preferences_changed: Signal[Preferences] = Signal(self, "preferences changed")
         """For screens that show preferences; whoever changed them."""
+        self.server_changed: Signal[dict[str, Any]] = Signal(self, "server changed")
+        """For screens that show the server: its new status."""
         self.use_theme("system")
 
     def get_default_screen(self) -> MainScreen:

@@ -170,20 +170,6 @@ ACTIONS: tuple[Action, ...] = (
     Action("pull_request", "", "Pull request: propose the branch, or show where it is"),
     Action("resolve_conflicts", "", "Let a session resolve the conflicts"),
     Action("abort_merge", "", "Abort the merge or rebase that stopped", help="Asks first."),
-    Action(
-        "diff_resolve_conflicts",
-        "o",
-        "Let a session resolve the conflicts",
-        where="diff",
-        hint="resolve",
-    ),
-    Action(
-        "diff_abort_merge",
-        "b",
-        "Abort the merge or rebase that stopped",
-        where="diff",
-        hint="abort",
-    ),
     Action("diff_stage", "s", "Stage the file or hunk", where="diff", hint="stage"),
     Action("diff_unstage", "u", "Unstage the file or hunk", where="diff", hint="unstage"),
     Action("diff_stage_all", "a", "Stage or unstage everything", where="diff", hint="all"),
@@ -204,6 +190,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff_next_hunk", "n", "Go to the next hunk or file", where="diff", hint="next"),
     Action("diff_previous_hunk", "p", "Go to the hunk or file before", where="diff"),
     Action("diff_refresh", "f5", "Look anew", where="diff"),
+    Action("diff_resolve_conflicts", "", "Let a session resolve the conflicts", where="diff"),
+    Action("diff_abort_merge", "", "Abort the merge or rebase that stopped", where="diff"),
     Action("diff_back", "escape,q", "Back", where="diff", hint="back"),
     Action("rename_session", "f4", "Rename the session"),
     Action("previous_session", "alt+left", "Go to the session before", in_palette=False),
@@ -297,13 +285,30 @@ ACTIONS: tuple[Action, ...] = (
     Action("theme_light", "", "Theme: light"),
     Action("theme_system", "", "Theme: as the terminal says"),
     Action(
+        "server",
+        "",
+        "Server: address, token, QR code",
+        help="For browsers, phones and other terminals.",
+    ),
+    Action(
         "start_server",
         "",
         "Server: start, and show its address",
         help="A browser or another Spinney can then join.",
     ),
     Action("stop_server", "", "Server: stop"),
-    Action("check_agents", "", "Check which agents are installed"),
+    Action(
+        "check_agents",
+        "",
+        "Check which agents are installed",
+        help="And git and gh; each that is missing with the command that mends it.",
+    ),
+    Action(
+        "about",
+        "",
+        "About Spinney: version, folders, problems",
+        help="The lines of `spinney doctor`, and where the log is.",
+    ),
 )
 
 FOOTER = (

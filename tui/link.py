@@ -16,6 +16,7 @@ from model.commands.files import list_worktree_files
 from model.commands.server import get_http_server_status
 from model.commands.worktrees import mark_worktree_opened
 from model.errors import SpinneyError
+from tui.actions.about import welcome
 from tui.actions.all import DO
 from tui.actions.editor import open_one
 from tui.colours import palette
@@ -230,6 +231,7 @@ class Link:
         """Fold events into the live conversations; the first index that changed in the open one."""
         if change.loaded:
             self._histories.forget()
+            self.start(self._look_at_server())
         firsts = []
         for event in change.events:
             changed = self._histories.apply(event)
@@ -256,12 +258,20 @@ class Link:
         """Say what a person should hear of, wherever they are."""
         for event in events:
             match event:
+                case e.TaskCompleted(task="http_server"):
+                    self.start(self._look_at_server("" if event.ok else event.detail))
                 case e.TaskCompleted() if (event.task, event.worktree_id) in self.told_here:
                     self.told_here.discard((event.task, event.worktree_id))
                 case e.TaskCompleted(ok=False):
                     self._screen.say(f"{event.task}: {event.detail}", bad=True)
                 case e.WorktreeCreateFailed():
                     self._screen.say(event.error, bad=True)
+
+    async def _look_at_server(self, problem: str = "") -> None:
+        """Show the server as it is, whoever started, moved or stopped it."""
+        if problem:
+            self._screen.say(problem, bad=True)
+        self._screen.show_server(await self.client.call(get_http_server_status))
 
     async def first_look(self) -> None:
         """What is asked once, at start: agents, problems, the server, what is installed."""
@@ -272,7 +282,10 @@ class Link:
             self._screen.say(problem, bad=True)
         self._screen.show_server(await self.client.call(get_http_server_status))
         state = await self.mirror.until(lambda state: True)
-        if not state.sessions and not self._screen.demo:
+        new_here = not state.projects and not state.preferences.has_seen_feature_tour
+        if new_here and not self._screen.demo:
+            await welcome(self._screen)
+        elif not state.sessions and not self._screen.demo:
             self._screen.agents_found(await self.client.call(list_backends))
 
 

@@ -4,8 +4,10 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model import __version__
 from model.backends.probing import probe_all
 from model.commands.registry import command
+from model.doctor import Finding, examine_machine
 from model.errors import project_gone
 from model.resources import Resource
 
@@ -51,6 +53,16 @@ class AgentKind(Resource):
     models: list[AgentModel]
 
 
+class Installation(Resource):
+    """A Spinney and the machine that it runs on, but for the agents."""
+
+    version: str
+    log: str
+    """Absolute path of the file in which it writes down what happened."""
+    findings: list[Finding]
+    """git, gh and its folders; each that is not in order with what mends it."""
+
+
 @command
 async def list_agents(workspace: "Workspace") -> list[AgentKind]:
     """Every agent that can be chosen, with its models; looks at no program."""
@@ -85,6 +97,17 @@ async def list_backends(workspace: "Workspace") -> list[BackendReport]:
         )
         for row, found in await probe_all(rows, workspace.backends)
     ]
+
+
+@command
+async def get_installation(workspace: "Workspace") -> Installation:
+    """What `spinney doctor` says of this machine; `list_backends` looks at the agents."""
+    directories = workspace.directories
+    return Installation(
+        version=__version__,
+        log=str(directories.log),
+        findings=await examine_machine(directories),
+    )
 
 
 @command

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from model.commands.registry import command, local_command
 from model.errors import SpinneyError
+from model.events import TaskCompleted
 from model.preferences import Preferences
 from model.preferences_changes import changed
 
@@ -42,18 +43,25 @@ async def start_http_server(
     preferences = workspace.store.state.preferences
     if not preferences.http_server_token:
         await _new_token(workspace)
+    was_running = _server(workspace).status()["running"]
     await _server(workspace).start(
         preferences.http_server_port if port is None else port,
         localhost_only=_either(localhost_only, preferences.http_server_localhost_only),
         token_required=_either(token_required, preferences.http_server_token_required),
     )
-    return _server(workspace).status()
+    status = _server(workspace).status()
+    if not was_running:
+        _tell(workspace, f"The server answers at {status['base_url']}.")
+    return status
 
 
 @local_command
 async def stop_http_server(workspace: "Workspace") -> dict[str, Any]:
     """Let nobody in any more."""
+    was_running = _server(workspace).status()["running"]
     await _server(workspace).stop()
+    if was_running:
+        _tell(workspace, "The server is stopped.")
     return _server(workspace).status()
 
 
@@ -86,6 +94,10 @@ async def _new_token(workspace: "Workspace") -> None:
     token = secrets.token_urlsafe(32)
     preferences = workspace.store.state.preferences
     await workspace.change_preferences(changed(preferences, {"http_server_token": token}))
+
+
+def _tell(workspace: "Workspace", detail: str) -> None:
+    workspace.store.record(TaskCompleted(task="http_server", ok=True, detail=detail))
 
 
 def _server(workspace: "Workspace") -> "HttpServer":

@@ -7,11 +7,13 @@ from typing import Any
 
 from model.catalog import BUILT_IN
 from model.client.base import Happened, Loaded, Lost, Update
-from model.commands.doctor import AgentKind, AgentModel, BackendReport
+from model.commands.doctor import AgentKind, AgentModel, BackendReport, Installation
 from model.commands.registry import Command
 from model.commands.worktrees import RemovalLosses
+from model.doctor import Finding
 from model.errors import SpinneyError
 from model.events import Event
+from model.preferences import Preferences
 from model.resources import (
     Message,
     MessagePage,
@@ -30,7 +32,7 @@ class FakeClient:
     """Stands where the model would be. `answers` says what each command gives."""
 
     def __init__(self, state: State | None = None) -> None:
-        self.state = state or State()
+        self.state = state or a_state()
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.messages: dict[str, list[Message]] = {}
         self.answers: dict[str, Answer] = {
@@ -51,6 +53,9 @@ class FakeClient:
                 )
                 for row in BUILT_IN.backends
             ],
+            "get_installation": lambda given: Installation(
+                version="1.0", log="/data/spinney.log", findings=[Finding("git", True, "2.43")]
+            ),
             "list_backends": lambda given: [
                 BackendReport(
                     name="backend_a",
@@ -149,4 +154,5 @@ def a_state(*resources: Project | Worktree | Session) -> State:
         projects={r.id: r for r in resources if isinstance(r, Project)},
         worktrees={r.id: r for r in resources if isinstance(r, Worktree)},
         sessions={r.id: r for r in resources if isinstance(r, Session)},
+        preferences=Preferences(has_seen_feature_tour=True),
     )

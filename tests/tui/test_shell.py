@@ -252,21 +252,6 @@ async def test_the_palette_finds_an_action_by_its_title(start: Start) -> None:
         assert client.called("update_preferences")[0]["changes"] == {"theme": "light"}
 
 
-async def test_the_server_shows_its_address_with_the_token(start: Start) -> None:
-    client = a_client()
-    running = {"running": True, "base_url": "http://127.0.0.1:3456", "token_required": True}
-    client.answers |= {
-        "start_http_server": lambda given: running,
-        "get_http_server_token": lambda given: "secret",
-    }
-    async with start(client) as (app, pilot):
-        app.main.action_do("start_server")
-        await until(pilot, lambda: isinstance(app.screen, Report))
-        assert "http://127.0.0.1:3456/#token=secret" in app.screen.content.plain  # type: ignore
-        assert "127.0.0.1:3456" in app.main.query_one(TopBar).text
-        assert "secret" not in app.main.query_one(TopBar).text
-
-
 async def test_it_quits_at_once_when_nothing_runs(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):

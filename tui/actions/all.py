@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from tui.actions import (
+    about,
     archive,
     canvas,
     compose,
@@ -47,7 +48,8 @@ DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
         folders.move_down,
         pull_requests.link_pull_request,
         pull_requests.clear_pull_request,
-        projects.check_agents,
+        about.about,
+        about.check_agents,
         worktrees.new_worktree,
         worktrees.cancel_git,
         worktrees.open_base,
@@ -88,6 +90,7 @@ DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
         editor.open_worktree,
         editor.open_editor,
         editor.open_shell,
+        server.server,
         server.start_server,
         server.stop_server,
         leaving.stop_spinney,

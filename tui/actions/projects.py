@@ -5,11 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual.content import Content
-
 from model.commands import cloning
 from model.commands.directories import Directory, list_directories
-from model.commands.doctor import BackendReport, list_backends
 from model.commands.projects import add_project as add_project_command
 from model.commands.projects import get_project_branches, update_project_settings
 from model.commands.projects import remove_project as remove_project_command
@@ -20,7 +17,7 @@ from tui.places import Place
 from tui.screens.add_project import AddProject, WantedProject, is_url
 from tui.screens.choose import Choice
 from tui.screens.cloning import Cloning
-from tui.screens.dialog import Confirm, Report
+from tui.screens.dialog import Confirm
 from tui.screens.project_settings import EditProject, ProjectSettings, settings_of
 from tui.steps import is_project
 
@@ -168,26 +165,3 @@ async def _save_settings(
         custom_system_prompt=changed(wanted.prompt, before.prompt),
         enabled_mcp_servers=UNCHANGED if wanted.servers == before.servers else servers,
     )
-
-
-async def check_agents(screen: "MainScreen") -> None:
-    """Look for every agent program and say what was found."""
-    screen.say("Looking for agents …")
-    reports = await screen.client.call(list_backends)
-    screen.agents_found(reports)
-    await screen.app.push_screen_wait(Report("Agents", report_text(reports)))
-
-
-def report_text(reports: list[BackendReport]) -> Content:
-    """One paragraph for each agent."""
-    parts: list[str | tuple[str, str]] = []
-    for number, report in enumerate(reports):
-        parts.append("\n\n" if number else "")
-        good = report.problem is None
-        parts += [("✓ " if good else "✗ ", "$success" if good else "$error")]
-        parts += [(report.label, "bold"), f"  {report.version or ''}"]
-        if report.program:
-            parts.append((f"  {report.program}", "$text-muted"))
-        if report.problem:
-            parts.append(f"\n  {report.problem}")
-    return Content.assemble(*parts)

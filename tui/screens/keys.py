@@ -222,7 +222,8 @@ class PressKey(ModalScreen[str | None], inherit_bindings=False):
         if event.key == "escape":
             self.dismiss(None)
             return
-        why = refusal(event.key, event.character if event.is_printable else None)
+        character = event.character if event.is_printable else None
+        why = refusal(event.key, character, letters_are_free=self._action.where == "diff")
         why = why or clash(self._action.id, event.key, self._overrides)
         if why is None:
             self.dismiss(event.key)

@@ -19,7 +19,7 @@ _THE_SAME = {
 """Keys that many terminals send as another one."""
 _TAKEN = {
     "ctrl+s": "terminals stop their output at it",
-    "ctrl+z": "shells put a program to sleep with it",
+    "ctrl+z": "it goes to the shell, as everywhere",
     "ctrl+c": "it copies what is selected",
     "ctrl+backslash": "terminals end a program with it",
     "ctrl+j": "it breaks the line in the message box",
@@ -32,17 +32,20 @@ _MOVES = frozenset(
 _FREE_LETTERS = frozenset({"ctrl+space", "ctrl+@"})
 
 
-def refusal(key: str, character: str | None = None) -> str | None:
+def refusal(
+    key: str, character: str | None = None, *, letters_are_free: bool = False
+) -> str | None:
     """Why the key, as Textual names it, cannot be given to an action; `None`: it can.
 
-    `character` is what it writes, where it writes something.
+    `character` is what it writes, where it writes something; `letters_are_free` where nothing is
+    written.
     """
     named = spelled(key)
     if key in _THE_SAME:
         return f"Many terminals cannot tell {named} from {_THE_SAME[key]}. Press another key."
     if key in _TAKEN:
         return f"{named} is not free: {_TAKEN[key]}. Press another key."
-    if key in _MOVES or (character is not None and character.isprintable()):
+    if key in _MOVES or (character and character.isprintable() and not letters_are_free):
         return f"{named} writes, moves or chooses: it is needed for that. Press another key."
     if "super+" in key or "hyper+" in key or "meta+" in key:
         return f"Most terminals keep {named} to themselves. Press another key."

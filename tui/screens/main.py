@@ -377,6 +377,7 @@ class MainScreen(Screen[None]):
         address = str(status.get("base_url") or "").removeprefix("http://").rstrip("/")
         self.server_address = address if status.get("running") else ""
         bars.follow(self)
+        self.spinney.server_changed.publish(status)
 
     def agents_found(self, reports: "list[BackendReport]") -> None:
         """Teach the first step when no agent is installed."""

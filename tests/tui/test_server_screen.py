@@ -1,0 +1,244 @@
+"""The server from the terminal: address, token, reach, QR code, and what other clients do to it."""
+
+from typing import Any
+
+import pytest
+from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from model import events as e
+from tests.tui.conftest import Start, until
+from tui.app import SpinneyApp
+from tui.screens.dialog import Confirm
+from tui.screens.server import ServerScreen
+from tui.screens.server_qr import QrScreen, half_blocks, modules
+from tui.widgets.top_bar import TopBar
+
+TOKEN = "t" * 43
+
+
+class AServer:
+    """What the model's server would do."""
+
+    def __init__(self, client: FakeClient, *, running: bool = True, local: bool = True) -> None:
+        self.client = client
+        self.running, self.local = running, local
+        client.answers |= {
+            "get_http_server_status": lambda given: self.status,
+            "get_http_server_token": lambda given: TOKEN,
+            "start_http_server": lambda given: self.run(True),
+            "stop_http_server": lambda given: self.run(False),
+            "update_preferences": lambda given: self.reach(given["changes"]),
+        }
+
+    @property
+    def status(self) -> dict[str, Any]:
+        host = "127.0.0.1" if self.local else "192.168.1.10"
+        return {
+            "running": self.running,
+            "base_url": f"http://{host}:3456" if self.running else None,
+            "port": 3456,
+            "localhost_only": self.local,
+            "token_required": True,
+        }
+
+    def run(self, running: bool) -> dict[str, Any]:
+        self.running = running
+        self.client.feed(e.TaskCompleted(task="http_server", ok=True, detail=""))
+        return self.status
+
+    def reach(self, changes: dict[str, Any]) -> None:
+        self.local = changes["http_server_localhost_only"]
+        self.client.feed(e.PreferencesUpdated(changes=changes))
+        self.client.feed(e.TaskCompleted(task="http_server", ok=True, detail=""))
+
+
+def a_client() -> FakeClient:
+    return FakeClient(a_state(a_project(), a_worktree(), a_session()))
+
+
+def told(app: SpinneyApp) -> str:
+    return str(app.screen.query_one("#state", Static).render())
+
+
+async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> ServerScreen:
+    app.main.action_do("server")
+    await until(pilot, lambda: isinstance(app.screen, ServerScreen) and told(app))
+    assert isinstance(app.screen, ServerScreen)
+    return app.screen
+
+
+async def test_it_is_started_and_stopped_and_the_bar_follows(start: Start) -> None:
+    client = a_client()
+    AServer(client, running=False)
+    async with start(client) as (app, pilot):
+        bar = app.main.query_one(TopBar)
+        await opened(app, pilot)
+        assert "The server is stopped." in told(app)
+        await pilot.press("s")
+        await until(pilot, lambda: "http://127.0.0.1:3456" in told(app))
+        await until(pilot, lambda: "127.0.0.1:3456" in bar.text)
+        await pilot.press("s")
+        await until(pilot, lambda: "The server is stopped." in told(app))
+        await until(pilot, lambda: "3456" not in bar.text)
+
+
+async def test_the_token_is_hidden_until_it_is_asked_for(start: Start) -> None:
+    client = a_client()
+    AServer(client)
+    async with start(client) as (app, pilot):
+        screen = await opened(app, pilot)
+        assert TOKEN not in told(app)
+        await pilot.press("t")
+        await until(pilot, lambda: TOKEN in told(app))
+        await pilot.press("t")
+        await until(pilot, lambda: TOKEN not in told(app))
+        assert screen.link == f"http://127.0.0.1:3456/#token={TOKEN}"
+
+
+async def test_what_another_client_does_to_it_is_followed(start: Start) -> None:
+    client = a_client()
+    server = AServer(client, running=False)
+    async with start(client) as (app, pilot):
+        bar = app.main.query_one(TopBar)
+        await opened(app, pilot)
+        server.run(True)
+        await until(pilot, lambda: "The server runs" in told(app))
+        await until(pilot, lambda: "127.0.0.1:3456" in bar.text)
+        server.reach({"http_server_localhost_only": False})
+        await until(pilot, lambda: "192.168.1.10:3456" in told(app))
+        await until(pilot, lambda: "192.168.1.10:3456" in bar.text)
+        server.run(False)
+        await until(pilot, lambda: "3456" not in bar.text)
+
+
+async def test_a_failed_move_is_told(start: Start) -> None:
+    client = a_client()
+    AServer(client)
+    async with start(client) as (app, pilot):
+        client.feed(e.TaskCompleted(task="http_server", ok=False, detail="Port 80 is in use."))
+        await until(pilot, lambda: app._notifications)
+        assert [n.message for n in app._notifications] == ["Port 80 is in use."]
+
+
+async def test_it_asks_before_the_network_is_let_in(start: Start) -> None:
+    client = a_client()
+    AServer(client)
+    async with start(client) as (app, pilot):
+        await opened(app, pilot)
+        await pilot.press("l")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("escape")
+        assert client.called("update_preferences") == []
+        await until(pilot, lambda: isinstance(app.screen, ServerScreen))
+        await pilot.press("l")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y")
+        await until(pilot, lambda: "reachable from this network" in told(app))
+        await pilot.press("l")
+        await until(pilot, lambda: "reachable from this machine only" in told(app))
+
+
+async def test_who_is_only_here_is_told_the_way_from_elsewhere(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSH_CONNECTION", "10.0.0.9 50000 10.0.0.2 22")
+    monkeypatch.setenv("LOGNAME", "ada")
+    client = a_client()
+    AServer(client)
+    async with start(client) as (app, pilot):
+        screen = await opened(app, pilot)
+        assert "ssh -L 3456:127.0.0.1:3456 ada@10.0.0.2" in told(app)
+        await pilot.press("q")
+        await until(pilot, lambda: screen.has_class("objected"))
+        assert "No phone reaches" in str(screen.query_one(".problem", Static).render())
+
+
+async def test_a_new_token_is_made_after_a_question(start: Start) -> None:
+    client = a_client()
+    server = AServer(client)
+    client.answers["regenerate_http_token"] = lambda given: server.status
+    async with start(client) as (app, pilot):
+        await opened(app, pilot)
+        await pilot.press("g")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y")
+        await until(pilot, lambda: client.called("regenerate_http_token"))
+
+
+async def test_what_the_model_objects_to_stands_in_the_dialog(start: Start) -> None:
+    client = a_client()
+    AServer(client, running=False)
+    client.refuse("start_http_server", "Port 3456 is in use by another program.")
+    async with start(client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press("s")
+        await until(pilot, lambda: screen.has_class("objected"))
+        assert "Port 3456" in str(screen.query_one(".problem", Static).render())
+
+
+async def test_a_screen_of_another_machine_has_no_token_to_show(start: Start) -> None:
+    client = a_client()
+    AServer(client)
+    client.refuse("get_http_server_token", "Only inside Spinney's own process.")
+    async with start(client) as (app, pilot):
+        screen = await opened(app, pilot)
+        assert "only the machine that it runs on shows it" in told(app)
+        assert screen.link == "http://127.0.0.1:3456/"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
+@pytest.mark.parametrize("theme", ["dark", "light"])
+async def test_the_code_fits_and_is_dark_on_light_in_both_themes(
+    start: Start, size: tuple[int, int], theme: str
+) -> None:
+    client = a_client()
+    AServer(client, local=False)
+    client.feed(e.PreferencesUpdated(changes={"theme": theme}))
+    async with start(client, size=size) as (app, pilot):
+        await until(pilot, lambda: app.theme == f"spinney-{theme}")
+        await opened(app, pilot)
+        await pilot.press("q")
+        await until(pilot, lambda: isinstance(app.screen, QrScreen))
+        code = app.screen.query_one("#code", Static)
+        dark = modules(f"http://192.168.1.10:3456/#token={TOKEN}")
+        quiet = 3 if size == (80, 24) else 4
+        await until(pilot, lambda: str(code.render()) == "\n".join(half_blocks(dark, quiet)))
+        assert code.region in app.screen.query_one(".dialog").content_region
+        assert app.screen.query_one(".keys").region.bottom < size[1]
+        colour = {(s.style.color.name, s.style.bgcolor.name) for s in code.render_line(5)
+                  if s.style and s.style.color and s.style.bgcolor}  # fmt: skip
+        assert colour == {("#000000", "#ffffff")}
+
+
+async def test_a_code_that_does_not_fit_says_what_it_needs(start: Start) -> None:
+    client = a_client()
+    AServer(client, local=False)
+    async with start(client, size=(60, 15)) as (app, pilot):
+        await opened(app, pilot)
+        await pilot.press("q")
+        await until(pilot, lambda: isinstance(app.screen, QrScreen))
+        code = app.screen.query_one("#code", Static)
+        await until(pilot, lambda: "this terminal is 60×15" in str(code.render()))
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: "█" in str(code.render()))
+
+
+def test_half_blocks_are_the_modules_two_rows_at_a_time() -> None:
+    dark = [[True, False, True], [True, True, False], [False, True, False]]
+    assert half_blocks(dark, 0) == ["█▄▀", " ▀ "]
+    assert half_blocks([[True]], 1) == [" ▄ ", "   "]
+
+
+def test_a_code_is_read_back_as_the_address() -> None:
+    import segno
+
+    address = "http://192.168.1.10:3456/#token=" + TOKEN
+    rows = modules(address)
+    code = segno.make_qr(address, error="l", boost_error=False)
+    assert code.version == 4
+    assert len(rows) == len(rows[0]) == 33
+    # The three eyes by which a phone finds it.
+    eye = [True] * 7
+    assert rows[0][:7] == rows[0][-7:] == rows[-1][:7] == eye

@@ -1,0 +1,145 @@
+"""What this Spinney is and what it has: version, programs, folders, problems, the log."""
+
+import asyncio
+import platform
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from model.commands.doctor import BackendReport, Installation, get_installation, get_problems
+from model.commands.doctor import list_backends as list_backends_command
+from model.errors import SpinneyError
+from model.text import clean_line
+from tui.screens.dialog import Dialog, keys_line
+
+if TYPE_CHECKING:
+    from tui.screens.main import MainScreen
+
+NAME_WIDTH = 14
+_MARKS = {True: ("✓ ", "$success"), False: ("✗ ", "$error"), None: ("· ", "$text-muted")}
+Part = str | tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that was found of an installation."""
+
+    installation: Installation
+    agents: list[BackendReport]
+    problems: list[str]
+
+
+async def look(main: "MainScreen") -> Found:
+    """Look at programs and folders; takes some seconds at most. Raises `SpinneyError`."""
+    installation, agents, problems = await asyncio.gather(
+        main.client.call(get_installation),
+        main.client.call(list_backends_command),
+        main.client.call(get_problems),
+    )
+    main.agents_found(agents)
+    return Found(installation, agents, problems)
+
+
+def rows(found: Found) -> list[Part]:
+    """A line for each program and folder, and below it the one command that mends it."""
+    parts: list[Part] = []
+    machine = found.installation.findings
+    programs = [f for f in machine if f.name in ("git", "gh")]
+    for finding in programs:
+        parts += _row(finding.ok, finding.name, finding.found, finding.fix, finding.remedy)
+    for agent in found.agents:
+        ok = agent.problem is None or (None if agent.program is None else False)
+        where = f"{agent.version or 'version unknown'}  {agent.program}"
+        told = where if agent.program else "not installed"
+        if agent.signed_in is False:
+            told += "  not signed in"
+        parts += _row(ok, agent.label, told, agent.fix, agent.problem or "")
+    for finding in machine:
+        if finding not in programs:
+            parts += _row(finding.ok, finding.name, finding.found, finding.fix, finding.remedy)
+    return parts
+
+
+def _row(ok: bool | None, name: str, found: str, fix: str | None, remedy: str) -> list[Part]:
+    mark, style = _MARKS[ok]
+    parts: list[Part] = [(mark, style), (f"{clean_line(name):<{NAME_WIDTH}}", "bold")]
+    parts.append((f"{clean_line(found)}\n", "" if ok else "$text-muted"))
+    below = " " * (NAME_WIDTH + 2)
+    if ok is not True and fix:
+        parts += [below, (f"{clean_line(fix)}\n", "$accent")]
+    elif ok is not True and remedy:
+        parts.append(f"{below}{clean_line(remedy)}\n")
+    return parts
+
+
+class AboutScreen(Dialog[None]):
+    """The lines of `spinney doctor`, and what a report of a fault needs."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "copy", show=False),
+        Binding("r", "look", show=False),
+    ]
+    CSS = "AboutScreen > .dialog { width: 100; }"
+
+    def __init__(self, main: "MainScreen") -> None:
+        super().__init__("About Spinney")
+        self._main = main
+        self.content = Content("Looking at programs and folders …")
+
+    def body(self) -> list[Widget]:
+        """What was found, and keys."""
+        return [
+            VerticalScroll(Static(self.content, id="found", markup=False), classes="page"),
+            Static(
+                keys_line(("↑ ↓", "scroll"), ("c", "copy"), ("r", "look again"), ("esc", "close")),
+                classes="keys",
+            ),
+        ]
+
+    def on_mount(self) -> None:
+        """Look."""
+        self.action_look()
+
+    def action_look(self) -> None:
+        """Look anew."""
+        self.run_worker(self._look(), exclusive=True)
+
+    async def _look(self) -> None:
+        try:
+            found = await look(self._main)
+        except SpinneyError as error:
+            self._show(Content(error.message))
+            return
+        self._show(Content.assemble(*_head(found), *rows(found), *_foot(found)))
+
+    def _show(self, content: Content) -> None:
+        self.content = content
+        self.query_one("#found", Static).update(content)
+
+    def action_copy(self) -> None:
+        """Copy it all as text."""
+        self._main.spinney.copy(self.content.plain)
+
+
+def _head(found: Found) -> list[Part]:
+    from importlib.metadata import version
+
+    python = f"Python {platform.python_version()}, Textual {version('textual')}"
+    return [
+        ("Spinney ", "bold $accent"),
+        (f"{found.installation.version}", "bold"),
+        (f"   {python}, {platform.system()}\n\n", "$text-muted"),
+    ]
+
+
+def _foot(found: Found) -> list[Part]:
+    parts: list[Part] = ["\n", ("Log  ", "bold"), clean_line(found.installation.log)]
+    parts += [("\n\nNo problem is known.", "$text-muted")] if not found.problems else []
+    for number, problem in enumerate(found.problems):
+        parts += [("\n\nProblems\n" if number == 0 else "\n", "bold"), f"• {clean_line(problem)}"]
+    return parts

@@ -1,0 +1,99 @@
+"""The first screen of a new installation: what is there, what is missing, what to do first."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from model.errors import SpinneyError
+from model.text import clean_line
+from tui.screens.about import Found, Part, look, rows
+from tui.screens.dialog import Dialog, keys_line
+
+if TYPE_CHECKING:
+    from tui.screens.main import MainScreen
+
+
+class FirstRun(Dialog[str]):
+    """What was found. The result is the action that is wanted next; none: to look around."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "add", show=False),
+        Binding("r", "look", show=False),
+    ]
+    CSS = "FirstRun > .dialog { width: 88; }"
+
+    def __init__(self, main: "MainScreen", *, welcome: bool) -> None:
+        super().__init__("Welcome to Spinney" if welcome else "Programs")
+        self._main = main
+        self._welcome = welcome
+        self.content = Content("")
+
+    def body(self) -> list[Widget]:
+        """What was found, and keys."""
+        add = ("enter", "add it" if self._offers else "add a project")
+        keys = [add] if self._welcome else []
+        keys += [("r", "look again"), ("esc", "look around" if self._welcome else "close")]
+        return [
+            VerticalScroll(Static(id="found", markup=False), classes="page"),
+            Static(keys_line(*keys), classes="keys"),
+        ]
+
+    @property
+    def _offers(self) -> bool:
+        return self._main.offered is not None and not self._main.state.projects
+
+    def on_mount(self) -> None:
+        """Look."""
+        self._show([("Looking for programs …\n", "$text-muted")])
+        self.action_look()
+
+    def action_look(self) -> None:
+        """Look anew, after something was installed."""
+        self.run_worker(self._look(), exclusive=True)
+
+    async def _look(self) -> None:
+        try:
+            found = await look(self._main)
+        except SpinneyError as error:
+            self._show([error.message, "\n"])
+            return
+        self._show([*rows(found), *self._advice(found)])
+
+    def _show(self, parts: list[Part]) -> None:
+        self.content = Content.assemble(*self._greeting(), *parts, *self._next())
+        self.query_one("#found", Static).update(self.content)
+
+    def _greeting(self) -> list[Part]:
+        if not self._welcome:
+            return []
+        return [
+            "Agents work here side by side, each in a worktree of its own: a directory with a "
+            "branch, so that none is in another's way.\n\n"
+        ]
+
+    def _advice(self, found: Found) -> list[Part]:
+        if any(agent.problem is None for agent in found.agents):
+            return []
+        return [
+            ("\nNo agent can be used yet. ", "$warning"),
+            "One is enough: run the command below its name, then press r.\n",
+        ]
+
+    def _next(self) -> list[Part]:
+        parts: list[Part] = []
+        if self._welcome and self._offers:
+            path = clean_line(str(self._main.offered))
+            parts = ["\nYou are in a git repository: ", (path, "bold"), ". Enter adds it.\n"]
+        elif self._welcome:
+            parts = ["\nSpinney needs a git repository. Enter asks for its path.\n"]
+        demo = ("spinney demo", "bold $accent")
+        return [*parts, "\nTo try it without any of these, leave and run: ", demo]
+
+    def action_add(self) -> None:
+        """Add the repository at hand, or one by its path."""
+        if self._welcome:
+            self.dismiss("add_offered" if self._offers else "add_project")

@@ -1,0 +1,83 @@
+"""An address as a QR code, in half blocks: two rows of the code in each row of the terminal."""
+
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from tui.screens.dialog import Dialog, keys_line
+
+QUIET = 4
+"""Light modules that the standard wants around the code."""
+LEAST_QUIET = 2
+"""As few as phones still read; where there is little room."""
+_AROUND = (2, 4)
+"""Columns and rows that the frame and the two lines of text take."""
+_BLOCKS = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
+
+
+class QrScreen(Dialog[None]):
+    """The code, dark on light in every theme, because that is what phones look for."""
+
+    CSS = """
+    QrScreen > .dialog { width: auto; max-width: 100%; max-height: 100%; padding: 0; }
+    QrScreen .dialog Static { width: auto; }
+    QrScreen .dialog .keys { margin: 0; }
+    """
+
+    def __init__(self, address: str) -> None:
+        super().__init__("Open on a phone")
+        self._address = address
+        self._modules = modules(address)
+
+    def body(self) -> list[Widget]:
+        """Code, words and keys."""
+        return [
+            Static(id="code", markup=False),
+            Static(" The token is in it: show it to nobody else.", markup=False),
+            Static(Content.assemble(" ", keys_line(("esc", "close"))), classes="keys"),
+        ]
+
+    def on_mount(self) -> None:
+        """Draw it."""
+        self._draw()
+
+    def on_resize(self) -> None:
+        """More room, more margin."""
+        self._draw()
+
+    def _draw(self) -> None:
+        columns, rows = self.app.size.width - _AROUND[0], self.app.size.height - _AROUND[1]
+        code = self.query_one("#code", Static)
+        for quiet in range(QUIET, LEAST_QUIET - 1, -1):
+            lines = half_blocks(self._modules, quiet)
+            if len(lines) <= rows and len(lines[0]) <= columns:
+                code.update(Content.styled("\n".join(lines), "#000000 on #ffffff"))
+                return
+        least = half_blocks(self._modules, LEAST_QUIET)
+        needed = f"{len(least[0]) + _AROUND[0]}×{len(least) + _AROUND[1]}"
+        here = f"{self.app.size.width}×{self.app.size.height}"
+        code.update(
+            f"The code needs {needed}; this terminal is {here}.\n"
+            "Make it larger or its letters smaller,\nor copy the address."
+        )
+
+
+def modules(text: str) -> list[list[bool]]:
+    """The rows of the QR code of `text`, without a margin; true is dark."""
+    import segno
+
+    # The lowest correction: what counts on a screen is that it is small.
+    code = segno.make_qr(text, error="l", boost_error=False)
+    return [[bool(module) for module in row] for row in code.matrix]
+
+
+def half_blocks(dark: list[list[bool]], quiet: int) -> list[str]:
+    """The code with a margin of `quiet` modules, as lines of half blocks."""
+    width = len(dark[0]) + 2 * quiet
+    empty = [False] * width
+    margin = [False] * quiet
+    rows = [empty] * quiet + [[*margin, *row, *margin] for row in dark] + [empty] * quiet
+    if len(rows) % 2:
+        rows.append(empty)
+    pairs = zip(rows[::2], rows[1::2], strict=True)
+    return ["".join(_BLOCKS[cell] for cell in zip(*pair, strict=True)) for pair in pairs]
