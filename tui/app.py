@@ -24,6 +24,7 @@ from themes.loader import chrome
 from themes.terminal import theme_colors
 from tui import plain
 from tui.background import BackgroundTold, TerminalDriver
+from tui.beginning import Beginning
 from tui.clipboard import copied, copy_sequence, too_long
 from tui.keymap import BY_ID, clashes
 from tui.output_filters import filters
@@ -100,7 +101,9 @@ class SpinneyApp(App[None]):
         """For screens that show preferences; whoever changed them."""
         self.server_changed: Signal[dict[str, Any]] = Signal(self, "server changed")
         """For screens that show the server: its new status."""
-        self.use_theme("system")
+        kept = data / "screen.json" if data is not None and not elsewhere else None
+        self.main.beginning = Beginning(self.main, kept)
+        self.use_theme(self.main.beginning.last.theme)
 
     def get_default_screen(self) -> MainScreen:
         """The main screen is the ground: one under it would be styled and laid out for nothing."""
@@ -286,7 +289,8 @@ class SpinneyApp(App[None]):
             self.leash.stop()
 
     def exit(self, *given: Any, **named: Any) -> None:
-        """End; what was written in the last moment is kept first."""
+        """End; what was written in the last moment is kept first, and what is on the screen."""
+        self.main.beginning.keep_at_once()
         if self.main.chat.is_complete:
             self.main.chat.put_down()
         super().exit(*given, **named)

@@ -193,6 +193,7 @@ class Link:
             if history is None:
                 history = await self._histories.open(session.id, self.mirror.state)
         except SpinneyError as error:
+            self._screen.beginning.lift()
             self._screen.say(error.message, bad=True)
             return
         if self._screen.chat.session_id == session.id:
@@ -200,6 +201,10 @@ class Link:
             root = worktree.path if worktree is not None else ""
             look = self.palette, self.catalog
             self._screen.chat.show(history, *look, session, root)
+            # What is shown now is laid out with the next frame and drawn with the one after it.
+            self._screen.call_after_refresh(
+                self._screen.call_after_refresh, self._screen.beginning.lift
+            )
 
     async def older(self) -> None:
         """Read the page before what is shown."""

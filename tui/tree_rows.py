@@ -10,6 +10,8 @@ from tui.marks import Mark, git_counts, reason
 from tui.places import ROOT, Place
 
 if TYPE_CHECKING:
+    from textual.widgets.tree import TreeNode
+
     from model.resources import Project, Session, Worktree
     from model.state import State
 
@@ -39,6 +41,21 @@ class Row:
     mark: Mark = Mark.IDLE
     holds: bool = False
     """Whether anything is below it."""
+
+
+def walk(node: "TreeNode[Row]") -> "Iterator[TreeNode[Row]]":
+    """The node and all below it, from the top down, folded ones too."""
+    yield node
+    for child in node.children:
+        yield from walk(child)
+
+
+def depth_of(node: "TreeNode[Row]") -> int:
+    """How many rows hold this one."""
+    depth = -1
+    while (parent := node.parent) is not None:
+        node, depth = parent, depth + 1
+    return depth
 
 
 def name_of(place: Place, state: "State") -> str:

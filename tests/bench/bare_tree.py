@@ -1,13 +1,17 @@
-"""A program: the baseline of starting, a Textual application with nothing but a tree."""
+"""A program: the baseline of starting, a Textual application with tree, text area and footer."""
 
 from textual.app import App, ComposeResult
-from textual.widgets import Tree
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Footer, Static, TextArea, Tree
 
-PROJECTS, WORKTREES, SESSIONS = 5, 3, 2
+PROJECTS, WORKTREES, SESSIONS = 2, 3, 4
+
+MESSAGES = 30
+"""Of the session that was open last; so many lines here."""
 
 
 class BareTree(App[None]):
-    """As many nodes as the Spinney that it stands beside."""
+    """As many nodes as the Spinney that it stands beside, and a screen of text."""
 
     def compose(self) -> ComposeResult:
         tree: Tree[None] = Tree("Projects")
@@ -18,7 +22,12 @@ class BareTree(App[None]):
                 twig = branch.add(f"worktree-{worktree}", expand=True)
                 for session in range(SESSIONS):
                     twig.add_leaf(f"session-{session}")
-        yield tree
+        with Horizontal():
+            yield tree
+            with Vertical():
+                yield Static("\n".join(f"(mark {number})" for number in range(MESSAGES)))
+                yield TextArea()
+        yield Footer()
 
 
 if __name__ == "__main__":

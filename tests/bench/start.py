@@ -1,7 +1,10 @@
 """From starting the process to its first frame in a terminal, beside a bare Textual application."""
 
 import asyncio
+import json
+import socket
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,16 +12,21 @@ from model.database import Database, statements_for
 from model.events import Event, ProjectAdded, SessionCreated, WorktreeCreated
 from model.resources import Project, Session, Worktree
 from model.state import State, apply
-from tests.bench.bare_tree import PROJECTS, SESSIONS, WORKTREES
+from tests.bench.bare_tree import MESSAGES, PROJECTS, SESSIONS, WORKTREES
+from tests.bench.long_session import write_messages
 from tests.bench.programs import ROOT
 from tests.bench.tables import Table, percentile
 from tests.bench.terminal import terminal
 
-FRAME = b"Projects"
-"""Stands in the first frame of both programs."""
+TREE = b"worktree-0"
+TAIL = f"(mark {MESSAGES - 1})".encode()
+"""What the first frame of both programs holds: the rows of the tree, and the last session's end."""
 
-PROJECT = b"orchard-0"
-"""Stands there once the projects are read."""
+SERVING = "\N{BLACK CIRCLE}".encode()
+"""Stands in Spinney's top bar once model and server are there."""
+
+LAST = "p0-worktree-0-0"
+"""The session that was open last."""
 
 PROGRAMS = {
     "bare Textual": str(ROOT / "tests" / "bench" / "bare_tree.py"),
@@ -31,13 +39,19 @@ class Start:
     """One start, in seconds."""
 
     frame: float
+    """Until tree and conversation are shown."""
     cpu: float
-    projects: float
+    ready: float
+    """Until the server answers, too."""
 
 
 def measure(runs: int) -> Table:
-    """Both programs in turn; the first start of each writes bytecode and does not count."""
-    table = Table("start", "whole process to its first frame, 120×40")
+    """Both programs in turn; the first start of each writes bytecode and does not count.
+
+    It also leaves the snapshot that the later ones begin with.
+    """
+    title = "whole process to tree and last session, six worktrees, server on, 120×40"
+    table = Table("start", title)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         asyncio.run(_write_projects(home))
@@ -58,32 +72,49 @@ def measure(runs: int) -> Table:
             of_bare=least[name] / least["bare Textual"],
             CPU_s_min=least_cpu[name],
             CPU_of_bare=least_cpu[name] / least_cpu["bare Textual"],
-            projects_shown_ms_min=min(start.projects for start in starts) * 1e3,
+            server_ms_min=min(start.ready for start in starts) * 1e3,
             modules=modules[name],
         )
     ratio = least["spinney"] / least["bare Textual"]
-    table.at_most("first frame at most 1.5 × bare Textual's, wall", ratio, 1.5)
+    table.at_most("first frame at most 1.2 × bare Textual's, wall", ratio, 1.2)
     ratio = least_cpu["spinney"] / least_cpu["bare Textual"]
-    table.at_most("first frame at most 1.5 × bare Textual's, CPU", ratio, 1.5)
+    table.at_most("first frame at most 1.2 × bare Textual's, CPU", ratio, 1.2)
     return table
 
 
 def _start(program: str, home: Path) -> Start:
     with terminal([program], home) as screen:
-        frame = screen.wait_for(FRAME)
+        frame = max(screen.wait_for(TREE), screen.wait_for(TAIL))
         cpu = screen.cpu_seconds()
-        return Start(frame, cpu, screen.wait_for(PROJECT))
+        if program == PROGRAMS["spinney"]:
+            return Start(frame, cpu, screen.wait_for(SERVING))
+        return Start(frame, cpu, frame)
 
 
 def _modules(program: str, home: Path) -> int:
     counter, result = str(ROOT / "tests" / "bench" / "first_frame.py"), home / "modules"
-    with terminal([counter, FRAME.decode(), str(result), program], home) as screen:
-        screen.wait_for(FRAME)
+    with terminal([counter, TREE.decode(), str(result), program], home) as screen:
+        screen.wait_for(TREE)
     return int(result.read_text())
 
 
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+    return port
+
+
 async def _write_projects(home: Path) -> None:
-    (home / "data").mkdir(mode=0o700)
+    for name in ("data", "config"):
+        (home / name).mkdir(mode=0o700)
+    wanted = {
+        "restore_last_session": True,
+        "http_server_enabled": True,
+        "http_server_auto_start": True,
+        "http_server_port": _free_port(),
+    }
+    (home / "config" / "preferences.json").write_text(json.dumps(wanted))
     database, _ = await Database.open(home / "data" / "spinney.db")
     state = State()
     try:
@@ -91,6 +122,7 @@ async def _write_projects(home: Path) -> None:
             after = apply(state, event)
             await database.write(statements_for(event, state, after))
             state = after
+        await write_messages(database, LAST, MESSAGES)
     finally:
         await database.close()
 
@@ -121,12 +153,14 @@ def _made(home: Path) -> list[Event]:
             made += [
                 SessionCreated(
                     session=Session(
-                        id=f"{worktree.id}-{at}",
+                        id=key_of,
                         worktree_id=worktree.id,
                         name=f"session-{at}",
                         created_at=at,
+                        updated_at=time.time() if key_of == LAST else at,
+                        message_count=MESSAGES if key_of == LAST else 0,
                     )
                 )
-                for at in range(SESSIONS)
+                for at, key_of in enumerate(f"{worktree.id}-{n}" for n in range(SESSIONS))
             ]
     return made

@@ -18,10 +18,10 @@ from textual.widgets import Static
 
 from tui import bars, keymap
 from tui.actions.local import LOCAL
-from tui.marks import in_need
-from tui.places import Place, is_shown, nearest, project_of, shown_sessions, worktree_of
+from tui.beginning import EVERY, Beginning
+from tui.places import Place, is_shown, nearest, project_of, worktree_of
 from tui.plain import Announcements
-from tui.steps import is_project, missing_agents, next_step, repository_at
+from tui.steps import missing_agents, next_step, repository_at
 from tui.terminal import WIDE, Terminal, size_problem
 from tui.widgets.chat import Chat
 from tui.widgets.key_hints import KeyHints
@@ -70,13 +70,15 @@ class MainScreen(Screen[None]):
         self.server_address = ""
         """Where the server answers, while it runs."""
         self._agents_missing: tuple[str, ...] = ()
+        self.beginning = Beginning(self, None)
 
     def compose(self) -> ComposeResult:
         """The whole frame."""
         yield TopBar(id="top")
         with Horizontal(id="body"):
-            yield ProjectTree(id="tree")
-            yield Chat(id="chat")
+            yield self.beginning.tree()
+            with Chat(id="chat"):
+                yield from self.beginning.picture()
         if self.terminal.plain:
             yield Announcements(id="announcements")
         yield KeyHints(id="keys")
@@ -85,6 +87,7 @@ class MainScreen(Screen[None]):
     def on_mount(self) -> None:
         """Frame the tree, and wait for the client."""
         self.projects.border_title = "Projects"
+        self.set_interval(EVERY, self.beginning.keep)
         self.chat.welcome.focus()
         bars.name_keys(self)
 
@@ -156,6 +159,9 @@ class MainScreen(Screen[None]):
             if change.lost is None:
                 self._follow_place(change)
             bars.follow(self)
+        self.beginning.changed()
+        if self.session is None or change.lost is not None:
+            self.beginning.lift()
         self.link.tell_events(change.events)
 
     def recolor(self) -> None:
@@ -177,21 +183,7 @@ class MainScreen(Screen[None]):
         else:
             self._show_step()
             if change.loaded and place is None:
-                self._begin(change.state)
-
-    def _begin(self, state: "State") -> None:
-        """At the start: the only session or the last one, or else the keys choose among them."""
-        here = is_project(state, self.offered)
-        sessions = shown_sessions(state, here) or shown_sessions(state)
-        if not sessions or (here is None and self.offered is not None):
-            return
-        if len(sessions) == 1 or state.preferences.restore_last_session:
-            self.action_open_session(sessions[0].id)
-            return
-        first = next(iter(in_need(state)), sessions[0])
-        self.projects.point_at(Place("session", first.id))
-        self.add_class("tree-open")
-        self.call_after_refresh(self.projects.focus)
+                self.beginning.begin(change.state)
 
     def _follow_session(self) -> None:
         session = self.session
@@ -215,6 +207,7 @@ class MainScreen(Screen[None]):
     def on_descendant_focus(self) -> None:
         """Other keys matter in another pane."""
         bars.name_keys(self)
+        self.beginning.focused()
 
     # Opening ------------------------------------------------------------------------------------
 
@@ -303,7 +296,14 @@ class MainScreen(Screen[None]):
 
     @on(ProjectTree.Opened)
     def _row_opened(self, event: ProjectTree.Opened) -> None:
-        self.open_place(event.place)
+        if self.link is None:
+            self.beginning.chosen = event.place
+        else:
+            self.open_place(event.place)
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed before there is anything to write to is not lost."""
+        self.beginning.keep_key(event)
 
     @on(Welcome.Accepted)
     def _step_accepted(self, event: Welcome.Accepted) -> None:

@@ -5,7 +5,7 @@ they are drawn, from plain text and roles, so that no name can ever be read as m
 that are typed here filter the rows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
@@ -25,14 +25,18 @@ from tui.tree_index import TreeIndex
 from tui.tree_rows import (
     NAME_ROLES,
     TAIL_ROLES,
+    Part,
     Row,
+    depth_of,
     has_moved,
     row_parts,
+    walk,
     worktree_has_moved,
 )
 
 if TYPE_CHECKING:
     from tui.mirror import Change
+    from tui.snapshot import SavedRow
 
 Node = TreeNode[Row]
 
@@ -74,6 +78,19 @@ class ProjectTree(Tree[Row]):
         """Where the cursor was before the filter."""
         self._moving_to: Place | None = None
         """Where the cursor will be once the rows stand."""
+
+    # Before anything is known -------------------------------------------------------------------
+
+    def restore(self, rows: "Iterable[SavedRow]") -> None:
+        """Show what the rows said last; the first state puts right what is not so any more."""
+        above = [self.root]
+        for row in rows:
+            del above[max(1, row.depth + 1) :]
+            if row.place not in self._rows:
+                self._unfolded[row.place] = row.is_open
+                node = self._add(above[-1], row.place, len(above[-1].children))
+                self._say(node, row.parts)
+                above.append(node)
 
     # What the mirror tells ----------------------------------------------------------------------
 
@@ -189,9 +206,8 @@ class ProjectTree(Tree[Row]):
 
     def _is_unfolded(self, place: Place) -> bool:
         """Whether a row shows what is below it: as somebody left it, or else where rows are few."""
-        if self.filter or self._index is None:
-            return bool(self.filter)
-        return self._unfolded.get(place, self._index.is_small)
+        few = self._index is not None and self._index.is_small
+        return bool(self.filter) or self._unfolded.get(place, few)
 
     def _draw(self, node: Node) -> None:
         row, index = node.data, self._index
@@ -201,7 +217,11 @@ class ProjectTree(Tree[Row]):
         parts = tuple(row_parts(row, index.state, folded=not node.is_expanded))
         if parts == row.parts:
             return
-        row.parts = parts
+        self._say(node, parts)
+
+    def _say(self, node: Node, parts: tuple[Part, ...]) -> None:
+        assert node.data is not None
+        node.data.parts = parts
         # The label is what the tree measures; what is drawn comes from the parts.
         node.set_label(Text("".join(text for text, _ in parts) or " "))
 
@@ -228,16 +248,10 @@ class ProjectTree(Tree[Row]):
                 for first, last in occurrences(self.filter, part):
                     side.stylize(self._role("match", on_cursor), start + first, start + last)
         width = self.scrollable_content_region.width
-        room = width - self._depth(node) * self.guide_depth - tail.cell_len
+        room = width - depth_of(node) * self.guide_depth - tail.cell_len
         text.truncate(max(4, room), overflow="ellipsis")
         text.append(" " * max(0, room - text.cell_len), style)
         return text.append_text(tail)
-
-    def _depth(self, node: Node) -> int:
-        depth = 0
-        while (parent := node.parent) is not None and parent is not self.root:
-            node, depth = parent, depth + 1
-        return depth
 
     def _role(self, role: str, on_cursor: bool) -> Style:
         if role.startswith("#"):
@@ -254,6 +268,8 @@ class ProjectTree(Tree[Row]):
 
     def on_key(self, event: events.Key) -> None:
         """Letters filter; with a filter, space is one of them, too."""
+        if self._index is None:
+            return
         if event.is_printable and event.character and (self.filter or event.character != " "):
             wanted = self.filter + event.character
         elif self.filter and event.key in ("escape", "backspace"):
@@ -287,7 +303,7 @@ class ProjectTree(Tree[Row]):
             return
         if not self.filter:
             self._came_from = self.place
-            nodes = (n for n in _walk(self.root) if n.data is not None and n.allow_expand)
+            nodes = (n for n in walk(self.root) if n.data is not None and n.allow_expand)
             self._unfolded.update((n.data.place, n.is_expanded) for n in nodes if n.data)
         self.filter = text
         for place, node in self._rows.items():
@@ -337,7 +353,7 @@ class ProjectTree(Tree[Row]):
         """Every row's text from top to bottom, folded ones too."""
         return [
             "".join(text for text, _ in node.data.parts)
-            for node in _walk(self.root)
+            for node in walk(self.root)
             if node.data is not None and node is not self.root
         ]
 
@@ -375,9 +391,3 @@ class ProjectTree(Tree[Row]):
             self._put_children(node.data.place)
         else:
             self._draw(node)
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    yield node
-    for child in node.children:
-        yield from _walk(child)

@@ -1,0 +1,283 @@
+"""The first frame shows the last screen, until the real one stands; keys typed meanwhile arrive."""
+
+import json
+import os
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from textual.pilot import Pilot
+
+from tests.tui.conftest import settled, until
+from tui.app import SpinneyApp
+from tui.places import Place
+from tui.screens.problem import Problem
+from tui.snapshot import MOST_BYTES, MOST_ROWS, SavedRow, Snapshot, read, write
+from tui.widgets.still import Still
+
+Started = tuple[SpinneyApp, "Pilot[None]", threading.Event]
+
+
+class Doorstep:
+    """A way to a client that opens when the test says so."""
+
+    def __init__(self, client: FakeClient) -> None:
+        self.client = client
+        self.opens = threading.Event()
+
+    def connect(self) -> FakeClient:
+        self.opens.wait(20)
+        return self.client
+
+
+@asynccontextmanager
+async def started(
+    client: FakeClient, file: Path, *, size: tuple[int, int] = (120, 40), **given: Any
+) -> AsyncIterator[Started]:
+    door = Doorstep(client)
+    app = SpinneyApp(door.connect, data=file.parent, environ={}, **given)
+    try:
+        async with app.run_test(size=size) as pilot:
+            yield app, pilot, door.opens
+    finally:
+        door.opens.set()
+
+
+def a_client(*more: Any, **session: Any) -> FakeClient:
+    state = a_state(a_project(), a_worktree(), a_session(**session), *more)
+    client = FakeClient(state)
+    client.messages["s1"] = [a_message("why does it drop the last row")]
+    return client
+
+
+async def seen_once(file: Path, client: FakeClient | None = None) -> None:
+    """Spinney was here: it opened the session and was left."""
+    client = client or a_client()
+    async with started(client, file) as (app, pilot, opens):
+        opens.set()
+        await until(pilot, lambda: app.main.link is not None and settled(client))
+        await until(pilot, lambda: "drop the last row" in screen_of(app))
+        app.exit()
+
+
+def screen_of(app: SpinneyApp) -> str:
+    strips = app.screen._compositor.render_strips(app.screen.size)
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+async def ready(app: SpinneyApp, pilot: "Pilot[None]", opens: threading.Event) -> None:
+    opens.set()
+    await until(pilot, lambda: app.main.link is not None and app.main.link.mirror.state.projects)
+    await until(pilot, lambda: not app.screen.query(Still))
+
+
+async def test_the_first_frame_holds_the_tree_and_the_last_conversation(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    await seen_once(file)
+    async with started(a_client(), file) as (app, pilot, opens):
+        await pilot.pause()
+        assert app.main.link is None
+        before = screen_of(app)
+        for words in ("alpha", "brave-otter", "Fix the parser", "drop the last row"):
+            assert words in before
+        await ready(app, pilot, opens)
+        now = screen_of(app)
+        # Nothing jumps: every row of the two panes is where it was.
+        assert now.splitlines()[1:-1] == before.splitlines()[1:-1]
+        assert not app.screen.query(Still)
+
+
+async def test_what_is_not_so_any_more_is_put_right(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    await seen_once(file)
+    client = FakeClient(
+        a_state(
+            a_project(name="beta"),
+            a_worktree(id="w2", name="calm-heron"),
+            a_session(id="s2", worktree_id="w2", name="Other work"),
+        )
+    )
+    async with started(client, file) as (app, pilot, opens):
+        await pilot.pause()
+        assert "brave-otter" in " ".join(app.main.projects.labels)
+        await ready(app, pilot, opens)
+        assert app.main.projects.labels == ["beta  main", "calm-heron", "· Other work"]
+        assert "drop the last row" not in screen_of(app)
+        assert app.main.place == Place("session", "s2")
+
+
+async def test_what_is_typed_before_the_client_is_there_stands_in_the_message_box(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "screen.json"
+    await seen_once(file)
+    async with started(a_client(), file) as (app, pilot, opens):
+        await pilot.press(*"go on", "backspace", "n")
+        await ready(app, pilot, opens)
+        await until(pilot, lambda: app.main.chat.composer.text == "go on")
+
+
+async def test_letters_typed_early_filter_the_tree_where_that_has_the_keys(tmp_path: Path) -> None:
+    several = a_client(a_session(id="s2", name="Rename the store"))
+    async with started(several, tmp_path / "screen.json") as (app, pilot, opens):
+        await pilot.press(*"rena")
+        await ready(app, pilot, opens)
+        await until(pilot, lambda: app.main.projects.filter == "rena")
+
+
+async def test_a_row_that_is_opened_early_opens(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    await seen_once(file)
+    two = a_client(a_session(id="s2", name="Rename the store"))
+    async with started(two, file) as (app, pilot, opens):
+        await pilot.pause()
+        app.main.projects.post_message(app.main.projects.Opened(Place("session", "s2")))
+        await pilot.pause()
+        await ready(app, pilot, opens)
+        assert app.main.place == Place("session", "s2")
+
+
+async def test_another_size_or_another_repository_has_the_tree_but_no_picture(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "screen.json"
+    await seen_once(file)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / ".git").write_text("gitdir: elsewhere")
+    for given in ({"size": (100, 40)}, {"offer_path": tmp_path / "other"}):
+        async with started(a_client(), file, **given) as (app, pilot, opens):
+            await pilot.pause()
+            assert not app.screen.query(Still)
+            assert "· Fix the parser" in app.main.projects.labels
+            await ready(app, pilot, opens)
+
+
+async def test_without_a_wish_for_the_last_session_only_the_tree_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    client = a_client(a_session(id="s2", name="Rename the store"))
+    async with started(client, file) as (app, pilot, opens):
+        opens.set()
+        await until(pilot, lambda: app.main.link is not None and settled(client))
+        app.main.action_open_session("s1")
+        await until(pilot, lambda: "drop the last row" in screen_of(app))
+        app.exit()
+    kept = read(file)
+    assert len(kept.rows) == 4
+    assert kept.conversation is None
+
+
+async def test_a_screen_that_has_changed_is_kept_now_and_then(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    client = a_client()
+    async with started(client, file) as (app, pilot, opens):
+        opens.set()
+        await until(pilot, lambda: app.main.link is not None and settled(client))
+        await until(pilot, lambda: "drop the last row" in screen_of(app))
+        await until(pilot, lambda: not app._notifications)
+        await app.main.beginning.keep()
+        first = file.stat()
+        assert read(file).conversation is not None
+        await app.main.beginning.keep()  # nothing happened since
+        assert file.stat().st_mtime_ns == first.st_mtime_ns
+        # Under a dialog there is no conversation to be seen.
+        app.push_screen(Problem("The disk is full."))
+        await pilot.pause()
+        app.main.beginning.changed()
+        await app.main.beginning.keep()
+        assert read(file).conversation is None
+        assert len(read(file).rows) == 3
+
+
+async def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    await seen_once(file)
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_snapshot_is_as_large_as_a_screen_however_much_there_is(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    row = SavedRow(0, Place("project", "p"), (("x" * (MOST_BYTES // 2), "text"),), True)
+    write(file, Snapshot("dark", (row,)))
+    kept = file.stat().st_size
+    write(file, Snapshot("dark", (row, row, row)))
+    assert file.stat().st_size == kept < MOST_BYTES
+    told = json.loads(file.read_text())
+    told["rows"] = [[0, "project", str(n), [["a", "text"]], True] for n in range(MOST_ROWS + 5)]
+    file.write_text(json.dumps(told))
+    assert len(read(file).rows) == MOST_ROWS
+
+
+GOOD = {
+    "version": 1,
+    "theme": "dark",
+    "rows": [[0, "project", "p", [["alpha", "strong"]], True]],
+    "conversation": {
+        "session_id": "s",
+        "project_path": "/p",
+        "screen": [120, 40],
+        "dark": True,
+        "lines": [[["hello", "bold #ffffff on #000000"]]],
+    },
+}
+
+
+def spoiled(**changes: Any) -> str:
+    return json.dumps({**GOOD, **changes})
+
+
+DAMAGED = {
+    "empty": "",
+    "no JSON": '{"version": 1, "rows": [',
+    "a list": "[]",
+    "another version": spoiled(version=2),
+    "no theme": spoiled(theme="neon"),
+    "rows of another kind": spoiled(rows=[[0, "root", "p", [], True]]),
+    "rows with too little": spoiled(rows=[[0]]),
+    "a depth that is none": spoiled(rows=[["0", "project", "p", [], True]]),
+    "control bytes in a row": spoiled(rows=[[0, "project", "p", [["\x1b]0;x\x07", "text"]], True]]),
+    "control bytes in a line": spoiled(
+        conversation={**GOOD["conversation"], "lines": [[["\x9b31m", ""]]]}  # type: ignore[dict-item]
+    ),
+    "a style that is none": spoiled(
+        conversation={**GOOD["conversation"], "lines": [[["a", "frog"]]]}  # type: ignore[dict-item]
+    ),
+    "lines that are none": spoiled(conversation={**GOOD["conversation"], "lines": 3}),  # type: ignore[dict-item]
+    "something else besides": spoiled(conversation={"more": 1}),
+    "nested without end": "[" * 100_000,
+    "too large": json.dumps({**GOOD, "more": "x" * MOST_BYTES}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_file_is_as_good_as_none(damage: str, tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    file.write_text(json.dumps(GOOD))
+    assert read(file) != Snapshot()
+    file.write_text(DAMAGED[damage])
+    assert read(file) == Snapshot()
+
+
+def test_what_is_no_file_of_ones_own_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    assert read(file) == Snapshot()
+    file.mkdir()
+    assert read(file) == Snapshot()
+    file.rmdir()
+    os.mkfifo(file)
+    assert read(file) == Snapshot()
+    file.unlink()
+    (tmp_path / "elsewhere").write_text(json.dumps(GOOD))
+    file.symlink_to(tmp_path / "elsewhere")
+    assert read(file) == Snapshot()
+
+
+async def test_a_damaged_file_keeps_nobody_from_starting(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    file.write_text(DAMAGED["control bytes in a line"])
+    async with started(a_client(), file) as (app, pilot, opens):
+        await ready(app, pilot, opens)
+        await until(pilot, lambda: "drop the last row" in screen_of(app))

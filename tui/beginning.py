@@ -1,0 +1,168 @@
+"""What is between the first frame and the first state: the last screen, and what is done meanwhile.
+
+The rows of the tree are real ones, which the first state changes where they differ. A picture
+stands for the conversation until that is drawn beneath it. Keys wait for what will take them.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from textual import events
+from textual.strip import Strip
+
+from model.errors import SpinneyError
+from tui import snapshot
+from tui.marks import in_need
+from tui.places import Place, is_shown, shown_sessions
+from tui.snapshot import Conversation, SavedRow, Snapshot
+from tui.steps import is_project
+from tui.tree_rows import depth_of, walk
+from tui.widgets.project_tree import ProjectTree
+from tui.widgets.still import Still
+
+if TYPE_CHECKING:
+    from model.state import State
+    from tui.screens.main import MainScreen
+
+EVERY: Final = 60.0
+"""Seconds after which a screen that has changed is kept: what a killed Spinney shows again."""
+
+_KEPT: Final = {"enter", "backspace", "delete", "up", "down", "left", "right", "home", "end"}
+"""Keys, besides letters, that are kept until there is something that takes them."""
+
+
+class Beginning:
+    """The main screen's beginning, from `file` and for the next start into it."""
+
+    def __init__(self, screen: "MainScreen", file: Path | None) -> None:
+        self._screen = screen
+        self._file = file
+        self.last = snapshot.read(file) if file is not None else Snapshot()
+        self.chosen: Place | None = None
+        """A row that was opened before its place was known."""
+        self._early: list[events.Key] | None = []
+        self._is_begun = False
+        self._still: Still | None = None
+        self._is_kept = True
+
+    # At the start -------------------------------------------------------------------------------
+
+    def tree(self) -> ProjectTree:
+        """The tree with the rows that it had last."""
+        tree = ProjectTree(id="tree")
+        tree.restore(self.last.rows)
+        return tree
+
+    def picture(self) -> Iterator[Still]:
+        """What lies over the conversation, if it is of this screen."""
+        pane, offered = self.last.conversation, self._screen.offered
+        plain = self._screen.terminal.plain
+        if plain or pane is None or (offered is not None and str(offered) != pane.project_path):
+            return
+        look = (tuple(self._screen.app.size), self._screen.spinney.is_dark)
+        if look == (pane.screen, pane.dark):
+            self._still = Still(pane.lines, id="still")
+            yield self._still
+
+    @property
+    def _session_id(self) -> str | None:
+        """The session in the picture."""
+        pane = self.last.conversation
+        return pane.session_id if pane is not None and self._still is not None else None
+
+    def keep_key(self, event: events.Key) -> None:
+        """Take a key that nobody can take yet."""
+        if self._early is not None and (event.is_printable or event.key in _KEPT):
+            self._early.append(event.copy())
+            event.stop()
+            event.prevent_default()
+
+    def begin(self, state: "State") -> None:
+        """At the first state: open the only session or the last one, or let the keys choose."""
+        screen = self._screen
+        self._is_begun = True
+        if self.chosen is not None and is_shown(self.chosen, state):
+            screen.open_place(self.chosen)
+            return
+        here = is_project(state, screen.offered)
+        sessions = shown_sessions(state, here) or shown_sessions(state)
+        if not sessions or (here is None and screen.offered is not None):
+            self._early = None  # There is nothing that they could have been meant for.
+            return
+        if len(sessions) == 1 or state.preferences.restore_last_session:
+            seen = self._session_id
+            shown = next((session for session in sessions if session.id == seen), sessions[0])
+            screen.action_open_session(shown.id)
+            return
+        first = next(iter(in_need(state)), sessions[0])
+        screen.projects.point_at(Place("session", first.id))
+        screen.add_class("tree-open")
+        screen.call_after_refresh(screen.projects.focus)
+
+    def focused(self) -> None:
+        """The focus has moved: hand on what was typed, if it is where it will stay."""
+        if not self._is_begun or self._early is None:
+            return
+        early, self._early = self._early, None
+        for key in early:
+            # As from the keyboard: the screen's own keys would never rise to the app's bindings.
+            self._screen.app.post_message(key.set_sender(self._screen.app))
+
+    def lift(self) -> None:
+        """Take the picture away: what it stood for is drawn, or will not be."""
+        if self._still is not None:
+            self._still.remove()
+            self._still = None
+
+    # For the next start -------------------------------------------------------------------------
+
+    def changed(self) -> None:
+        """The screen is not what was kept any more."""
+        self._is_kept = False
+
+    async def keep(self) -> None:
+        """Write the screen down, if it has changed."""
+        if not self._is_kept and self._file is not None and (taken := self._take()) is not None:
+            self._is_kept = True
+            await asyncio.to_thread(_write, self._file, taken)
+
+    def keep_at_once(self) -> None:
+        """Write the screen down before it goes."""
+        if self._file is not None and (taken := self._take()) is not None:
+            _write(self._file, taken)
+
+    def _take(self) -> Snapshot | None:
+        screen = self._screen
+        if screen.link is None or screen.mirror.lost is not None or not self._is_begun:
+            return None
+        rows = tuple(
+            SavedRow(depth_of(node), node.data.place, node.data.parts, node.is_expanded)
+            for node in islice(walk(screen.projects.root), 1, snapshot.MOST_ROWS + 1)
+            if node.data is not None
+        )
+        return Snapshot(screen.state.preferences.theme, rows, self._conversation())
+
+    def _conversation(self) -> Conversation | None:
+        """The pane, if the next start would open its session."""
+        screen, state = self._screen, self._screen.state
+        session, project = screen.session, screen.project
+        wanted = state.preferences.restore_last_session or len(shown_sessions(state)) == 1
+        if session is None or project is None or not wanted or screen.app.screen is not screen:
+            return None
+        if self._still is not None or len(screen.app._notifications):
+            return self.last.conversation
+        area = screen.chat.content_region
+        drawn = screen._compositor.render_strips(screen.size)[area.y : area.bottom]
+        lines = tuple(Strip(strip.crop(area.x, area.right)) for strip in drawn)
+        size = (screen.size.width, screen.size.height)
+        return Conversation(session.id, project.path, size, screen.spinney.is_dark, lines)
+
+
+def _write(file: Path, taken: Snapshot) -> None:
+    try:
+        snapshot.write(file, taken)
+    except SpinneyError:
+        pass  # The next start shows an older screen, or none, for a moment.
