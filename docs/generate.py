@@ -14,9 +14,12 @@ from model.reference import schema
 from server.http_api import OPERATIONS, HttpApi
 from server.static import StaticFiles
 from server.websocket import WebSockets
+from tui.keymap import ACTIONS, Action, all_shown
+from tui.screens.help import AREAS, Area
 
 DOCS: Final = Path(__file__).parent
 _MADE: Final = "<!-- Made from the code by `make docs`. -->"
+_END: Final = "<!-- End of what is made. -->"
 
 
 def pages() -> dict[str, str]:
@@ -28,11 +31,33 @@ def pages() -> dict[str, str]:
         "preferences.md": _page(_preferences()),
         "http.md": _page(_http()),
         "contract.md": _page(proofs.page()),
+        "terminal.md": _with_keys((DOCS / "terminal.md").read_text()),
     }
 
 
 def _page(lines: Iterator[str]) -> str:
     return "\n".join([_MADE, *lines]) + "\n"
+
+
+def _with_keys(page: str) -> str:
+    """The page with its tables of keys as the key map has them; the words around them stay."""
+    before, _, rest = page.partition(f"{_MADE}\n")
+    after = rest.partition(f"{_END}\n")[2]
+    tables = "\n".join(chain.from_iterable(_keys(area) for area in AREAS))
+    return f"{before}{_MADE}\n{tables}\n\n{_END}\n{after}"
+
+
+def _keys(area: Area) -> Iterator[str]:
+    yield from ["", f"### {area.title}", "", "| key | does | name |", "| --- | --- | --- |"]
+    for keys, words in area.own:
+        yield f"| {_cell(keys)} | {_cell(words)} | |"
+    for action in ACTIONS:
+        if action.where == area.where:
+            yield f"| {_cell(all_shown(action.keys))} | {_cell(_doing(action))} | `{action.id}` |"
+
+
+def _doing(action: Action) -> str:
+    return f"{action.title}. {action.help}" if action.help else action.title
 
 
 def _commands(commands: dict[str, Any]) -> Iterator[str]:

@@ -16,7 +16,9 @@ from model.reference import schema
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
-PAGES = ["commands.md", "contract.md", "events.md", "http.md", "preferences.md"]
+PAGES = [
+    "commands.md", "contract.md", "events.md", "http.md", "preferences.md", "terminal.md"
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PAGES)

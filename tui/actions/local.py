@@ -18,7 +18,12 @@ def help(screen: "MainScreen") -> None:
     """Keys and marks."""
     from tui.screens.help import help_page
 
-    screen.app.push_screen(help_page(screen.key_overrides, screen.size.width))
+    def then(key: str | None) -> None:
+        if key == "k":
+            screen.action_do("edit_keys")
+
+    page = help_page(screen.key_overrides, screen.size.width, screen.focused)
+    screen.app.push_screen(page, then)
 
 
 def quit(screen: "MainScreen") -> None:
