@@ -170,7 +170,7 @@ class Composer(MessageArea):
         # The text box has keys of its own for these.
         *(
             Binding(BY_ID[name].keys, f"screen.do('{name}')", show=False, id=name)
-            for name in ("external_editor", "next_waiting", "search")
+            for name in ("external_editor", "next_waiting", "open_shell", "search")
         ),
     ]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final, Self
 
 from rich.cells import cell_len
-from textual.geometry import Region, Size
+from textual.geometry import Offset, Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import TextArea
@@ -43,6 +43,12 @@ class QuietText(TextArea):
         elif rows != self.virtual_size.height:
             self.set_reactive(Widget.virtual_size, Size(0, rows))
             self._refresh_scrollbars()
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Not in the middle of an undo: there the cursor stands behind the end of the text."""
+        if self.cursor_location[0] >= self.document.line_count:
+            return Offset()
+        return super().scroll_cursor_visible(center, animate)
 
     # Drawing ------------------------------------------------------------------------------------
 
@@ -93,7 +99,7 @@ class QuietText(TextArea):
             if painted is None:
                 super().refresh()
                 return
-            if strip is not painted and (span := _difference(painted, strip)):
+            if strip is not painted and (span := _difference(painted, strip, self.size.width)):
                 start, end = span
                 super().refresh(Region(start, y, end - start, 1))
 
@@ -103,18 +109,19 @@ def _rounded(rows: int, screen: int) -> int:
     return least + -(-max(0, rows - least) // STEP) * STEP
 
 
-def _difference(before: Strip, after: Strip) -> tuple[int, int] | None:
-    """The first cell that differs, and the one behind the last."""
+def _difference(before: Strip, after: Strip, width: int) -> tuple[int, int] | None:
+    """The first cell that differs, and the one behind the last, of rows of up to `width` cells."""
     old, new = list(_characters(before)), list(_characters(after))
     most = min(len(old), len(new))
     start = next((at for at in range(most) if old[at] != new[at]), most)
     if start == len(old) == len(new):
         return None
     end = 0
+    if before.cell_length != after.cell_length:
+        return _width(new[:start]), width
     while end < most - start and old[-1 - end] == new[-1 - end]:
         end += 1
-    width = max(before.cell_length, after.cell_length)
-    return _width(new[:start]), width - _width(new[len(new) - end :])
+    return _width(new[:start]), after.cell_length - _width(new[len(new) - end :])
 
 
 def _characters(strip: Strip) -> Iterator[tuple[str, object]]:
