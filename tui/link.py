@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from tui.diff_comments import Comment
     from tui.screens.commit import CommitDraft
     from tui.screens.main import MainScreen
-    from tui.transcript_targets import Target
     from tui.screens.pull_request import PullRequestDraft
+    from tui.transcript_targets import Target
     from tui.widgets.request_panel import Choice
 
 REACH = 1000
@@ -267,6 +267,9 @@ class Link:
                     self.start(self._look_at_server("" if event.ok else event.detail))
                 case e.TaskCompleted() if (event.task, event.worktree_id) in self.told_here:
                     self.told_here.discard((event.task, event.worktree_id))
+                case e.TaskCompleted(ok=False, task="setup" | "run" | "teardown"):
+                    how = event.detail.partition("\n")[0]
+                    self._screen.say(f"{how} “Scripts” (in ctrl+p) shows it whole.", bad=True)
                 case e.TaskCompleted(ok=False):
                     self._screen.say(f"{event.task}: {event.detail}", bad=True)
                 case e.WorktreeCreateFailed():

@@ -186,8 +186,8 @@ class Scripts:
         if script is not None and not script.trusted:
             raise SpinneyError(
                 f"The script '{name}' in {script.file} of '{worktree.name}' is not the one that"
-                " was trusted, so it did not run. Look at it (get_project_scripts), then trust it"
-                " (trust_project_scripts).",
+                " was trusted, so it did not run. Read it, and trust it if you do (“Scripts”;"
+                " get_project_scripts, trust_project_scripts).",
                 "forbidden",
             )
         return script

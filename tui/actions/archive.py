@@ -107,7 +107,9 @@ def _what_goes(worktree: "Worktree", losses: "RemovalLosses") -> str:
     if losses.sessions:
         lines.append(f"{_count(losses.sessions, 'session')} with all messages.")
     if not losses.files and not losses.commits and worktree.session_type != "base":
-        lines.append("Everything in it is committed and stands elsewhere, too.")
+        lines.append("What is in it is committed, and on another branch or a remote, too.")
+    if worktree.session_type != "base":
+        lines.append("Files that git ignores (such as .env) are not looked at, and go with it.")
     return "\n".join(lines)
 
 

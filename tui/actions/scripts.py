@@ -45,7 +45,9 @@ async def stop_script(screen: "MainScreen") -> None:
     worktree = pointed_worktree(screen)
     if worktree is None:
         return
+    assert screen.link is not None
     for name in worktree.running_scripts:
+        screen.link.told_here.add((name, worktree.id))
         await screen.client.call(
             commands.stop_worktree_script, worktree_id=worktree.id, script=name
         )
@@ -72,6 +74,9 @@ def _work(screen: "MainScreen", worktree: "Worktree") -> ScriptWork:
         await call(commands.run_worktree_script, worktree_id=worktree_id, script=name)
 
     async def stop(name: ScriptName) -> None:
+        known = screen.state.worktrees.get(worktree_id)
+        if screen.link is not None and known is not None and name in known.running_scripts:
+            screen.link.told_here.add((name, worktree_id))
         await call(commands.stop_worktree_script, worktree_id=worktree_id, script=name)
 
     async def trust(script: Script) -> None:

@@ -132,7 +132,11 @@ class MainScreen(Screen[None]):
         """The worktree of what is open, or of where the tree's cursor is."""
         if self.link is None:
             return None
-        return worktree_of(self.place, self.state) or worktree_of(self.projects.place, self.state)
+        opened, pointed = self.place, worktree_of(self.projects.place, self.state)
+        if pointed is not None and opened is not None and opened.kind == "project":
+            # What is done to the worktree of another project would surprise.
+            return pointed if pointed.project_id == opened.id else None
+        return worktree_of(opened, self.state) or pointed
 
     @property
     def project(self) -> "Project | None":
