@@ -182,11 +182,12 @@ def _remove_stale(path: Path) -> None:
     name = re.compile(rf"\.{re.escape(path.name)}\.(\d+)\.[0-9a-f]+\.tmp")
     for entry in os.scandir(path.parent):
         match = name.fullmatch(entry.name)
-        if match and not _alive(int(match[1])):
+        if match and not is_alive(int(match[1])):
             Path(entry).unlink(missing_ok=True)
 
 
-def _alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Whether there is a process of this number."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -13,13 +13,14 @@ from pathlib import Path
 
 from model import PROTOCOL, __version__
 from model.errors import SpinneyError
-from model.paths import PRIVATE_FILE, unsaved
+from model.paths import PRIVATE_FILE, is_alive, unsaved
 
 LOG_SIZE = 2 * 1024 * 1024
 """Bytes of one log file; one older file is kept."""
 START_TIME = 20.0
 """Seconds within which a Spinney that starts tells where it answers."""
 _LOOK_AGAIN = 0.05
+_LAST_MOMENT = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +170,16 @@ def other_protocol(version: str, who: str = "") -> SpinneyError:
     )
 
 
-def wait_for_end(path: Path, patience: float) -> bool:
-    """Wait until nobody holds the lock any more; whether that came in time (seconds)."""
+def wait_for_end(path: Path, pid: int, patience: float) -> bool:
+    """Wait until this process has ended and holds no lock; whether it did in time (seconds)."""
     end = time.monotonic() + patience
-    while running_here(path) is not None:
+    while (running := running_here(path)) is not None and running.pid == pid:
         if time.monotonic() > end:
             return False
+        time.sleep(_LOOK_AGAIN)
+    # The lock is free a moment before the process is gone. Nobody may have asked what became of it.
+    end = min(end, time.monotonic() + _LAST_MOMENT)
+    while time.monotonic() < end and is_alive(pid):
         time.sleep(_LOOK_AGAIN)
     return True
 

@@ -5,16 +5,19 @@ import json
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
 import termios
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from model.running import running_here, wait_for_end
 
 ROOT = Path(__file__).resolve().parents[1]
 FROM_SOURCE = (sys.executable, str(ROOT / "spinney.py"))
@@ -49,16 +52,20 @@ class OnTerminal:
     inside: int
     """What the program writes to; kept open where a test asks for its state."""
 
+    unread: bytes = b""
+    """What came behind the last words that were waited for."""
+
     def write(self, keys: bytes) -> None:
         """Type."""
         os.write(self.outside, keys)
 
-    def read_until(self, wanted: bytes | None) -> None:
-        """Read until these bytes came, or until nobody writes there any more."""
+    def read_until(self, wanted: bytes | None) -> bytes:
+        """Read until these bytes came, or until nobody writes there any more; what was read."""
         if wanted is None:
             os.close(self.inside)
             self.inside = -1
-        seen, end = b"", time.monotonic() + PATIENCE
+        seen, end = self.unread, time.monotonic() + PATIENCE
+        self.unread = b""
         while wanted is None or wanted not in seen:
             ready, _, _ = select.select([self.outside], [], [], max(0.0, end - time.monotonic()))
             assert ready, seen[-2000:]
@@ -66,7 +73,9 @@ class OnTerminal:
                 seen += os.read(self.outside, 65536)
             except OSError:  # Linux says so when the last program has closed the terminal.
                 assert wanted is None, seen[-2000:]
-                return
+                return seen
+        before, found, self.unread = seen.partition(wanted)
+        return before + found
 
     def vanish(self) -> None:
         """Be gone, as when a window is killed; no signal says so to who is not its session."""
@@ -179,12 +188,17 @@ class Program:
                 pass  # `communicate` was called before and has closed the pipes.
 
     @contextmanager
-    def on_a_terminal(self, *arguments: str) -> Iterator[OnTerminal]:
-        """The program in a terminal of its own."""
+    def on_a_terminal(
+        self, *arguments: str, command: tuple[str, ...] | None = None
+    ) -> Iterator[OnTerminal]:
+        """The program, or another command, in a terminal of its own.
+
+        What goes on without it is for the test to end: see `kill`.
+        """
         outside, inside = pty.openpty()
         fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         process = subprocess.Popen(
-            [*self.command, *arguments],
+            [*(command or self.command), *arguments],
             cwd=self.cwd,
             env=self.environ | {"TERM": "xterm-256color"},
             stdin=inside,
@@ -200,6 +214,14 @@ class Program:
             process.wait()
             for descriptor in {terminal.outside, terminal.inside} - {-1}:
                 os.close(descriptor)
+
+    def kill(self) -> None:
+        """Kill whoever holds the data directory, if anybody does."""
+        running = running_here(self.data / "spinney.lock")
+        if running is not None:
+            with suppress(ProcessLookupError):
+                os.kill(running.pid, signal.SIGKILL)
+            assert wait_for_end(self.data / "spinney.lock", running.pid, PATIENCE)
 
     @contextmanager
     def serving(self, *arguments: str) -> Iterator[Serving]:

@@ -66,6 +66,8 @@ class Mirror:
     changed: Callable[[Change], None]
     state: State = field(default_factory=State)
     lost: Lost | None = None
+    _told: bool = False
+    """Whether the state is the client's; over a network that takes its time."""
     followers: list[Callable[[Change], None]] = field(default_factory=list)
     """Who else is told of changes, after `changed`: screens over the main one."""
     _waiting: list[tuple[Callable[[State], bool], "asyncio.Future[State]"]] = field(
@@ -84,8 +86,8 @@ class Mirror:
             await asyncio.sleep(RETRY)
 
     async def until(self, true: Callable[[State], bool], within: float = 60) -> State:
-        """The first state in which `true` holds. Raises `TimeoutError`."""
-        if true(self.state):
+        """The first state that was told in which `true` holds. Raises `TimeoutError`."""
+        if self._told and true(self.state):
             return self.state
         future: asyncio.Future[State] = asyncio.get_running_loop().create_future()
         self._waiting.append((true, future))
@@ -101,6 +103,7 @@ class Mirror:
         match update:
             case Loaded():
                 self.state, self.lost = update.state, None
+                self._told = True
                 change = _difference(before, self.state, loaded=True)
             case Happened():
                 self.lost = None

@@ -79,7 +79,7 @@ async def end(places: Directories) -> str:
         interrupted = await _told_to_end(running)
     except (TimeoutError, SpinneyError):
         raise running.hung from None
-    if not await asyncio.to_thread(wait_for_end, places.lock, END_TIME):
+    if not await asyncio.to_thread(wait_for_end, places.lock, running.pid, END_TIME):
         raise SpinneyError(
             f"Spinney (process {running.pid}) was told to end and is still at it."
             f" If it does not come to an end: kill -9 {running.pid}"

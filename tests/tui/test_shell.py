@@ -20,6 +20,7 @@ from tui.actions.local import LOCAL
 from tui.app import SpinneyApp
 from tui.screens.canvas import CANVAS
 from tui.screens.dialog import Confirm, Dialog, Report
+from tui.screens.leave import Leave
 from tui.screens.problem import Problem
 from tui.widgets.top_bar import TopBar
 
@@ -263,13 +264,59 @@ async def test_it_quits_at_once_when_nothing_runs(start: Start) -> None:
 async def test_it_asks_before_a_run_is_interrupted(start: Start) -> None:
     async with start(a_client(status="running")) as (app, pilot):
         await pilot.press("ctrl+q")
-        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await until(pilot, lambda: isinstance(app.screen, Leave))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
         await pilot.press("ctrl+q")
-        await until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, Leave))
+        await pilot.press("l")  # A screen without a Spinney behind it cannot be outlived.
+        assert app.is_running
+        await pilot.press("q")
         await until(pilot, lambda: not app.is_running)
+        assert app.ending == "quit"
+
+
+@pytest.mark.parametrize("key", ["l", "enter"])
+async def test_leaving_it_running_is_what_enter_does(start: Start, key: str) -> None:
+    async with start(a_client(status="running")) as (app, pilot):
+        app.outlived = True
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: isinstance(app.screen, Leave))
+        await pilot.press(key)
+        await until(pilot, lambda: not app.is_running)
+        assert app.ending == "leave"
+
+
+async def test_an_attached_screen_leaves_at_once_and_ends_nothing(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        app.attached = True
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: not app.is_running)
+    assert not client.called("stop_spinney")
+
+
+async def test_an_attached_screen_stops_spinney_when_asked_twice(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        app.attached = True
+        app.main.action_do("stop_spinney")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        assert "One run is interrupted" in app.screen.sentence  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.is_running)
+    assert client.called("stop_spinney")
+
+
+async def test_a_draft_stays_while_the_connection_is_lost(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await pilot.press(*"half a thought")
+        client.lose()
+        await until(pilot, lambda: "connection lost" in app.main.query_one(TopBar).text)
+        client.reload()
+        await until(pilot, lambda: "connection lost" not in app.main.query_one(TopBar).text)
+        assert app.main.chat.composer.text == "half a thought"
 
 
 async def test_nothing_ticks_while_nothing_runs(start: Start) -> None:

@@ -1,0 +1,360 @@
+"""Agents outlive their terminal: Spinney goes on without a screen, and screens come and go."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from model.running import running_here
+from tests.program import PATIENCE, OnTerminal, Program
+
+STREAM = "/demo stream 200000 50"
+BACK = b"\x1b[?1049l"
+"""The terminal is given back."""
+
+Leave = Callable[[OnTerminal], None]
+
+
+@pytest.fixture
+def spinney(tmp_path: Path) -> Iterator[Program]:
+    program = Program(tmp_path)
+    yield program
+    program.kill()
+
+
+def pid_of(spinney: Program) -> int:
+    running = running_here(spinney.data / "spinney.lock")
+    assert running is not None, "nobody runs here"
+    return running.pid
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    """Ask until it holds; for other processes, which tell nothing by themselves."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"waited in vain until {what}"
+        time.sleep(0.05)
+
+
+def session_at_work(spinney: Program) -> str:
+    """A session in a new repository whose agent writes for hours; its id."""
+    project = spinney.call("add_project", f"path={spinney.made_repository()}")
+    worktree = spinney.call("create_worktree", f"projectId={project['id']}")
+    until(lambda: (Path(worktree["path"]) / ".git").exists(), "the worktree is made")
+    session = spinney.call("create_session", f"worktreeId={worktree['id']}")
+    spinney.call("send_chat_message", f"sessionId={session['id']}", f"message={STREAM}")
+    return str(session["id"])
+
+
+def status_of(spinney: Program, session_id: str) -> str:
+    return str(spinney.call("get_session", f"sessionId={session_id}")["status"])
+
+
+@contextmanager
+def at_work(spinney: Program) -> Iterator[tuple[OnTerminal, str]]:
+    """Spinney on a terminal that shows a session at work."""
+    with spinney.on_a_terminal("open", "--demo", ".") as terminal:
+        terminal.read_until(b"Welcome")
+        session_id = session_at_work(spinney)
+        terminal.read_until(b"1 running")
+        yield terminal, session_id
+
+
+def hang_up(terminal: OnTerminal) -> None:
+    terminal.process.send_signal(signal.SIGHUP)
+
+
+def vanish(terminal: OnTerminal) -> None:
+    terminal.vanish()
+
+
+def kill_what_the_shell_waits_for(terminal: OnTerminal) -> None:
+    terminal.process.kill()
+
+
+def choose_to_leave(terminal: OnTerminal) -> None:
+    terminal.write(b"\x11")
+    terminal.read_until(b"leave running")
+    terminal.write(b"l")
+
+
+# Going on without a screen -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("leave", [hang_up, vanish, kill_what_the_shell_waits_for, choose_to_leave])
+def test_an_agent_goes_on_when_its_terminal_goes_and_any_other_shows_it(
+    spinney: Program, leave: Leave
+) -> None:
+    with at_work(spinney) as (terminal, session_id):
+        pid = pid_of(spinney)
+        leave(terminal)
+        if terminal.outside >= 0:
+            terminal.read_until(BACK)
+        terminal.process.wait(timeout=PATIENCE)
+        until(lambda: not terminals_of(pid), "the terminal is let go of")
+        assert status_of(spinney, session_id) == "running"
+        with spinney.on_a_terminal() as other:
+            other.read_until(b"1 running")
+            other.write(b"\x11")
+            other.read_until(BACK)
+            assert other.process.wait(timeout=PATIENCE) == 0
+            # A screen that is only attached ends nothing by leaving.
+            assert pid_of(spinney) == pid
+            assert status_of(spinney, session_id) == "running"
+            family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+            stopped = spinney.run("stop")
+            assert (stopped.returncode, stopped.stderr) == (0, "")
+            assert f"process {pid}) has ended. One run was interrupted." in stopped.stdout
+            assert psutil.wait_procs(family, timeout=PATIENCE)[1] == []
+
+
+def terminals_of(pid: int) -> list[str]:
+    """The terminals that a process has open."""
+    opened = (str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir() if path.exists())
+    return [path for path in opened if path.startswith(("/dev/pts", "/dev/tty"))]
+
+
+def test_leaving_says_how_to_come_back(spinney: Program) -> None:
+    with at_work(spinney) as (terminal, _):
+        choose_to_leave(terminal)
+        terminal.read_until(BACK)
+        said = terminal.read_until(b"`spinney stop` ends it.")
+        assert f"(process {pid_of(spinney)})".encode() in said
+        assert terminal.process.wait(timeout=PATIENCE) == 0
+
+
+def test_quitting_while_an_agent_works_interrupts_it_only_when_that_was_chosen(
+    spinney: Program,
+) -> None:
+    with at_work(spinney) as (terminal, _):
+        pid = pid_of(spinney)
+        family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+        terminal.write(b"\x11")
+        terminal.read_until(b"quit and interrupt")
+        terminal.write(b"q")
+        terminal.read_until(BACK)
+        assert terminal.process.wait(timeout=PATIENCE) == 0
+        assert psutil.wait_procs(family, timeout=PATIENCE)[1] == []
+        assert running_here(spinney.data / "spinney.lock") is None
+
+
+def test_with_nothing_at_work_it_quits_at_once(spinney: Program) -> None:
+    with spinney.on_a_terminal() as terminal:
+        terminal.read_until(b"Welcome")
+        terminal.write(b"\x11")
+        terminal.read_until(BACK)
+        assert terminal.process.wait(timeout=PATIENCE) == 0
+        assert running_here(spinney.data / "spinney.lock") is None
+
+
+@pytest.mark.parametrize("first_hung_up", [False, True])
+def test_a_termination_ends_everything_with_or_without_a_screen(
+    spinney: Program, first_hung_up: bool
+) -> None:
+    with at_work(spinney) as (terminal, _):
+        pid = pid_of(spinney)
+        family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+        if first_hung_up:
+            hang_up(terminal)
+            terminal.process.wait(timeout=PATIENCE)
+            os.kill(pid, signal.SIGTERM)
+        else:
+            terminal.process.send_signal(signal.SIGTERM)
+            terminal.read_until(BACK)
+        assert terminal.process.wait(timeout=PATIENCE) == 0
+        assert psutil.wait_procs(family, timeout=PATIENCE)[1] == []
+
+
+def test_a_killed_spinney_gives_its_terminal_back_and_can_be_started_again(
+    spinney: Program,
+) -> None:
+    with at_work(spinney) as (terminal, session_id):
+        os.kill(pid_of(spinney), signal.SIGKILL)
+        terminal.read_until(BACK)
+        terminal.read_until(b"It was killed")
+        assert terminal.process.wait(timeout=PATIENCE) == 128 + signal.SIGKILL
+    with spinney.on_a_terminal("open", "--demo", ".") as again:
+        again.read_until(b"interrupted")
+        assert status_of(spinney, session_id) == "idle"
+
+
+# Two terminals -----------------------------------------------------------------------------------
+
+
+def test_a_second_terminal_is_a_screen_of_the_first_spinney(spinney: Program) -> None:
+    with at_work(spinney) as (first, _), spinney.on_a_terminal() as second:
+        second.read_until(b"1 running")
+        second.write(b"\x11")
+        second.read_until(BACK)
+        assert second.process.wait(timeout=PATIENCE) == 0
+        assert first.process.poll() is None
+
+
+def test_attach_without_an_address_shows_who_runs_here(spinney: Program) -> None:
+    with spinney.serving("--demo"):
+        session_at_work(spinney)
+        with spinney.on_a_terminal("attach") as terminal:
+            terminal.read_until(b"1 running")
+
+
+def test_attach_where_nobody_runs_says_so(spinney: Program) -> None:
+    with spinney.on_a_terminal("attach") as terminal:
+        terminal.read_until(b"No Spinney is running here.")
+        assert terminal.process.wait(timeout=PATIENCE) == 1
+
+
+def test_a_stop_ends_a_screen_too(spinney: Program) -> None:
+    with at_work(spinney) as (terminal, _):
+        assert spinney.run("stop").returncode == 0
+        terminal.read_until(BACK)
+        assert terminal.process.wait(timeout=PATIENCE) == 0
+
+
+def test_a_stop_where_nobody_runs_is_none_and_no_error(spinney: Program) -> None:
+    ran = spinney.run("stop")
+    assert (ran.returncode, ran.stdout) == (0, "No Spinney is running here.\n")
+
+
+def test_a_spinney_of_another_protocol_is_not_looked_into(spinney: Program) -> None:
+    with spinney.serving() as server:
+        lock = spinney.data / "spinney.lock"
+        lock.write_text(json.dumps({**json.loads(lock.read_text()), "protocol": 99}))
+        with spinney.on_a_terminal("attach") as terminal:
+            terminal.read_until(b"another protocol")
+            assert terminal.process.wait(timeout=PATIENCE) == 1
+        assert server.process.poll() is None
+
+
+# Another machine ---------------------------------------------------------------------------------
+
+
+def test_attach_shows_a_spinney_elsewhere_and_hides_its_token(tmp_path: Path) -> None:
+    there, here = Program(tmp_path / "there"), Program(tmp_path / "here")
+    with there.serving("--demo") as server:
+        session_at_work(there)
+        address = f"{server.base_url}/#token={server.token}"
+        with here.on_a_terminal("attach", address) as terminal:
+            terminal.read_until(b"1 running")
+            screen = psutil.Process(terminal.process.pid)
+            for process in (screen, *screen.children(recursive=True)):
+                assert server.token not in " ".join(process.cmdline())
+            terminal.write(b"\x11")
+            terminal.read_until(BACK)
+            assert terminal.process.wait(timeout=PATIENCE) == 0
+        assert server.process.poll() is None
+        assert not (here.data / "spinney.lock").exists()
+
+
+def test_attach_asks_for_a_token_that_was_not_given(tmp_path: Path) -> None:
+    there, here = Program(tmp_path / "there"), Program(tmp_path / "here")
+    with there.serving("--demo") as server:
+        session_at_work(there)
+        with here.on_a_terminal("attach", f"127.0.0.1:{server.port}") as terminal:
+            terminal.read_until(b"Token of")
+            terminal.write(server.token.encode() + b"\n")
+            seen = terminal.read_until(b"1 running")
+            assert server.token.encode() not in seen
+
+
+def test_a_wrong_token_is_said_in_a_sentence(tmp_path: Path) -> None:
+    there, here = Program(tmp_path / "there"), Program(tmp_path / "here")
+    here.environ["SPINNEY_TOKEN"] = "wrong-" * 4
+    with there.serving() as server, here.on_a_terminal("attach", server.base_url) as terminal:
+        terminal.read_until(b"does not accept this token")
+        terminal.write(b"q")
+        terminal.read_until(BACK)
+        assert terminal.process.wait(timeout=PATIENCE) == 1
+
+
+def test_a_lost_connection_is_shown_tried_again_and_caught_up_and_the_draft_stays(
+    tmp_path: Path,
+) -> None:
+    there, here = Program(tmp_path / "there"), Program(tmp_path / "here")
+    here.environ["SPINNEY_TOKEN"] = token = "tulip-" * 6
+    with there.serving("--demo", "--token", token) as server:
+        session_id = session_at_work(there)
+        place = ["serve", "--port", str(server.port), "--json", "--demo", "--token", token]
+        with here.on_a_terminal("attach", server.base_url) as terminal:
+            terminal.read_until(b"1 running")
+            terminal.write(b"\x1b[200~half a thought\x1b[201~")
+            terminal.read_until(b"half a thought")
+            server.end()
+            terminal.read_until(b"connection lost")
+            with there.started(*place) as again:
+                assert again.stdout is not None and again.stdout.readline()
+                terminal.read_until(b"interrupted")
+                terminal.write(b" and the rest\r")
+                until(
+                    lambda: (
+                        "half a thought and the rest"
+                        in json.dumps(there.call("get_messages", f"sessionId={session_id}"))
+                    ),
+                    "what was written before the loss is sent whole",
+                )
+
+
+# The shell ---------------------------------------------------------------------------------------
+
+_WITH_JOBS: tuple[str, ...] = (
+    sys.executable,
+    "-ISc",
+    "import fcntl,os,sys,termios;fcntl.ioctl(0,termios.TIOCSCTTY,0);"
+    "os.execvp('bash',['bash','--norc','--noprofile','-i'])",
+)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_ctrl_z_gives_the_terminal_to_the_shell_and_agents_go_on(spinney: Program) -> None:
+    spinney.environ["PS1"] = "shell> "
+    command = " ".join([*spinney.command, "open", "--demo", "."])
+    with spinney.on_a_terminal(command=_WITH_JOBS) as terminal:
+        terminal.read_until(b"shell> ")
+        terminal.write(command.encode() + b"\r")
+        terminal.read_until(b"Welcome")
+        session_id = session_at_work(spinney)
+        terminal.read_until(b"1 running")
+        terminal.write(b"\x1a")
+        terminal.read_until(BACK)
+        terminal.read_until(b"Stopped")
+        before = written(spinney, session_id)
+        until(lambda: written(spinney, session_id) > before, "the agent writes on")
+        # In the background it would draw over the shell: it stays where it is.
+        terminal.write(b"bg\r")
+        terminal.read_until(b"&")
+        terminal.write(b"echo $((41 + 1))\r")
+        assert b"\x1b[?1049h" not in terminal.read_until(b"42")
+        terminal.write(b"fg\r")
+        terminal.read_until(b"\x1b[?1049h")
+        terminal.read_until(b"1 running")
+        terminal.write(b"\x11")
+        terminal.read_until(b"leave running")
+        terminal.write(b"l")
+        terminal.read_until(b"shell> ")
+        assert status_of(spinney, session_id) == "running"
+
+
+def written(spinney: Program, session_id: str) -> int:
+    """How much the agent has written by now."""
+    page: dict[str, Any] = spinney.call("get_messages", f"sessionId={session_id}")
+    return len(json.dumps(page))
+
+
+def test_nobody_is_left_of_it_when_the_front_and_the_terminal_end_together(
+    spinney: Program,
+) -> None:
+    with at_work(spinney) as (terminal, _):
+        pid = pid_of(spinney)
+        terminal.process.kill()
+        terminal.vanish()
+        until(lambda: not terminals_of(pid), "the terminal is let go of")
+        assert spinney.run("stop").returncode == 0
+        assert running_here(spinney.data / "spinney.lock") is None
