@@ -205,6 +205,22 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff_previous_hunk", "p", "Go to the hunk or file before", where="diff"),
     Action("diff_refresh", "f5", "Look anew", where="diff"),
     Action("diff_back", "escape,q", "Back", where="diff", hint="back"),
+    Action(
+        "find",
+        "ctrl+r",
+        "Find in this session",
+        help="Also in what is folded, and in older messages.",
+    ),
+    Action("find_next", "", "Find: the next, newer one", in_palette=False),
+    Action("find_previous", "", "Find: the one before, older", in_palette=False),
+    Action("whole_output", "", "The whole output of the tool under the cursor"),
+    Action("jump", "ctrl+l", "Go to a pane by its letter"),
+    Action(
+        "mouse",
+        "f12",
+        "The mouse: the terminal's or Spinney's",
+        help="The terminal's own selection works while the mouse is its own.",
+    ),
     Action("rename_session", "f4", "Rename the session"),
     Action("previous_session", "alt+left", "Go to the session before", in_palette=False),
     Action("next_session", "alt+right", "Go to the session after", in_palette=False),
@@ -356,6 +372,12 @@ TRANSCRIPT_KEYS = (
     ("letters", "Go to the message box"),
     ("pgup pgdn", "Scroll; older messages load by themselves"),
     ("end", "Back to the newest, and follow it"),
+    (
+        "ctrl+↑ ctrl+↓",
+        "A cursor over the parts of messages: enter opens, c copies, o goes to the "
+        "file, v shows a tool's whole output, g and G lead to the oldest and the newest",
+    ),
+    ("n N", "After a search: the newer and the older find"),
 )
 
 

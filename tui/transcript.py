@@ -19,7 +19,8 @@ _WHEEL: Final = 3
 _MARK: Final = 8
 """Cells at the end of the last row that jump to the end."""
 
-_COMMANDS: Final = frozenset({"j", "k", "c", "o", "g", "G"})
+_COMMANDS: Final = frozenset({"j", "k", "c", "o", "v", "g", "G"})
+_FINDS: Final = frozenset({"n", "N"})
 
 
 class Transcript(TranscriptView, can_focus=True):
@@ -37,6 +38,9 @@ class Transcript(TranscriptView, can_focus=True):
         Binding("o", "go_to_file", "Go to the file", show=False, id="part_file"),
         Binding("g", "scroll_home", "Oldest", show=False, id="transcript_oldest"),
         Binding("G", "scroll_end", "Newest", show=False, id="transcript_newest"),
+        Binding("v", "screen.do('whole_output')", "Whole output", show=False, id="part_output"),
+        Binding("n", "screen.do('find_next')", "Newer find", show=False, id="find_newer"),
+        Binding("N", "screen.do('find_previous')", "Older find", show=False, id="find_older"),
         Binding("escape", "put_away", "Put the cursor away", show=False, id="part_put_away"),
     ]
 
@@ -60,13 +64,16 @@ class Transcript(TranscriptView, can_focus=True):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The cursor's commands exist while it is out."""
-        if action in ("open_part", "copy_part", "go_to_file", "put_away"):
+        if action in ("open_part", "copy_part", "go_to_file"):
             return self.cursor.is_out
+        if action == "put_away":
+            return self.cursor.is_out or bool(self.finder.text)
         return super().check_action(action, parameters)
 
     def on_key(self, event: events.Key) -> None:
         """Hand letters on, unless they are the cursor's."""
         is_command = self.cursor.is_out and event.character in _COMMANDS
+        is_command |= bool(self.finder.text) and event.character in _FINDS
         if event.is_printable and event.character and not is_command:
             event.stop()
             event.prevent_default()
@@ -138,9 +145,27 @@ class Transcript(TranscriptView, can_focus=True):
                 self.go_to(min(first, end - window.height))
         self.refresh_changed()
 
+    def seek(self, text: str) -> None:
+        """Show where these words stand; `find` goes to them."""
+        self.finder.seek(text)
+        self.refresh_changed()
+
+    def find(self, by: int) -> bool:
+        """Go to the next find, or to the one before; whether there is one."""
+        window = self.window
+        row = self.finder.step(window, by) if window is not None else None
+        if window is None or row is None:
+            return False
+        window.settle()
+        if not window.top <= row < window.top + window.height - 1:
+            self.go_to(row - window.height // 2)
+        self.refresh_changed()
+        return True
+
     def action_put_away(self) -> None:
-        """Put the cursor away."""
+        """Put the cursor away, and forget what was sought."""
         self.cursor.put_away()
+        self.finder.seek("")
         self.refresh_changed()
 
     def action_open_part(self) -> None:

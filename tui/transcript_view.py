@@ -22,6 +22,7 @@ from tui.colours import Palette
 from tui.history import History
 from tui.line_parts import prose_rows, strip_of
 from tui.transcript_cursor import Cursor
+from tui.transcript_find import Finder
 from tui.transcript_parts import BODY, Folds, Look
 from tui.transcript_rows import Rows
 from tui.transcript_selection import marked, selected_text, stable_row
@@ -63,6 +64,8 @@ class TranscriptView(ScrollView):
         self._folds: dict[str, Folds] = {}
         self.cursor = Cursor()
         """Seen while the widget has the focus."""
+        self.finder = Finder()
+        """Marks the words that are sought."""
         self._has_news = False
         self._asked_at = -1
         self._selection: Selection | None = None
@@ -92,6 +95,7 @@ class TranscriptView(ScrollView):
         rows.ask(session.request)
         self.window = Window(rows, self.size.height, self._places.get(history.session_id))
         self.cursor.put_away()
+        self.finder.seek("")
         self._has_news, self._asked_at = False, -1
         if self._selection is not None:
             self.screen.clear_selection()
@@ -262,6 +266,7 @@ class TranscriptView(ScrollView):
             mark = Segment(look.signs.cursor, look.tones.accent)
             kind = look.palette.kind
             strip = Strip.join([strip_of([mark], 1, kind), strip.crop(1)])
+        strip = self.finder.marked(strip, look.tones.news)
         if self._selection is None:
             return strip
         return marked(strip, stable_row(rows, index, line), self._selection, look.tones.selected)

@@ -1,0 +1,55 @@
+"""A letter on every pane; pressing it goes there."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.geometry import Region
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+    from tui.screens.main import MainScreen
+
+
+def panes_of(screen: "MainScreen") -> "dict[str, Widget]":
+    """The panes that are seen, by their letters."""
+    chat = screen.chat
+    every = {
+        "p": screen.projects,
+        "w": chat.welcome,
+        "c": chat.transcript,
+        "r": chat.request,
+        "m": chat.composer,
+    }
+    return {key: pane for key, pane in every.items() if pane is not None and pane.region.area}
+
+
+class Jump(ModalScreen[str | None]):
+    """Letters over the screen; any other key leaves."""
+
+    def __init__(self, places: Mapping[str, Region]) -> None:
+        super().__init__()
+        self._places = places
+
+    def compose(self) -> ComposeResult:
+        """A letter at the corner of each pane."""
+        for key, region in self._places.items():
+            label = Static(Content(f" {key} "), classes="jump", markup=False)
+            label.absolute_offset = region.offset
+            yield label
+
+    def on_key(self, event: events.Key) -> None:
+        """Go to the pane of this letter."""
+        event.stop()
+        event.prevent_default()
+        self.dismiss(event.character if event.character in self._places else None)
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the pane that is clicked."""
+        at = (event.screen_x, event.screen_y)
+        self.dismiss(next((k for k, r in self._places.items() if r.contains(*at)), None))
