@@ -42,12 +42,13 @@ class OwnDoor:
         return int(self._server.status().get("clients", 0)) if self._server is not None else 0
 
     async def close(self) -> None:
-        """Let nobody in any more."""
+        """Let nobody in any more. Closing twice is no error."""
         if self._opening is not None:
             await asyncio.gather(self._opening, return_exceptions=True)
         elif self._listening is not None:
             asyncio.get_running_loop().remove_reader(self._listening)
             self._listening.close()
+        self._listening = None
         if self._server is not None:
             await self._server.stop()
 
