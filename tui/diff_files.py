@@ -80,6 +80,8 @@ def _label(file: "ChangedFile", room: int) -> Content:
         counts = [("submodule", "$text-muted")]
     elif file.added is None:
         counts = [("binary", "$text-muted")]
+    elif not file.added and not file.removed and file.mode != file.old_mode:
+        counts = [("mode", "$text-muted")]
     else:
         counts = [(f"+{file.added}", "$success")] if file.added else []
         counts += [(f" −{file.removed}", "$error")] if file.removed else []

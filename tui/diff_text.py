@@ -16,7 +16,9 @@ _NEAR: Final = 200
 """Lines by which a row may have moved and still be the same."""
 _SEARCHED: Final = 4_000
 """Rows before and after its place in which a row is looked for."""
-_HEAD: Final = ("diff --git ", "index ", "--- ", "+++ ", "similarity ", "dissimilarity ")
+_HEAD: Final = (
+    "diff --git ", "index ", "--- ", "+++ ", "similarity ", "dissimilarity ", "old mode ",
+)  # fmt: skip
 
 
 class Heading(NamedTuple):
@@ -134,6 +136,8 @@ def _note(line: str, *, is_head: bool) -> str:
         return ""
     if line == "new file mode 100755":
         return "A new file that can be run."
+    if line in ("new mode 100755", "new mode 100644"):
+        return f"The file can {'now' if line.endswith('755') else 'no longer'} be run."
     if line.startswith("deleted file mode"):
         return "The file is deleted."
     return line.removeprefix("\\ ")

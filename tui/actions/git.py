@@ -183,7 +183,8 @@ async def resolve_conflicts(screen: "MainScreen") -> None:
     listed = "\n".join(f"- {path}" for path in files)
     words = _RESOLVE.format(operation=changes.operation or "merge", files=listed)
     await screen.link.send(session.id, f"{task}\n\nFiles:\n{listed}" if task else words)
-    screen.say(f"“{session.name}” is asked to resolve {len(files)} conflicts.")
+    number = "the conflict" if len(files) == 1 else f"the conflicts in {len(files)} files"
+    screen.say(f"“{session.name}” is asked to resolve {number}.")
 
 
 async def abort_merge(screen: "MainScreen") -> None:

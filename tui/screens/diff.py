@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.containers import Horizontal
-from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import OptionList
 
@@ -22,13 +21,13 @@ from model.errors import SpinneyError
 from model.highlight import highlight_code, language_for_path
 from tui import keymap
 from tui.actions.diff import DIFF
+from tui.diff_bars import counts, keys, title
 from tui.diff_files import FileList
 from tui.diff_rows import DiffRow
 from tui.diff_text import DiffText, diff_text
-from tui.diff_title import counts, title
 from tui.diff_view import DiffView
 from tui.terminal import WIDE
-from tui.widgets.line import Line, clickable
+from tui.widgets.line import Line
 
 if TYPE_CHECKING:
     from model.resources import Worktree
@@ -295,32 +294,7 @@ class Diff(Screen[None]):
         self._name_keys()
 
     def _name_keys(self) -> None:
-        hints = [
-            self._hint(action)
-            for action in keymap.ACTIONS
-            if action.where == "diff" and action.hint and self._is_useful(action.id)
-        ]
-        self.query_one("#keys", Line).show(Content("  ").join(hints[:-1]), hints[-1])
-
-    def _hint(self, action: keymap.Action) -> Content:
-        key = keymap.shown(keymap.keys_of(action.id, self.key_overrides))
-        hint = Content.assemble((key, "bold $accent"), (f" {action.hint}", "$text-muted"))
-        return clickable(hint, f"screen.do('{action.id}')")
-
-    def _is_useful(self, action_id: str) -> bool:
-        match action_id:
-            case "diff_stage" | "diff_discard":
-                return self.side == "unstaged" and bool(self.files.files)
-            case "diff_unstage":
-                return self.side == "staged" and bool(self.files.files)
-            case "diff_comment" | "diff_next_hunk" | "diff_previous_hunk":
-                return not self.is_in_files and bool(self.view.text.rows)
-            case "diff_resolve_conflicts" | "diff_abort_merge":
-                return self.changes is not None and self.changes.operation is not None
-            case "diff_comments":
-                assert self.main.link is not None
-                return bool(self.main.link.comments.get(self.worktree.id))
-        return True
+        self.query_one("#keys", Line).show(*keys(self))
 
     def on_descendant_focus(self) -> None:
         """Other keys matter in another pane."""

@@ -1,14 +1,16 @@
-"""What the title of the diff screen says: whose changes, which side of them, and how many."""
+"""What the bars of the diff screen say: whose changes, which side of them, and the keys."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from tui import keymap
 from tui.widgets.line import clickable
 
 if TYPE_CHECKING:
     from model.commands.changes import ChangedFile, Changes
+    from tui.screens.diff import Diff
 
 
 def title(
@@ -38,3 +40,38 @@ def counts(files: "Sequence[ChangedFile]", comments: int) -> Content:
     number = f"{len(files)} file{'' if len(files) == 1 else 's'}  "
     lines = (f"+{added}", "$success"), (f" −{removed}", "$error")
     return Content.assemble((said, "$warning"), number, *lines)
+
+
+def keys(screen: "Diff") -> tuple[Content, Content]:
+    """The keys that are of use now, and the one that leads back."""
+    hints = [
+        _hint(action, screen)
+        for action in keymap.ACTIONS
+        if action.where == "diff" and action.hint and _is_useful(action.id, screen)
+    ]
+    return Content("  ").join(hints[:-1]), hints[-1]
+
+
+def _hint(action: keymap.Action, screen: "Diff") -> Content:
+    key = keymap.shown(keymap.keys_of(action.id, screen.key_overrides))
+    hint = Content.assemble((key, "bold $accent"), (f" {action.hint}", "$text-muted"))
+    return clickable(hint, f"screen.do('{action.id}')")
+
+
+def _is_useful(action_id: str, screen: "Diff") -> bool:
+    has_files = bool(screen.files.files)
+    match action_id:
+        case "diff_stage" | "diff_discard":
+            return screen.side == "unstaged" and has_files
+        case "diff_stage_all":
+            return screen.side != "branch" and has_files
+        case "diff_unstage":
+            return screen.side == "staged" and has_files
+        case "diff_comment" | "diff_next_hunk" | "diff_previous_hunk":
+            return not screen.is_in_files and bool(screen.view.text.rows)
+        case "diff_resolve_conflicts" | "diff_abort_merge":
+            return screen.changes is not None and screen.changes.operation is not None
+        case "diff_comments":
+            assert screen.main.link is not None
+            return bool(screen.main.link.comments.get(screen.worktree.id))
+    return True
