@@ -55,11 +55,9 @@ class Terminal:
             raise RuntimeError(f"it does not end; the end is {self.shown[-2000:]!r}")
 
     def cpu_seconds(self) -> float:
-        """What all its threads have used up to now, and children that it has waited for."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        children = (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
-        tasks = Path(f"/proc/{self.pid}/task").glob("*/schedstat")
-        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9 + children
+        """What it has used up to now, with the Spinney behind it and children it has waited for."""
+        behind = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return sum(_cpu_seconds(int(pid)) for pid in (self.pid, *behind))
 
     def end(self) -> None:
         """Ask it to end, and see to it."""
@@ -86,6 +84,13 @@ class Terminal:
             self._asked.discard(question)
             os.write(self._descriptor, _ANSWERS[question])
         return bool(piece)
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    children = (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+    tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9 + children
 
 
 @contextmanager
