@@ -15,7 +15,7 @@ import pytest
 
 from tests.program import PATIENCE, ROOT, Program, is_a_sentence, next_line
 
-COMMANDS = ("open", "demo", "serve", "call", "events", "doctor", "completion")
+COMMANDS = ("open", "demo", "attach", "stop", "serve", "call", "events", "doctor", "completion")
 
 SLOW_TO_IMPORT = ("textual", "rich", "aiohttp", "git", "pydantic", "pygments", "asyncio")
 
