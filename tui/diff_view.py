@@ -235,6 +235,7 @@ class DiffView(ScrollView, can_focus=True):
             return Segment(sign, tone)
         if not is_commented:
             sign = ">" if is_ascii else "▌"
+            tone = tone if self.has_focus else self._palette.border
         return Segment(sign, tone + Style(bold=True, reverse=self.has_focus and is_commented))
 
     @property

@@ -93,9 +93,11 @@ def legible(style: Style, system: ColorSystem) -> Style:
 
 
 def nearest(color: RichColor, system: ColorSystem) -> str:
-    """The colour that a terminal with so few colours draws, as `#rrggbb`."""
+    """The colour that a terminal with so many colours draws, as `#rrggbb`."""
     drawn = color.downgrade(system)
-    return _palette(system)[drawn.number].hex if drawn.number is not None else "#000000"
+    if drawn.number is None:
+        return drawn.get_truecolor().hex
+    return _palette(system)[drawn.number].hex
 
 
 def _palette(system: ColorSystem) -> RichPalette:

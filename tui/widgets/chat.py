@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -122,6 +122,14 @@ class Chat(Vertical):
     def status(self) -> StatusLine:
         """The line at the bottom."""
         return self.query_one("#status", StatusLine)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Show that the keys are here where no text cursor does: in what is read."""
+        self.set_class(event.widget in (self.transcript, self.welcome), "reading")
+
+    def on_descendant_blur(self) -> None:
+        """The keys went elsewhere."""
+        self.remove_class("reading")
 
     def on_mount(self) -> None:
         """There is no conversation yet."""
