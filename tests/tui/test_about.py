@@ -70,7 +70,7 @@ async def test_a_new_installation_is_shown_what_is_there_and_what_mends_the_rest
         await until(pilot, lambda: isinstance(app.screen, FirstRun) and "Codex" in told(app))
         lines = [" ".join(line.split()) for line in told(app).splitlines()]
         assert "✓ git git version 2.43" in lines
-        assert "✓ Claude Code 2.1 /bin/claude" in lines
+        assert "✓ Claude Code 2.1" in lines
         assert lines[lines.index("· Codex not installed") + 1] == "npm install -g @openai/codex"
         assert lines[lines.index("· gh not found") + 1].startswith("Only for pull requests")
         assert "✗ data /data [/] cannot be written" in lines

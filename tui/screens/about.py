@@ -45,8 +45,11 @@ async def look(main: "MainScreen") -> Found:
     return Found(installation, agents, problems)
 
 
-def rows(found: Found) -> list[Part]:
-    """A line for each program and folder, and below it the one command that mends it."""
+def rows(found: Found, *, brief: bool = False) -> list[Part]:
+    """A line for each program and folder, and below it the one command that mends it.
+
+    `brief` leaves out where programs are, and folders that are in order.
+    """
     parts: list[Part] = []
     machine = found.installation.findings
     programs = [f for f in machine if f.name in ("git", "gh")]
@@ -54,15 +57,19 @@ def rows(found: Found) -> list[Part]:
         parts += _row(finding.ok, finding.name, finding.found, finding.fix, finding.remedy)
     for agent in found.agents:
         ok = agent.problem is None or (None if agent.program is None else False)
-        where = f"{agent.version or 'version unknown'}  {agent.program}"
-        told = where if agent.program else "not installed"
-        if agent.signed_in is False:
-            told += "  not signed in"
-        parts += _row(ok, agent.label, told, agent.fix, agent.problem or "")
+        parts += _row(ok, agent.label, _told(agent, brief), agent.fix, agent.problem or "")
     for finding in machine:
-        if finding not in programs:
+        if finding not in programs and not (brief and finding.ok):
             parts += _row(finding.ok, finding.name, finding.found, finding.fix, finding.remedy)
     return parts
+
+
+def _told(agent: BackendReport, brief: bool) -> str:
+    if agent.program is None:
+        return "not installed"
+    words = [agent.version or "version unknown"]
+    words += ["not signed in"] if agent.signed_in is False else []
+    return ", ".join(words) if brief else f"{', '.join(words)}  {agent.program}"
 
 
 def _row(ok: bool | None, name: str, found: str, fix: str | None, remedy: str) -> list[Part]:

@@ -61,19 +61,25 @@ class FirstRun(Dialog[str]):
         except SpinneyError as error:
             self._show([error.message, "\n"])
             return
-        self._show([*rows(found), *self._advice(found)])
+        self._show([*rows(found, brief=True), *self._advice(found)])
 
     def _show(self, parts: list[Part]) -> None:
-        self.content = Content.assemble(*self._greeting(), *parts, *self._next())
+        demo = ("spinney demo", "bold $accent")
+        trying = ("\nTo try it without any of these, leave and run: ", demo)
+        self.content = Content.assemble(*self._greeting(), *parts, *trying)
         self.query_one("#found", Static).update(self.content)
 
     def _greeting(self) -> list[Part]:
         if not self._welcome:
             return []
-        return [
+        words = (
             "Agents work here side by side, each in a worktree of its own: a directory with a "
-            "branch, so that none is in another's way.\n\n"
-        ]
+            "branch, so that none is in another's way. "
+        )
+        if self._offers:
+            path = clean_line(str(self._main.offered))
+            return [words, "You are in a repository: ", (path, "bold"), "\n\n"]
+        return [words, "It begins with a git repository.\n\n"]
 
     def _advice(self, found: Found) -> list[Part]:
         if any(agent.problem is None for agent in found.agents):
@@ -82,16 +88,6 @@ class FirstRun(Dialog[str]):
             ("\nNo agent can be used yet. ", "$warning"),
             "One is enough: run the command below its name, then press r.\n",
         ]
-
-    def _next(self) -> list[Part]:
-        parts: list[Part] = []
-        if self._welcome and self._offers:
-            path = clean_line(str(self._main.offered))
-            parts = ["\nYou are in a git repository: ", (path, "bold"), ". Enter adds it.\n"]
-        elif self._welcome:
-            parts = ["\nSpinney needs a git repository. Enter asks for its path.\n"]
-        demo = ("spinney demo", "bold $accent")
-        return [*parts, "\nTo try it without any of these, leave and run: ", demo]
 
     def action_add(self) -> None:
         """Add the repository at hand, or one by its path."""

@@ -150,11 +150,17 @@ class PreferencesScreen(Dialog[None]):
         self._show_keys()
 
     def _show_keys(self) -> None:
-        keys = (("enter", "change"), ("← →", "next value"), ("del", "default"), ("esc", "close"))
         if self.has_class("editing"):
-            keys = (("enter", "take it"), ("esc", "leave it as it was"), ("", ""), ("", ""))
-        shown = [entry for entry in keys if entry[0]]
-        self.query_one(".keys", Static).update(keys_line(*shown))
+            keys = [("enter", "take it"), ("esc", "leave it as it was")]
+        else:
+            keys = [("enter", "change"), ("del", "default"), ("esc", "close")]
+            if self.field is not None and self._has_steps(self.field):
+                keys.insert(1, ("← →", "next value"))
+        self.query_one(".keys", Static).update(keys_line(*keys))
+
+    def _has_steps(self, field: PreferenceField) -> bool:
+        in_a_row = field.kind in ("switch", "number", "whole")
+        return in_a_row or (field.kind not in ("list", "object") and bool(self._choices(field)))
 
     def _object(self, sentence: str) -> None:
         self.set_class(bool(sentence), "objected")
@@ -224,7 +230,7 @@ class PreferencesScreen(Dialog[None]):
     def action_step(self, step: int) -> None:
         """The next value, where there are values in a row."""
         field = self.field
-        if field is None or self.has_class("editing") or field.kind in ("list", "object"):
+        if field is None or self.has_class("editing") or not self._has_steps(field):
             return
         value = self._value(field.key)
         can, wanted = rows.stepped(field, value, self._choices(field), step)

@@ -71,13 +71,15 @@ class ServerScreen(Dialog[None]):
         local = bool(self.status.get("localhost_only", True))
         parts = self._told_running() if runs else self._told_stopped()
         self.query_one("#state", Static).update(Content.assemble(*parts))
-        keys = [("s", "stop" if runs else "start")]
-        keys += [("l", "let this network in" if local else "this machine only")]
-        keys += [("c", "copy address"), ("q", "QR code")] if runs else []
+        first = [("s", "stop" if runs else "start")]
+        first += [("l", "let this network in" if local else "this machine only")]
+        first += [("q", "QR code"), ("esc", "close")] if runs else [("esc", "close")]
+        more = [("c", "copy the address")] if runs else []
         if self._token:
-            keys += [("t", "hide token" if self._shows_token else "show token")]
-        keys += [("g", "new token"), ("esc", "close")]
-        self.query_one(".keys", Static).update(keys_line(*keys))
+            more += [("t", "hide the token" if self._shows_token else "show the token")]
+        more += [("g", "new token")]
+        keys = Content.assemble(keys_line(*first), "\n", keys_line(*more))
+        self.query_one(".keys", Static).update(keys)
 
     def _told_stopped(self) -> list[Part]:
         return [
