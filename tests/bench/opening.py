@@ -12,17 +12,21 @@ import sys
 import termios
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psutil
+from textual.events import AppBlur, AppFocus
 
 from model.paths import directories
-from spinney import Engine
+from model.running import take_lock
+from server.engine import Engine
 from tests.bench.spy import Spy, spy_on_terminal
 from tests.bench.terminal import COLUMNS, LINES
 from tui.app import SpinneyApp
+from tui.mirror import Change
 
 QUIET = 0.5
 """Seconds without a write after which the screen stands."""
@@ -57,10 +61,18 @@ class Opening:
         transcript = main.chat.transcript
         assert transcript is not None
         self._found["page up"] = await self._step(transcript.action_page_up)
+        self._found["theme"] = await self._step(self._other_theme)
+        self._found["focus out"] = await self._step(lambda: self._app.post_message(AppBlur()))
+        self._found["focus in"] = await self._step(lambda: self._app.post_message(AppFocus()))
         self._found["resize"] = await self._step(lambda: _resize(COLUMNS - 20, LINES))
         self._found["rss"] = _memory()
         self._result.write_text(json.dumps(self._found))
         self._app.exit()
+
+    def _other_theme(self) -> None:
+        main, preferences = self._app.main, self._app.main.state.preferences
+        light = preferences.model_copy(update={"theme": "light"})
+        main.follow(Change(replace(main.state, preferences=light), main.state, preferences=True))
 
     async def _step(self, act: Callable[[], object], marker: str = "") -> dict[str, float]:
         """Seconds by the wall and of CPU until the marker (or else the last piece) was written."""
@@ -88,7 +100,10 @@ def main() -> None:
     """Run it."""
     result, sessions = Path(sys.argv[1]), sys.argv[2:]
     spy = spy_on_terminal()
-    engine = Engine(directories(), demo=False)
+    places = directories()
+    lock = take_lock(places.lock)
+    assert lock is not None
+    engine = Engine(places, lock, demo=False)
     app = SpinneyApp(engine.connect)
     opening = Opening(app, spy, result)
     try:

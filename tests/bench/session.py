@@ -33,7 +33,8 @@ def measure(runs: int, messages: int = 10_000) -> Table:
                     _keep(best, name, {**found["opened"][key], "rss": found["rss"]})
                 if second == "long":
                     _keep(steps, "page up", found["page up"])
-                    _keep(steps, "resize", found["resize"])
+                    for step in ("resize", "theme", "focus out", "focus in"):
+                        _keep(steps, step, found[step])
             _keep(best, "bare Textual, newest 100", _run("bare_markdown.py", home, str(messages)))
     bare = best["bare Textual, newest 100"]
     for name, found in best.items():
@@ -49,6 +50,9 @@ def measure(runs: int, messages: int = 10_000) -> Table:
     for name, found in steps.items():
         table.add(f"{name}, long", painted_ms=found["wall"] * 1e3, CPU_ms=found["cpu"] * 1e3)
     opened = best[f"spinney, {messages:,} messages, first after start"]
+    for step, limit in (("resize", 50), ("theme", 30)):
+        table.at_most(f"{step} within {limit} ms of CPU", steps[step]["cpu"] * 1e3, limit)
+    table.at_most("at most 40 widgets", opened["widgets"], 40)
     table.at_most("opened within 300 ms", opened["wall"] * 1e3, 300)
     return table
 
