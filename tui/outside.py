@@ -105,10 +105,10 @@ def _passed_through(command: Sequence[str], folder: Path, environ: Mapping[str, 
         os.close(slave)
     before = termios.tcgetattr(near)
     try:
-        tty.setraw(near)
+        tty.setraw(near, termios.TCSANOW)  # what was typed ahead stays
         _relay(near, far, master)
     finally:
-        termios.tcsetattr(near, termios.TCSAFLUSH, before)
+        termios.tcsetattr(near, termios.TCSANOW, before)
         os.close(master)
     return process.wait()
 

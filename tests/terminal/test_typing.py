@@ -1,0 +1,74 @@
+"""What typing costs on the line, and programs that get the whole terminal for a while."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.program import PATIENCE
+from tests.terminal.pty_program import Screen, demo_in_terminal
+
+LETTERS = "äöüéèàñçøåæœßðþ"
+"""None of them stands in an escape sequence."""
+F7 = "\x1b[18~"
+
+
+@pytest.fixture
+def screen(tmp_path: Path) -> Iterator[Screen]:
+    """A demo whose message box waits for words."""
+    with demo_in_terminal(tmp_path) as screen:
+        screen.shows("Message Demo agent")
+        yield screen
+
+
+def cost(screen: Screen, before: str, letter: str) -> int:
+    """Bytes until a letter was drawn, with the keys that are pressed before it."""
+    start = len(screen.output)
+    screen.type(before + letter)
+    end = time.monotonic() + PATIENCE
+    while letter.encode() not in screen.output[start:]:
+        assert time.monotonic() < end, f"{letter} was not drawn"
+        screen.read()
+    return len(screen.output) - start
+
+
+def test_a_letter_costs_under_a_kilobyte_and_so_does_a_line_break(screen: Screen) -> None:
+    settled = (cost(screen, "", "Ω") < 1000 for _ in range(40))
+    assert any(settled)  # the first letters come with what is still being drawn
+    letters = [cost(screen, "", letter) for letter in LETTERS]
+    assert sum(letters) / len(letters) < 300
+    assert max(letters) < 1000
+    assert cost(screen, "\n", "λ") < 1000
+    assert cost(screen, "\n", "μ") < 1000
+
+
+def test_a_shell_has_the_whole_terminal_and_its_keys_and_then_the_screen_is_back(
+    screen: Screen,
+) -> None:
+    shown = len(screen.output)
+    screen.type(F7)
+    leaves, enters = b"\x1b[?1049l", b"\x1b[?1049h"
+    while leaves not in screen.output[shown:]:
+        assert screen.process.poll() is None
+        screen.read()
+    screen.type("echo got-$((40+2)) $(stty size)\n")
+    screen.shows("got-42 40 120")
+    # Heard by the program that runs, and by nobody else.
+    screen.type("sh -c 'echo ready-$((2-1)); exec sleep 600'\n")
+    screen.shows("ready-1")
+    screen.type("\x03")
+    screen.type("echo after-$((1+1))\n")
+    screen.shows("after-2")
+    shown = len(screen.output)
+    screen.type("exit\n")
+    while enters not in screen.output[shown:]:
+        assert screen.process.poll() is None
+        screen.read()
+    del screen.output[: shown + 1]
+    screen.shows("essage Demo agent")  # the cursor is on its first letter
+
+
+def test_a_megabyte_is_pasted_as_a_chip(screen: Screen) -> None:
+    screen.type("\x1b[200~" + "0123456789abcde\n" * 65536 + "\x1b[201~")
+    screen.shows("[pasted 65,536 lines]")
