@@ -61,6 +61,8 @@ class Link:
         self.pull_request_drafts: dict[str, PullRequestDraft] = {}
         self.told_here: set[tuple[str, str | None]] = set()
         """Work whose end is told where it was started: what it is, and its worktree."""
+        self.not_made: dict[str, str] = {}
+        """Why worktrees could not be made."""
         self.ordering = asyncio.Lock()
         """Held while a row of the tree changes places."""
         self.notices = Notices(screen)
@@ -273,6 +275,7 @@ class Link:
                 case e.TaskCompleted(ok=False):
                     self._screen.say(f"{event.task}: {event.detail}", bad=True)
                 case e.WorktreeCreateFailed():
+                    self.not_made[event.id] = event.error
                     self._screen.say(event.error, bad=True)
 
     async def _look_at_server(self, problem: str = "") -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar, cast, get_args
 
 import aiohttp
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 
 from model import PROTOCOL
@@ -76,7 +76,7 @@ class RemoteClient:
     async def call(self, command: Command[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a command there and give its result. Raises `SpinneyError`."""
         assert not args, "commands take keyword arguments"
-        wire = {camel_case(name): to_jsonable_python(value) for name, value in kwargs.items()}
+        wire = {camel_case(name): _wire(value) for name, value in kwargs.items()}
         return command.result.validate_python(await self.call_raw(command.name, wire))
 
     async def reach(self) -> None:
@@ -206,6 +206,13 @@ class RemoteClient:
                 f"Nothing answers at {self.base_url}. Is Spinney running there?", "timeout"
             )
         return SpinneyError(f"{self.base_url} cannot be reached: {error}", "timeout")
+
+
+def _wire(value: object) -> Any:
+    """An argument as JSON; what was not set in a resource is not sent: it may mean “as it was”."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", exclude_unset=True)
+    return to_jsonable_python(value)
 
 
 @dataclass

@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from model.client.base import Happened, Loaded, Lost, Update
 from model.client.remote import BackOff, RemoteClient
 from model.commands import preferences, sessions, worktrees
+from model.commands.scripts import ScriptTexts, get_project_scripts, save_project_scripts
 from model.errors import SpinneyError
-from model.events import Event, RunNoticed, TaskCompleted
+from model.events import Event, ProjectUpdated, RunNoticed, TaskCompleted
 from model.preferences_changes import redacted
 from model.resources import Label, Session, Worktree
 from model.state import State, apply
@@ -129,6 +131,19 @@ async def test_resources_and_null_travel_as_arguments(
     assert workspace.store.state.worktrees[worktree.id].label == label
     await client.call(worktrees.update_worktree_label, worktree_id=worktree.id, label=None)
     assert workspace.store.state.worktrees[worktree.id].label is None
+
+
+async def test_what_a_resource_leaves_open_stays_open(
+    new_client: MakeClient, workspace: Workspace, worktree: Worktree, tmp_path: Path
+) -> None:
+    project = workspace.store.state.projects[worktree.project_id]
+    there = project.model_copy(update={"path": str(tmp_path)})
+    await workspace.store.accept(ProjectUpdated(project=there))
+    client = new_client()
+    for texts in (ScriptTexts(setup="one"), ScriptTexts(run="two")):
+        await client.call(save_project_scripts, project_id=project.id, scripts=texts)
+    saved = await client.call(get_project_scripts, project_id=project.id)
+    assert {script.name: script.text for script in saved} == {"setup": "one", "run": "two"}
 
 
 async def test_a_raw_call_gives_what_came(new_client: MakeClient, session: Session) -> None:

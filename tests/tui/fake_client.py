@@ -73,7 +73,8 @@ class FakeClient:
         self._updates.put_nowait(Loaded(self.state))
 
     async def call(self, command: Command[..., Any], *args: Any, **given: Any) -> Any:
-        """Note the call, and answer it as the test said."""
+        """Note the call, and answer it as the test said. Arguments must be such as it takes."""
+        command.parse(given)
         self.calls.append((command.name, given))
         answer = self.answers.get(command.name)
         result = answer(given) if answer is not None else None

@@ -272,12 +272,18 @@ async def test_only_changed_settings_are_saved_and_a_refusal_keeps_them(start: S
                 "default_branch": None,
                 "worktrees_dir": "/nowhere",
                 "custom_system_prompt": "Be brief.",
-                "enabled_mcp_servers": ["files"],
             }
         ]
         assert "no directory" in str(app.screen.query_one(".problem").render())
         assert app.screen.query_one("#prompt", TextArea).text == "Be brief."
         assert app.screen.query_one("#agent", PickField).choice.value == ""
+        client.answers["update_project_settings"] = lambda given: None
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: len(client.called("update_project_settings")) == 3)
+        assert client.called("update_project_settings")[-1] == {
+            "project_id": "p1",
+            "enabled_mcp_servers": ["files"],
+        }
 
 
 async def test_a_pull_request_is_linked_by_its_number_or_its_address(start: Start) -> None:

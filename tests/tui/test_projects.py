@@ -350,6 +350,7 @@ async def test_a_worktree_that_failed_leaves_its_message_for_the_next_try(start:
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
         assert app.screen.query_one("#message").text == "mend"  # type: ignore[attr-defined]
+        assert "disk full" in str(app.screen.query_one(".problem").render())
 
 
 async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(

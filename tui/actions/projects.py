@@ -10,7 +10,6 @@ from model.commands.directories import Directory, list_directories
 from model.commands.projects import add_project as add_project_command
 from model.commands.projects import get_project_branches, update_project_settings
 from model.commands.projects import remove_project as remove_project_command
-from model.commands.registry import UNCHANGED
 from model.errors import SpinneyError
 from tui.actions.folders import delete_folder
 from tui.places import Place
@@ -155,7 +154,6 @@ async def _save_settings(
     def changed(now: str, was: str) -> str | None:
         return now if now != was else None
 
-    servers = None if wanted.servers is None else list(wanted.servers)
     await screen.client.call(
         update_project_settings,
         project_id=project_id,
@@ -163,5 +161,9 @@ async def _save_settings(
         default_branch=changed(wanted.branch, before.branch),
         worktrees_dir=changed(wanted.directory, before.directory),
         custom_system_prompt=changed(wanted.prompt, before.prompt),
-        enabled_mcp_servers=UNCHANGED if wanted.servers == before.servers else servers,
     )
+    if wanted.servers != before.servers:
+        servers = None if wanted.servers is None else list(wanted.servers)
+        await screen.client.call(
+            update_project_settings, project_id=project_id, enabled_mcp_servers=servers
+        )

@@ -113,8 +113,6 @@ async def _begin(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorkt
     link = screen.link
     assert link is not None
     screen.open_place(Place("worktree", worktree.id))
-    # What was filled in is there again when one tries once more.
-    link.unmade = (wanted, f"“{worktree.name}” could not be made; change something.")
     state = await screen.mirror.until(
         lambda state: (
             worktree.id not in state.worktrees or state.worktrees[worktree.id].status != "creating"
@@ -122,7 +120,10 @@ async def _begin(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorkt
         within=CREATION_LIMIT,
     )
     if worktree.id not in state.worktrees:
-        return  # Its event tells why.
+        # What was filled in is there again when one tries once more.
+        why = link.not_made.pop(worktree.id, "change something.")
+        link.unmade = (wanted, f"“{worktree.name}” could not be made: {why}")
+        return
     link.unmade = (WantedWorktree(), "")
     session = await screen.client.call(
         create_session,
