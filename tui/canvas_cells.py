@@ -28,7 +28,7 @@ _NEED: Final[Mapping[Mark, int]] = {
 }  # fmt: skip
 """Who stands first; those that are idle stand last."""
 
-_TAIL: Final = 2_000
+_TAIL: Final = 1_000
 """Characters at the end of a text in which its last lines are looked for."""
 
 
@@ -84,7 +84,7 @@ def asked(request: "Request") -> str:
         case _:
             questions = [clean_line(question.question) for question in request.questions]
             more = f" (and {len(questions) - 1} more)" if len(questions) > 1 else ""
-            return f"{questions[0]}{more}" if questions else "a question"
+            return f"{questions[0]}{more}" if questions and questions[0] else "a question"
 
 
 def cells(state: "State", project_id: str | None) -> list[Cell]:

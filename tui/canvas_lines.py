@@ -10,7 +10,7 @@ from textual.strip import Strip
 
 from tui.canvas_cells import Cell
 from tui.colours import Palette
-from tui.line_parts import one_line, strip_of
+from tui.line_parts import one_line, prose_rows, strip_of
 from tui.marks import Mark
 from tui.transcript_parts import tones
 from tui.wrap import Line
@@ -104,8 +104,9 @@ def _box(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
 def _said(drawn: Drawn, count: int, width: int, palette: Palette) -> list[Line]:
     """The last lines, and last of all what it asks."""
     asks = drawn.cell.asks
-    lines = drawn.lines[-(count - bool(asks)) :] if count > bool(asks) else ()
-    found: list[Line] = [[Segment(one_line(line, width), palette.text)] for line in lines]
+    # Broken and not cut: what streams is seen to grow, also where no line has ended yet.
+    every = [row for line in drawn.lines for row in prose_rows(line, width, palette.text)]
+    found: list[Line] = every[-(count - bool(asks)) :] if count > bool(asks) else []
     if not found and not asks and not drawn.cell.session.message_count:
         found.append([Segment("nothing was said yet", palette.faint)])
     if asks:
