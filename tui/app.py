@@ -26,6 +26,7 @@ from tui import plain
 from tui.background import BackgroundTold, TerminalDriver
 from tui.beginning import Beginning
 from tui.clipboard import copied, copy_sequence, too_long
+from tui.harmless import Harmless
 from tui.keymap import BY_ID, clashes
 from tui.output_filters import filters
 from tui.screens.main import MainScreen
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 Ending = Literal["quit", "leave"]
 """Whether Spinney ends with its screen, or goes on without."""
+_HARMLESS = Harmless()
 Connect = Callable[[], "Client | Awaitable[Client]"]
 
 
@@ -184,7 +186,7 @@ class SpinneyApp(App[None]):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """What is changed in every row that is drawn."""
-        return [*super().get_line_filters(), *self._output_filters]
+        return [_HARMLESS, *super().get_line_filters(), *self._output_filters]
 
     def on_descendant_focus(self) -> None:
         """Nothing blinks for ears."""

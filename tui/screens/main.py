@@ -393,6 +393,8 @@ class MainScreen(Screen[None]):
         """Fold the projects away where there is no room; say so where there is none at all."""
         width, height = event.size
         problem = size_problem(width, height)
+        if problem is None and self.has_class("too-small"):
+            self.call_after_refresh(self.focus_chat)  # what was hidden has lost the focus
         self.set_class(problem is not None, "too-small")
         self.query_one("#too-small", Static).update(problem or "")
         # For ears there is one thing at a time, too.
