@@ -72,6 +72,5 @@ def _is_useful(action_id: str, screen: "Diff") -> bool:
         case "diff_resolve_conflicts" | "diff_abort_merge":
             return screen.changes is not None and screen.changes.operation is not None
         case "diff_comments":
-            assert screen.main.link is not None
-            return bool(screen.main.link.comments.get(screen.worktree.id))
+            return bool(screen.comments)
     return True

@@ -1,7 +1,8 @@
 """What a person says of a difference: collected line by line, sent as one message."""
 
+import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from tui.diff_rows import DiffRow
@@ -47,6 +48,21 @@ def comment_on(path: str, side: str, rows: Sequence[DiffRow], text: str) -> Comm
     number = first.old if first.sign == "-" else first.new
     quoted = tuple(f"{row.sign}{row.text}" for row in rows)
     return Comment(path, side, number or 0, first.sign == "-", quoted, text)
+
+
+def kept(comments: Iterable[Comment]) -> str:
+    """The comments as a draft that is kept on disk; nothing for none."""
+    entries = [asdict(comment) for comment in comments]
+    return json.dumps(entries) if entries else ""
+
+
+def read(text: str) -> list[Comment]:
+    """The comments of a draft; none of one that is no such draft."""
+    try:
+        entries = json.loads(text or "[]")
+        return [Comment(**{**entry, "quoted": tuple(entry["quoted"])}) for entry in entries]
+    except (ValueError, TypeError, KeyError):
+        return []
 
 
 def message_of(comments: Iterable[Comment]) -> str:

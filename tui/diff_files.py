@@ -1,92 +1,165 @@
-"""The list of changed files beside their differences: what happened to each, and how much."""
+"""The list of changed files beside their differences: what happened to each, and how much.
+
+One widget that draws lines, for there may be ten thousand.
+"""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from textual.content import Content
-from textual.widgets import OptionList
-from textual.widgets.option_list import Option
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
 
-from tui.line_parts import end_of_line
+from themes.loader import chrome
+from tui.colours import Palette
+from tui.line_parts import end_of_line, strip_of
 
 if TYPE_CHECKING:
     from model.commands.changes import ChangedFile
 
 _SIGNS: Final = {
-    "added": ("A", "$success"),
-    "untracked": ("?", "$success"),
-    "modified": ("M", "$accent"),
-    "retyped": ("T", "$accent"),
-    "deleted": ("D", "$error"),
-    "renamed": ("R", "$secondary"),
-    "copied": ("C", "$secondary"),
-    "conflicted": ("!", "$warning"),
-}
+    "added": "A", "untracked": "?", "modified": "M", "retyped": "T", "deleted": "D",
+    "renamed": "R", "copied": "C", "conflicted": "!",
+}  # fmt: skip
 
 
-class FileList(OptionList):
-    """Changed files; the highlighted one is shown."""
+class FileList(ScrollView, can_focus=True):
+    """Changed files; the one under the cursor is shown."""
 
-    def __init__(self) -> None:
-        super().__init__(id="files", markup=False, compact=True)
+    DEFAULT_CSS = "FileList { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", show=False),
+        Binding("down", "move(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown,space", "page(1)", show=False),
+        Binding("home", "move(-1000000)", show=False),
+        Binding("end", "move(1000000)", show=False),
+        Binding("enter,right", "choose", show=False),
+    ]
+
+    class Moved(Message):
+        """Another file is under the cursor."""
+
+    class Chosen(Message):
+        """The keys shall go to the file's difference."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(id="files")
         self.files: Sequence[ChangedFile] = ()
-        self._width = 0
+        self.here = 0
+        """The place of the cursor."""
+        self._palette = palette
 
     @property
     def file(self) -> "ChangedFile | None":
-        """The highlighted one."""
-        at = self.highlighted
-        return self.files[at] if at is not None and at < len(self.files) else None
+        """The one under the cursor."""
+        return self.files[self.here] if self.here < len(self.files) else None
 
     def show(self, files: "Sequence[ChangedFile]") -> None:
         """Show these; the cursor stays on its file, or where it was if that is gone."""
         if list(files) == list(self.files):
             return
-        known, at = self.file, self.highlighted or 0
+        path = self.file.path if self.file is not None else None
         self.files = files
-        paths = [file.path for file in files]
-        self._fill()
-        if files:
-            is_there = known is not None and known.path in paths
-            self.highlighted = (
-                paths.index(known.path) if known and is_there else min(at, len(files) - 1)
-            )
+        self.virtual_size = Size(self.size.width, len(files))
+        at = next((n for n, file in enumerate(files) if file.path == path), self.here)
+        self._go(at)
+        self.refresh()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Draw in other colours."""
+        self._palette = palette
+        self.refresh()
 
     def go_to(self, path: str) -> bool:
-        """Highlight this file; whether it is in the list."""
-        paths = [file.path for file in self.files]
-        if path in paths:
-            self.highlighted = paths.index(path)
-        return path in paths
+        """Put the cursor on this file; whether it is in the list."""
+        at = next((n for n, file in enumerate(self.files) if file.path == path), None)
+        if at is not None:
+            self._go(at)
+        return at is not None
+
+    def _go(self, at: int) -> None:
+        before, self.here = self.file, max(0, min(at, len(self.files) - 1))
+        top, height = round(self.scroll_y), max(1, self.size.height)
+        if not top <= self.here < top + height:
+            top = self.here if self.here < top else self.here - height + 1
+            self.scroll_to(y=top, animate=False, immediate=True)
+        self.refresh()
+        if self.file != before:
+            self.post_message(self.Moved())
+
+    def action_move(self, by: int) -> None:
+        """Up or down."""
+        self._go(self.here + by)
+
+    def action_page(self, by: int) -> None:
+        """A screen up or down."""
+        self._go(self.here + by * max(1, self.size.height - 1))
+
+    def action_choose(self) -> None:
+        """On to the difference."""
+        self.post_message(self.Chosen())
+
+    def on_click(self, event: events.Click) -> None:
+        """Show the file that the mouse is on."""
+        self.focus()
+        if event.y + round(self.scroll_y) < len(self.files):
+            self._go(event.y + round(self.scroll_y))
 
     def on_resize(self) -> None:
         """Names are cut elsewhere."""
-        if self._width != self.size.width:
-            at = self.highlighted
-            self._fill()
-            self.highlighted = at
+        self.virtual_size = Size(self.size.width, len(self.files))
+        self._go(self.here)
 
-    def _fill(self) -> None:
-        self._width = self.size.width
-        room = max(10, self._width - 2)
-        with self.prevent(OptionList.OptionHighlighted):
-            self.clear_options()
-            self.add_options(Option(_label(file, room)) for file in self.files)
+    def on_focus(self) -> None:
+        """The cursor has another colour."""
+        self.refresh()
 
+    on_blur = on_focus
 
-def _label(file: "ChangedFile", room: int) -> Content:
-    sign, tone = _SIGNS[file.status]
-    if file.submodule:
-        counts = [("submodule", "$text-muted")]
-    elif file.added is None:
-        counts = [("binary", "$text-muted")]
-    elif not file.added and not file.removed and file.mode != file.old_mode:
-        counts = [("mode", "$text-muted")]
-    else:
-        counts = [(f"+{file.added}", "$success")] if file.added else []
-        counts += [(f" −{file.removed}", "$error")] if file.removed else []
-    tail = Content.assemble(*counts)
-    name = end_of_line(file.path, max(4, room - tail.cell_length - 4))
-    head = Content.assemble((sign, tone), " ", name)
-    gap = max(1, room - head.cell_length - tail.cell_length)
-    return Content.assemble(head, " " * gap, tail)
+    def render_line(self, y: int) -> Strip:
+        """Draw a file."""
+        at, width = y + round(self.scroll_y), self.size.width
+        if at >= len(self.files):
+            return strip_of([], width, self._palette.kind)
+        strip = strip_of(self._row(self.files[at], width), width, self._palette.kind)
+        if at != self.here:
+            return strip
+        ui = chrome(self._palette.kind).ui
+        ground = Style(bgcolor=ui["selection"] if self.has_focus else ui["panel"])
+        return Strip(Segment.apply_style(strip, post_style=ground), strip.cell_length)
+
+    def _row(self, file: "ChangedFile", width: int) -> list[Segment]:
+        tail = self._counts(file)
+        used = sum(cell_len(part.text) for part in tail)
+        name = end_of_line(file.path, max(4, width - used - 5))
+        gap = max(1, width - 4 - cell_len(name) - used)
+        sign = Segment(f" {_SIGNS[file.status]} ", self._tone(file.status))
+        return [sign, Segment(name, self._palette.text), Segment(" " * gap), *tail]
+
+    def _counts(self, file: "ChangedFile") -> list[Segment]:
+        word = "submodule" if file.submodule else "binary" if file.added is None else ""
+        if not word and not file.added and not file.removed and file.mode != file.old_mode:
+            word = "mode"
+        if word:
+            return [Segment(word, self._palette.muted)]
+        parts = [Segment(f"+{file.added}", self._palette.success)] if file.added else []
+        if file.removed:
+            parts.append(Segment(f" −{file.removed}", self._palette.error))
+        return parts
+
+    def _tone(self, status: str) -> Style:
+        match status:
+            case "added" | "untracked":
+                return self._palette.success
+            case "deleted":
+                return self._palette.error
+            case "conflicted":
+                return self._palette.warning
+        return self._palette.accent

@@ -1,6 +1,7 @@
 """The diff screen: what it shows of the changes, and what its keys do with them."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
@@ -107,7 +108,7 @@ async def test_files_with_their_counts_stand_beside_the_difference(start: Start)
     tree = Tree()
     async with start(tree.client) as (app, pilot):
         screen = await opened(app, pilot)
-        labels = [str(screen.files.get_option_at_index(n).prompt) for n in range(2)]
+        labels = [screen.files.render_line(n).text for n in range(2)]
         assert labels[0].split() == ["M", "parser.py", "+2", "−1"]
         assert labels[1].split() == ["?", "picture", "binary"]
         assert lines(screen)[0].startswith("▌── line 1  import sys ──")
@@ -323,7 +324,7 @@ async def test_foreign_text_is_shown_and_changes_nothing(start: Start) -> None:
     tree.texts["[@click=app.exit]x[/]"] = PARSER.replace("print(2)", "[red]\x1b[31m\u202ex")
     async with start(tree.client) as (app, pilot):
         screen = await opened(app, pilot)
-        assert "[@click=app.exit]x[/]" in str(screen.files.get_option_at_index(0).prompt)
+        assert "[@click=app.exit]x[/]" in screen.files.render_line(0).text
         assert "[red]\ufffd[31m\ufffdx" in lines(screen)[3]
 
 
@@ -410,3 +411,26 @@ async def test_an_edit_in_the_conversation_leads_to_its_file_on_whatever_side(st
         await until(pilot, lambda: isinstance(app.screen, Diff) and bool(app.screen.file_diff))
         assert isinstance(app.screen, Diff)
         assert (app.screen.side, app.screen.path) == ("branch", "src/mended.py")
+
+
+async def test_comments_outlive_the_program_until_they_are_sent(tmp_path: Path) -> None:
+    app = SpinneyApp(lambda: Tree().client, data=tmp_path, environ={})
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.main.link is not None and bool(app.main.state.sessions))
+        screen = await opened(app, pilot)
+        await pilot.press("tab", "c")
+        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await pilot.press(*"Why", "enter")
+        await until(pilot, lambda: "1 comment " in top(screen))
+        await until(pilot, lambda: bool(list(tmp_path.glob("terminal/drafts/comments-w1.json"))))
+    tree = Tree()
+    other = SpinneyApp(lambda: tree.client, data=tmp_path, environ={})
+    async with other.run_test() as pilot:
+        await until(pilot, lambda: other.main.link is not None and bool(other.main.state.sessions))
+        screen = await opened(other, pilot)
+        assert "1 comment " in top(screen)
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(other.screen, Comments))
+        await pilot.press("s")
+        await until(pilot, lambda: bool(tree.client.called("send_chat_message")))
+        await until(pilot, lambda: not list(tmp_path.glob("terminal/drafts/comments-*")))

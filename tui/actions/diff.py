@@ -1,6 +1,7 @@
 """What the keys of the diff screen do: stage, unstage, discard, bring back, comment, send."""
 
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from model.commands.changes import discard_changes, stage_changes, undo_discard, unstage_changes
@@ -101,13 +102,13 @@ async def layout(screen: "Diff") -> None:
 async def next_hunk(screen: "Diff") -> None:
     """The next hunk; after the last one, the next file."""
     if not screen.view.next_hunk(+1):
-        screen.files.action_cursor_down()
+        screen.files.action_move(+1)
 
 
 async def previous_hunk(screen: "Diff") -> None:
     """The hunk before; before the first one, the file before."""
     if not screen.view.next_hunk(-1):
-        screen.files.action_cursor_up()
+        screen.files.action_move(-1)
 
 
 async def refresh(screen: "Diff") -> None:
@@ -126,8 +127,8 @@ async def comment(screen: "Diff") -> None:
     blank = comment_on(screen.path, screen.side, rows, "")
     text = await screen.app.push_screen_wait(EditComment(blank.place, blank.quoted))
     if text:
-        _comments(screen).append(comment_on(blank.path, blank.side, rows, text))
-        screen.mark_comments()
+        screen.comments.append(comment_on(blank.path, blank.side, rows, text))
+        screen.keep_comments()
 
 
 async def comments(screen: "Diff") -> None:
@@ -135,7 +136,7 @@ async def comments(screen: "Diff") -> None:
     from tui.screens.diff_comment import Comments, EditComment
 
     at = 0
-    while found := _comments(screen):
+    while found := screen.comments:
         chosen = await screen.app.push_screen_wait(Comments(tuple(found), at))
         if chosen is None:
             return
@@ -149,8 +150,8 @@ async def comments(screen: "Diff") -> None:
         elif text := await screen.app.push_screen_wait(
             EditComment(known.place, known.quoted, known.text)
         ):
-            found[at] = type(known)(**{**vars(known), "text": text})
-        screen.mark_comments()
+            found[at] = replace(known, text=text)
+        screen.keep_comments()
     screen.main.say("No comment waits to be sent; c on a line makes one.")
 
 
@@ -159,21 +160,14 @@ async def _send(screen: "Diff") -> None:
     from tui.actions.git import session_for
 
     assert screen.main.link is not None
-    found = tuple(_comments(screen))
+    found = tuple(screen.comments)
     session = await session_for(screen.main, screen.worktree)
     if session is None:
         return
     await screen.main.link.send(session.id, message_of(found))
-    kept = [comment for comment in _comments(screen) if comment not in found]
-    screen.main.link.comments[screen.worktree.id] = kept
-    if screen.is_attached:
-        screen.mark_comments()
+    screen.comments[:] = [comment for comment in screen.comments if comment not in found]
+    screen.keep_comments()
     screen.main.say(f"Sent to “{session.name}”.")
-
-
-def _comments(screen: "Diff") -> list[Any]:
-    assert screen.main.link is not None
-    return screen.main.link.comments.setdefault(screen.worktree.id, [])
 
 
 DIFF: "Mapping[str, Callable[[Diff], Coroutine[Any, Any, None]]]" = {

@@ -13,7 +13,6 @@ from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.containers import Horizontal
 from textual.screen import Screen
-from textual.widgets import OptionList
 
 from model import events as e
 from model.commands.changes import Changes, FileDiff, get_file_diff, list_changed_files
@@ -21,7 +20,9 @@ from model.errors import SpinneyError
 from model.highlight import highlight_code, language_for_path
 from tui import keymap
 from tui.actions.diff import DIFF
+from tui.composer_draft import Draft
 from tui.diff_bars import counts, keys, title
+from tui.diff_comments import Comment, kept, read
 from tui.diff_files import FileList
 from tui.diff_rows import DiffRow
 from tui.diff_text import DiffText, diff_text
@@ -92,7 +93,7 @@ class Diff(Screen[None]):
         assert self.main.link is not None
         yield Line(id="top")
         with Horizontal(id="diff-body"):
-            yield FileList()
+            yield FileList(self.main.link.palette)
             yield DiffView(self.main.link.palette)
         yield Line(id="keys")
 
@@ -136,6 +137,7 @@ class Diff(Screen[None]):
             self.worktree = known
         if change.preferences:
             assert self.main.link is not None
+            self.files.set_palette(self.main.link.palette)
             self.view.set_palette(self.main.link.palette)
         if change.loaded or any(map(self._concerns, change.events)):
             self._mark_stale()
@@ -220,8 +222,8 @@ class Diff(Screen[None]):
         self.view.show(DiffText(), "", said=said)
         self._entitle()
 
-    @on(OptionList.OptionHighlighted)
-    def _file_highlighted(self) -> None:
+    @on(FileList.Moved)
+    def _file_moved(self) -> None:
         if not self._is_shown():
             self.run_worker(self._read_file_alone(), exit_on_error=False)
 
@@ -262,14 +264,29 @@ class Diff(Screen[None]):
         place = self.view.hunk
         return self.view.text.hunk_rows(place) if place is not None else []
 
+    @property
+    def comments(self) -> list[Comment]:
+        """What was said of the worktree's changes and is not sent yet; the list itself."""
+        assert self.main.link is not None
+        known, drafts = self.main.link.comments, self.main.chat.drafts
+        if self.worktree.id not in known:
+            known[self.worktree.id] = read(drafts.of(self._draft_key).text)
+        return known[self.worktree.id]
+
+    def keep_comments(self) -> None:
+        """Keep them over the end of the program, and mark them anew."""
+        self.main.chat.drafts.keep(self._draft_key, Draft(kept(self.comments)))
+        self.main.chat.keep_draft()
+        if self.is_attached:
+            self.mark_comments()
+
+    @property
+    def _draft_key(self) -> str:
+        return f"comments-{self.worktree.id}"
+
     def mark_comments(self) -> None:
         """Mark the rows that something was said of."""
-        assert self.main.link is not None
-        mine = [
-            comment
-            for comment in self.main.link.comments.get(self.worktree.id, [])
-            if (comment.path, comment.side) == (self.path, self.side)
-        ]
+        mine = [each for each in self.comments if (each.path, each.side) == (self.path, self.side)]
         rows = enumerate(self.view.text.rows) if mine else ()
         self.view.mark(
             {
@@ -284,13 +301,11 @@ class Diff(Screen[None]):
     # The bars -----------------------------------------------------------------------------------
 
     def _entitle(self) -> None:
-        assert self.main.link is not None
-        comments = len(self.main.link.comments.get(self.worktree.id, []))
         # Where only one pane has room, the name of the file that it shows is not in sight.
         alone = self.has_class("narrow") and not self.has_class("files-open")
         sides = (self.side,) if alone else SIDES
         left = title(self.worktree.name, sides, self.side, self.changes, self.path if alone else "")
-        self.query_one("#top", Line).show(left, counts(self.files.files, comments))
+        self.query_one("#top", Line).show(left, counts(self.files.files, len(self.comments)))
         self._name_keys()
 
     def _name_keys(self) -> None:
@@ -349,7 +364,7 @@ class Diff(Screen[None]):
         (self.view if self.is_in_files else self.files).focus()
         self._entitle()
 
-    @on(OptionList.OptionSelected)
+    @on(FileList.Chosen)
     def _file_chosen(self) -> None:
         self.remove_class("files-open")
         self.view.focus()
