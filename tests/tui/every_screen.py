@@ -153,6 +153,8 @@ class Shown:
     name: str
     reach: Reach
     client: Callable[[], FakeClient] = a_busy_state
+    varies: bool = False
+    """Whether it shows what differs between machines: versions, folders, addresses."""
 
 
 def session(session_id: str, *keys: str) -> Reach:
@@ -204,7 +206,7 @@ SCREENS: tuple[Shown, ...] = (
     Shown("help", action("help")),
     Shown("commands", action("commands")),
     Shown("new-worktree", action("new_worktree")),
-    Shown("add-project", action("add_project")),
+    Shown("add-project", action("add_project"), varies=True),
     Shown("rename-session", action("rename_session")),
     Shown("delete-session", action("delete_session")),
     Shown("choose-model", action("choose_model")),
@@ -214,8 +216,8 @@ SCREENS: tuple[Shown, ...] = (
     Shown("diff", action("open_diff")),
     Shown("search", action("search")),
     Shown("archive", action("show_archive")),
-    Shown("server", action("server")),
-    Shown("about", action("about")),
+    Shown("server", action("server"), varies=True),
+    Shown("about", action("about"), varies=True),
     Shown("rename-worktree", action("rename_worktree")),
 )
 
