@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
@@ -20,6 +19,7 @@ from textual.events import AppFocus
 from textual.message import Message
 
 from themes.contrast import is_dark
+from tui.pasting import QuickParser
 
 _TELL_CHANGES: Final = "\x1b[?2031h"
 _TELL_NO_CHANGES: Final = "\x1b[?2031l"
@@ -94,7 +94,7 @@ class Questions:
         self._open = 0
 
 
-class AnsweringParser(XTermParser):
+class AnsweringParser(QuickParser):
     """Textual's reader of input, without the answers among the keys.
 
     `is_awaited` tells whether an answer may come just now: then even a single escape is held for
