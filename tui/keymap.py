@@ -367,6 +367,8 @@ COMPOSER_KEYS = (
     ("enter", "Send; behind a run: queue"),
     ("ctrl+j", "New line (also alt+enter, a trailing \\, and shift+enter where it exists)"),
     ("↑ ↓", "At the edges: earlier messages of this project"),
+    ("@ /", "A file of the worktree; a command of Spinney's. Others go to the agent, and so does //"),
+    ("ctrl+_", "Undo (ctrl+y: redo)"),
 )
 TRANSCRIPT_KEYS = (
     ("letters", "Go to the message box"),
