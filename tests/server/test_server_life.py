@@ -8,6 +8,7 @@ import pytest
 
 from model.commands import server as commands
 from model.errors import SpinneyError
+from model.events import TaskCompleted
 from model.preferences_changes import changed
 from model.workspace import Workspace
 from server.app import Server
@@ -63,6 +64,21 @@ async def test_the_commands_start_it_with_a_fresh_token_and_stop_it(workspace: W
     assert len(token) >= 43
     assert token not in str(status)
     assert (await commands.stop_http_server.function(workspace))["running"] is False
+
+
+async def test_a_start_and_a_stop_are_each_told_once(workspace: Workspace) -> None:
+    workspace.http_server = Server(workspace)
+    reader = workspace.bus.reader()
+    status = await commands.start_http_server.function(workspace, port=0)
+    await commands.start_http_server.function(workspace, port=0)
+    await commands.stop_http_server.function(workspace)
+    await commands.stop_http_server.function(workspace)
+    workspace.bus.seal()
+    told = [found.event for found in reader.take()[0]]
+    assert [(event.task, event.detail) for event in told if isinstance(event, TaskCompleted)] == [
+        ("http_server", f"The server answers at {status['base_url']}."),
+        ("http_server", "The server is stopped."),
+    ]
 
 
 async def test_a_changed_token_closes_what_was_opened_with_the_old_one(

@@ -120,6 +120,13 @@ async def test_who_wants_to_look_around_is_not_asked_again(start: Start) -> None
         assert app.screen is app.main
 
 
+async def test_it_can_be_left_for_the_demo_at_once(start: Start) -> None:
+    async with start(a_client(an_agent(), new=True)) as (app, pilot):
+        await until(pilot, lambda: isinstance(app.screen, FirstRun))
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: not app.is_running)
+
+
 async def test_without_any_agent_it_says_that_one_is_enough_and_looks_again(start: Start) -> None:
     client = a_client(MISSING, new=True)
     async with start(client) as (app, pilot):

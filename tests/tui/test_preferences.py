@@ -9,6 +9,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from model import events as e
+from model.catalog import BUILT_IN, DEMO
+from model.commands.doctor import AgentKind
 from model.preferences import Preferences
 from model.preferences_changes import changed
 from model.preferences_fields import preference_fields
@@ -180,6 +182,20 @@ async def test_an_agent_is_chosen_by_its_name(start: Start) -> None:
         assert labels == ["as usual", "Claude Code", "Codex", "OpenCode"]
         await pilot.press("down", "down", "enter")
         await until(pilot, lambda: app.main.state.preferences.yolo_backend == "backend_b")
+
+
+async def test_the_demo_agent_is_never_offered_as_a_setting(start: Start) -> None:
+    client = a_client()
+    rows = [DEMO, *BUILT_IN.backends]
+    client.answers["list_agents"] = lambda given: [
+        AgentKind(name=row.name, label=row.label, program=row.program, models=[]) for row in rows
+    ]
+    async with start(client) as (app, pilot):
+        await opened(app, pilot, "default_backend")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, Choose))
+        values = [choice.value for choice in app.screen.choices]  # type: ignore[attr-defined]
+        assert values == ["backend_a", "backend_b", "backend_c"]
 
 
 async def test_delete_puts_the_default_back(start: Start) -> None:

@@ -23,6 +23,7 @@ class FirstRun(Dialog[str]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "add", show=False),
         Binding("r", "look", show=False),
+        Binding("ctrl+q", "dismiss('quit')", show=False),
     ]
     CSS = "FirstRun > .dialog { width: 88; }"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from textual.content import Content
 
-from model.catalog import Catalog
+from model.catalog import DEMO, Catalog
 from model.preferences import CliProfile, Preferences
 from model.preferences_changes import REDACTED
 from model.preferences_fields import PreferenceField
@@ -75,7 +75,7 @@ def choices(
     """What can be chosen; empty where the value is written freely."""
     values: tuple[str, ...] = field.choices
     if field.key in _AGENTS:
-        values = tuple(row.name for row in catalog.backends)
+        values = tuple(row.name for row in catalog.backends if row.name != DEMO.name)
     elif field.key in _PROFILES:
         values = tuple(profile.name for profile in preferences.custom_cli_profiles)
     elif field.key == "magic_prompt_models":
