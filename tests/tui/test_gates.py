@@ -1,0 +1,215 @@
+"""What keeps the terminal quick, counted rather than timed: it is the same on every machine."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.screen import Screen
+
+from model import events as e
+from model.resources import Message, TextBlock
+from tests.tui.conftest import Start, until
+from tests.tui.fake_client import (
+    FakeClient,
+    a_message,
+    a_project,
+    a_session,
+    a_state,
+    a_worktree,
+)
+from tests.tui.transcript_app import TranscriptApp, delta, history_of, running, started
+from tui.app import SpinneyApp
+
+ROOT = Path(__file__).parents[2]
+MODULES = 480
+"""At the first frame; bare Textual with a tree, a text area and a footer has 392."""
+WIDGETS = 40
+BYTES = 1024
+"""For a typed character."""
+WAKES = 4.0
+"""Each second, while nothing happens: the cursor blinks, and the time of a run is counted."""
+
+
+def the_long_one(messages: int) -> FakeClient:
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session(message_count=messages)))
+    client.messages["s1"] = [
+        a_message(f"Message **{number}**\n\n```python\nprint({number})\n```", id=f"m{number:06d}")
+        for number in range(messages)
+    ]
+    return client
+
+
+def test_few_modules_are_loaded_at_the_first_frame() -> None:
+    program = """
+import json, os, sys
+import tui.app
+def connect():
+    heavy = {"aiohttp", "git", "pygments", "pydantic", "aiosqlite", "markdown_it", "model.state"}
+    print(json.dumps([len(sys.modules), sorted(heavy & set(sys.modules))]), flush=True)
+    os._exit(0)
+tui.app.SpinneyApp(connect).run(headless=True)
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    count, heavy = json.loads(found.stdout.splitlines()[-1])
+    assert heavy == []
+    assert count <= MODULES
+
+
+async def test_ten_thousand_messages_are_few_widgets(start: Start) -> None:
+    client = the_long_one(10_000)
+    async with start(client) as (app, pilot):
+        transcript = await opened(app, pilot)
+        assert len(app.screen.query("*")) + 1 <= WIDGETS
+        # What is in sight is laid out, and nothing else.
+        assert transcript.layouts <= 60
+        before = transcript.layouts
+        transcript.action_scroll_home()
+        await pilot.pause()
+        assert transcript.layouts - before <= 60
+
+
+async def opened(app: SpinneyApp, pilot: Any) -> Any:
+    await until(pilot, lambda: app.main.chat.transcript is not None)
+    transcript = app.main.chat.transcript
+    assert transcript is not None
+    await until(pilot, lambda: transcript.window is not None and transcript.is_ready)
+    return transcript
+
+
+@contextmanager
+def counted(owner: type, name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The calls of a method, one entry each."""
+    calls: list[str] = []
+    done: Callable[..., Any] = getattr(owner, name)
+
+    def count(*given: Any, **named: Any) -> Any:
+        calls.append(name)
+        return done(*given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, count)
+        yield calls
+
+
+async def test_streamed_text_lays_no_screen_out(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = the_long_one(200)
+    async with start(client) as (app, pilot):
+        await opened(app, pilot)
+        client.feed(started_in_s1())
+        await until(pilot, lambda: app.main.state.streaming_in("s1"))
+        client.feed(streamed("It begins. "))
+        await until(pilot, lambda: "It begins" in drawn(app))
+        with counted(Screen, "_refresh_layout", monkeypatch) as layouts:
+            for number in range(40):
+                client.feed(streamed(f"Word {number} and its line.\n\n- an item\n"))
+                await pilot.pause()
+            await until(pilot, lambda: "Word 39" in drawn(app))
+        assert layouts == []
+
+
+def started_in_s1() -> e.MessageStarted:
+    message = Message(
+        id="n",
+        role="assistant",
+        content=[TextBlock(text="")],
+        timestamp=9.0,
+        session_id="s1",
+        status="processing",
+    )
+    return e.MessageStarted(message_id="n", session_id="s1", message=message)
+
+
+def streamed(text: str) -> e.ContentDelta:
+    return e.ContentDelta(message_id="n", content=text, content_index=0, session_id="s1")
+
+
+def drawn(app: SpinneyApp) -> str:
+    strips = app.screen._compositor.render_strips(app.screen.size)
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+async def test_a_typed_character_is_few_bytes(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with start(the_long_one(50)) as (app, pilot):
+        await opened(app, pilot)
+        await until(pilot, lambda: app.focused is app.main.chat.composer)
+        await pilot.press("x")
+        written: list[int] = []
+        display = app._display
+
+        def measure(screen: Any, renderable: Any) -> None:
+            if hasattr(renderable, "render_segments"):
+                written.append(len(renderable.render_segments(app.console).encode()))
+            display(screen, renderable)
+
+        app.main.chat.composer.cursor_blink = False
+        await pilot.pause()
+        with monkeypatch.context() as patch:
+            patch.setattr(app, "_display", measure)
+            for character in "typed":
+                before = len(written)
+                await pilot.press(character)
+                await until(pilot, lambda: len(written) > before)  # noqa: B023
+                assert sum(written[before:]) <= BYTES
+
+
+async def test_nothing_wakes_a_screen_of_waiting_sessions_often(start: Start) -> None:
+    sessions = [
+        a_session(id=f"s{n}", name=f"Session {n}", status="waiting", waiting_for="question")
+        for n in range(20)
+    ]
+    trees = [a_worktree(id=f"w{n}", name=f"tree-{n}") for n in range(1, 7)]
+    client = FakeClient(a_state(a_project(), *trees, *sessions))
+    async with start(client) as (app, pilot):
+        await pilot.pause()
+        pumps = [app, app.screen, *app.screen.query("*")]
+        timers = [timer for pump in pumps for timer in pump._timers]
+        running = [timer for timer in timers if timer._active.is_set() and timer._interval]
+        assert sum(1 / timer._interval for timer in running) <= WAKES
+
+
+async def test_a_piece_of_text_costs_the_same_in_a_long_message_as_in_a_short_one() -> None:
+    app = TranscriptApp(history_of())
+    async with app.run_test(size=(100, 30)) as pilot:
+        app.history.apply(started(running("n")))
+        app.transcript.changed(0)
+        await pilot.pause()
+
+        def grow(text: str) -> None:
+            changed = app.history.apply(delta("n", text))
+            assert changed is not None
+            app.transcript.changed(changed[0])
+
+        def calls_of_a_piece() -> int:
+            count = 0
+
+            def note(_frame: Any, event: str, _argument: Any) -> None:
+                nonlocal count
+                count += event in ("call", "c_call")
+
+            sys.setprofile(note)
+            try:
+                for _ in range(20):
+                    grow("a few words, ")
+            finally:
+                sys.setprofile(None)
+            return count
+
+        paragraph = "Some words of a paragraph, **strong** and `code`.\n\n"
+        fence = "```python\nx = 1\n```\n\n"
+        grow(paragraph * 10 + fence)
+        calls_of_a_piece()  # what is looked up for the first time
+        grow("\n\n" + paragraph * 10 + fence)
+        short = calls_of_a_piece()
+        grow("\n\n" + (paragraph * 10 + fence) * 60)
+        assert calls_of_a_piece() <= 1.5 * short
