@@ -36,7 +36,7 @@ class Comment:
         return (
             (self.path, self.side, self.line) == (path, side, number)
             and (row.sign == "-") == self.is_removed
-            and self.quoted[:1] == (f"{row.sign}{row.text}",)
+            and f"{row.sign}{row.text}" in self.quoted
         )
 
 
@@ -44,7 +44,8 @@ def comment_on(path: str, side: str, rows: Sequence[DiffRow], text: str) -> Comm
     """A remark on these rows; on a hunk, it stands where the hunk changes something."""
     changed = [at for at, row in enumerate(rows) if row.sign != " "]
     rows = rows[changed[0] : changed[-1] + 1] if changed else rows
-    first = rows[0]
+    # Where something stands now: what is removed has no line in the file that the agent reads.
+    first = next((row for row in rows if row.sign != "-"), rows[0])
     number = first.old if first.sign == "-" else first.new
     quoted = tuple(f"{row.sign}{row.text}" for row in rows)
     return Comment(path, side, number or 0, first.sign == "-", quoted, text)

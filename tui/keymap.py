@@ -200,7 +200,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("diff_push", "w", "Push the branch", where="diff", hint="push"),
     Action("diff_pull_base", "l", "Pull the base branch", where="diff"),
     Action("diff_pull_request", "r", "Pull request", where="diff", hint="pull request"),
-    Action("diff_layout", "t", "One column or two", where="diff", hint="columns"),
+    Action("diff_layout", "t", "One or two columns", where="diff", hint="columns"),
     Action("diff_next_hunk", "n", "Go to the next hunk or file", where="diff", hint="next"),
     Action("diff_previous_hunk", "p", "Go to the hunk or file before", where="diff"),
     Action("diff_refresh", "f5", "Look anew", where="diff"),
