@@ -214,7 +214,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("find_next", "", "Find: the next, newer one", in_palette=False),
     Action("find_previous", "", "Find: the one before, older", in_palette=False),
     Action("whole_output", "", "The whole output of the tool under the cursor"),
-    Action("jump", "ctrl+l", "Go to a pane by its letter"),
+    Action("jump", "f10,ctrl+right_square_bracket", "Go to a pane by its letter"),
     Action(
         "mouse",
         "f12",
@@ -367,7 +367,10 @@ COMPOSER_KEYS = (
     ("enter", "Send; behind a run: queue"),
     ("ctrl+j", "New line (also alt+enter, a trailing \\, and shift+enter where it exists)"),
     ("↑ ↓", "At the edges: earlier messages of this project"),
-    ("@ /", "A file of the worktree; a command of Spinney's. Others go to the agent, and so does //"),
+    (
+        "@ /",
+        "A file of the worktree; a command of Spinney's. Others go to the agent, and so does //",
+    ),
     ("ctrl+_", "Undo (ctrl+y: redo)"),
 )
 TRANSCRIPT_KEYS = (
@@ -426,7 +429,13 @@ def clashes(overrides: Mapping[str, str]) -> list[str]:
     return found
 
 
-_SHOWN = {"ctrl+@": "", "escape": "esc", "ctrl+space": "^space", "delete": "del"}
+_SHOWN = {
+    "ctrl+@": "",
+    "escape": "esc",
+    "ctrl+space": "^space",
+    "delete": "del",
+    "ctrl+right_square_bracket": "^]",
+}
 
 
 def shown(keys: str) -> str:

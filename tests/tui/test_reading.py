@@ -141,12 +141,12 @@ async def test_a_letter_on_each_pane_takes_the_keys_there(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         await opened(app, pilot)
         for key, pane in (("p", app.main.projects), ("c", app.main.chat.transcript)):
-            await pilot.press("ctrl+l")
+            await pilot.press("f10")
             await until(pilot, lambda: isinstance(app.screen, Jump))
             assert len(app.screen.query(".jump")) == 3
             await pilot.press(key)
             await until(pilot, lambda: app.main.focused is pane)  # noqa: B023
-        await pilot.press("ctrl+l")
+        await pilot.press("f10")
         await until(pilot, lambda: isinstance(app.screen, Jump))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
