@@ -16,6 +16,7 @@ from model.preferences_changes import changed
 from model.preferences_fields import preference_fields
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
+from tui.keymap import ACTIONS
 from tui.screens.choose import Choose
 from tui.screens.dialog import Confirm
 from tui.screens.keys import KeysScreen, PressKey
@@ -23,6 +24,10 @@ from tui.screens.preference_editors import EditEntries, EditText
 from tui.screens.preference_editors_profiles import EditProfile, ProfilesScreen
 from tui.screens.preferences import PreferencesScreen
 from tui.widgets.composer import MessageArea
+
+
+TAKEN = {key for action in ACTIONS for key in action.keys.split(",")}
+FREE = next(key for key in (f"f{number}" for number in range(10, 25)) if key not in TAKEN)
 
 
 def a_client() -> FakeClient:
@@ -312,11 +317,11 @@ async def test_a_new_key_works_at_once(start: Start) -> None:
         await until(pilot, lambda: listed(app) == ["quit"])
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, PressKey))
-        await pilot.press("f12")
-        await until(pilot, lambda: app.main.key_overrides == {"quit": "f12"})
+        await pilot.press(FREE)
+        await until(pilot, lambda: app.main.key_overrides == {"quit": FREE})
         await pilot.press("escape", "escape")
         await until(pilot, lambda: app.screen is app.main)
-        await pilot.press("f12")
+        await pilot.press(FREE)
         await until(pilot, lambda: not app.is_running)
 
 
@@ -356,8 +361,8 @@ async def test_one_more_key_is_added_and_the_built_in_one_comes_back(start: Star
         await the_keys(app, pilot, "quit")
         await pilot.press("plus")
         await until(pilot, lambda: isinstance(app.screen, PressKey))
-        await pilot.press("f12")
-        bindings = {"of_the_page": "mod+y", "quit": "ctrl+q,f12"}
+        await pilot.press(FREE)
+        bindings = {"of_the_page": "mod+y", "quit": f"ctrl+q,{FREE}"}
         await until(pilot, lambda: app.main.state.preferences.keybindings == bindings)
         await pilot.press("delete")
         await until(
@@ -368,7 +373,7 @@ async def test_one_more_key_is_added_and_the_built_in_one_comes_back(start: Star
 
 async def test_all_keys_come_back_after_a_question(start: Start) -> None:
     client = a_client()
-    client.feed(e.PreferencesUpdated(changes={"keybindings": {"quit": "f12", "help": "f11"}}))
+    client.feed(e.PreferencesUpdated(changes={"keybindings": {"quit": FREE, "help": "f11"}}))
     async with start(client) as (app, pilot):
         await the_keys(app, pilot, "")
         await pilot.press("ctrl+r")
