@@ -435,3 +435,25 @@ async def test_comments_outlive_the_program_until_they_are_sent(tmp_path: Path) 
         await pilot.press("s")
         await until(pilot, lambda: bool(tree.client.called("send_chat_message")))
         await until(pilot, lambda: not list(tmp_path.glob("terminal/drafts/comments-*")))
+
+
+async def test_events_that_come_faster_than_git_answers_do_not_pile_up(start: Start) -> None:
+    tree = Tree()
+    gate = asyncio.Event()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        before = len(tree.client.called("list_changed_files"))
+
+        async def slow(given: dict[str, Any]) -> Changes:
+            await gate.wait()
+            return tree._list(given)
+
+        tree.client.answers["list_changed_files"] = slow
+        done = e.TaskCompleted(task="setup", ok=True, detail="", worktree_id="w1")
+        for _ in range(3):
+            tree.client.feed(done)
+            await until(pilot, lambda: screen._is_stale or screen._reading.locked())
+            await until(pilot, lambda: screen._reading.locked())
+        assert len(tree.client.called("list_changed_files")) == before + 1
+        gate.set()
+        await until(pilot, lambda: len(tree.client.called("list_changed_files")) == before + 2)

@@ -154,7 +154,13 @@ class Diff(Screen[None]):
     def _mark_stale(self) -> None:
         if not self._is_stale:
             self._is_stale = True
-            self.set_timer(_PAUSE, self.load)
+            self.set_timer(_PAUSE, self._load_stale)
+
+    def _load_stale(self) -> None:
+        if self._reading.locked():  # it takes longer than events take to come
+            self.set_timer(_PAUSE, self._load_stale)
+        else:
+            self.load()
 
     def load(self) -> None:
         """Read the list and the file that is shown."""
