@@ -25,7 +25,6 @@ from tui.screens.preference_editors_profiles import EditProfile, ProfilesScreen
 from tui.screens.preferences import PreferencesScreen
 from tui.widgets.composer import MessageArea
 
-
 TAKEN = {key for action in ACTIONS for key in action.keys.split(",")}
 FREE = next(key for key in (f"f{number}" for number in range(10, 25)) if key not in TAKEN)
 
