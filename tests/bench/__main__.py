@@ -6,11 +6,12 @@ import platform
 import sys
 from collections.abc import Callable
 
-from tests.bench import agents, broadcast, crowd, session, soak, start, store, stream, tree
+from tests.bench import agents, broadcast, crowd, living, session, soak, start, store, stream, tree
 from tests.bench.tables import Table, as_json
 
 BENCHES: dict[str, Callable[[int], Table]] = {
     "start": start.measure,
+    "living": living.measure,
     "stream": stream.measure,
     "broadcast": broadcast.measure,
     "session": session.measure,
@@ -23,6 +24,7 @@ BENCHES: dict[str, Callable[[int], Table]] = {
 
 RUNS = {
     "start": 10,
+    "living": 2,
     "stream": 2,
     "broadcast": 3,
     "session": 3,

@@ -28,6 +28,12 @@ SERVING = "\N{BLACK CIRCLE}".encode()
 LAST = "p0-worktree-0-0"
 """The session that was open last."""
 
+SERVER_ON = {
+    "restore_last_session": True,
+    "http_server_enabled": True,
+    "http_server_auto_start": True,
+}
+
 PROGRAMS = {
     "bare Textual": str(ROOT / "tests" / "bench" / "bare_tree.py"),
     "spinney": str(ROOT / "spinney.py"),
@@ -54,7 +60,7 @@ def measure(runs: int) -> Table:
     table = Table("start", title)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        asyncio.run(_write_projects(home))
+        asyncio.run(write_projects(home))
         found: dict[str, list[Start]] = {name: [] for name in PROGRAMS}
         for run in range(runs + 1):
             for name, program in PROGRAMS.items():
@@ -98,22 +104,19 @@ def _modules(program: str, home: Path) -> int:
     return int(result.read_text())
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """One that nobody has now."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port: int = taken.getsockname()[1]
     return port
 
 
-async def _write_projects(home: Path) -> None:
+async def write_projects(home: Path) -> None:
+    """A Spinney with these projects, and one session that was open last."""
     for name in ("data", "config"):
         (home / name).mkdir(mode=0o700)
-    wanted = {
-        "restore_last_session": True,
-        "http_server_enabled": True,
-        "http_server_auto_start": True,
-        "http_server_port": _free_port(),
-    }
+    wanted = {**SERVER_ON, "http_server_port": free_port()}
     (home / "config" / "preferences.json").write_text(json.dumps(wanted))
     database, _ = await Database.open(home / "data" / "spinney.db")
     state = State()

@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
+
 from tests.bench.programs import ROOT
 
 COLUMNS, LINES = 120, 40
@@ -56,8 +58,30 @@ class Terminal:
 
     def cpu_seconds(self) -> float:
         """What it has used up to now, with the Spinney behind it and children it has waited for."""
+        return sum(_cpu_seconds(pid) for pid in self._processes())
+
+    def memory(self) -> int:
+        """Bytes that it holds with the Spinney behind it; what programs share counts once."""
+        return sum(psutil.Process(pid).memory_full_info().pss for pid in self._processes())
+
+    def _processes(self) -> list[int]:
         behind = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-        return sum(_cpu_seconds(int(pid)) for pid in (self.pid, *behind))
+        return [self.pid, *map(int, behind)]
+
+    def type(self, text: str) -> None:
+        """Press keys."""
+        os.write(self._descriptor, text.encode())
+
+    def read_for(self, seconds: float) -> int:
+        """Take what it writes for so long; how many bytes that was."""
+        before, end = len(self.shown), time.perf_counter() + seconds
+        while (rest := end - time.perf_counter()) > 0:
+            self._read(rest)
+        return len(self.shown) - before
+
+    def forget(self) -> None:
+        """What was shown up to now is not waited for any more."""
+        self.shown = b""
 
     def end(self) -> None:
         """Ask it to end, and see to it."""
