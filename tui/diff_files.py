@@ -132,7 +132,7 @@ class FileList(ScrollView, can_focus=True):
         if at != self.here:
             return strip
         ui = chrome(self._palette.kind).ui
-        ground = Style(bgcolor=ui["selection"] if self.has_focus else ui["panel"])
+        ground = Style(bgcolor=ui["accent_muted"] if self.has_focus else ui["panel"])
         return Strip(Segment.apply_style(strip, post_style=ground), strip.cell_length)
 
     def _row(self, file: "ChangedFile", width: int) -> list[Segment]:

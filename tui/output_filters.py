@@ -20,7 +20,7 @@ from themes.contrast import TEXT, contrast, readable
 
 _SIGNS: Final = {
     **dict(zip("·•◦▪…◐◌●○✗✓■□", "-*-+.~~*ox+#o", strict=True)),
-    **dict(zip("▸▾▶▼▲◀❯›‹→←↑↓↪⇧", ">v>v^<>><><^v\\S", strict=True)),
+    **dict(zip("▸▾▶▼▲◀❯›‹→←↑↓↪⇧", ">v>v^<>><><^v\\+", strict=True)),
     **dict(zip("“”‘’−–—×═", "\"\"''---x=", strict=True)),
 }
 _LINES: Final = {

@@ -228,7 +228,8 @@ async def reached(
 ) -> AsyncIterator[tuple[SpinneyApp, "Pilot[None]"]]:
     """The screen as it stands once nothing moves any more."""
     client = shown.client()
-    app = SpinneyApp(lambda: client, environ=environ)
+    with mock.patch("textual.constants.COLOR_SYSTEM", "truecolor"):
+        app = SpinneyApp(lambda: client, environ=environ)
     with mock.patch.object(time, "time", lambda: NOW), mock.patch.dict(os.environ, {"TZ": "UTC"}):
         time.tzset()
         async with app.run_test(size=size, notifications=True) as pilot:

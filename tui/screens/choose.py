@@ -43,7 +43,7 @@ class Choose(Dialog[str]):
 
     def _shown(self, choice: Choice) -> Content:
         mark = "● " if choice.value == self.present else "  "
-        parts = [(mark, "$accent"), (choice.label, choice.color)]
+        parts = [(mark, "$text-accent"), (choice.label, choice.color)]
         if choice.description:
             parts.append((f"  {choice.description}", "$text-muted"))
         return Content.assemble(*parts)

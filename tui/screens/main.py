@@ -55,7 +55,7 @@ class MainScreen(Screen[None]):
     COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_action_commands}  # type: ignore[assignment]
 
     def __init__(self, terminal: Terminal, *, started_in: Path | None, demo: bool) -> None:
-        super().__init__()
+        super().__init__(classes="for-ears" if terminal.plain else None)
         self.terminal = terminal
         self.demo = demo
         self.started_in = started_in

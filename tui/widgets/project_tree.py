@@ -17,6 +17,7 @@ from textual.message import Message
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
+from themes.contrast import readable
 from tui import keymap
 from tui.marks import Mark
 from tui.places import ROOT, Place
@@ -255,7 +256,8 @@ class ProjectTree(Tree[Row]):
 
     def _role(self, role: str, on_cursor: bool) -> Style:
         if role.startswith("#"):
-            return Style(color=role)
+            # People choose any colour; it is moved as far as it must be to be read.
+            return Style(color=readable(role, self.styles.background.hex6.lower()))
         found = self.get_component_rich_style(f"project-tree--{role}", partial=True)
         # A cursor's background is made for text; marks keep their colour on it.
         return (
