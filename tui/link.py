@@ -50,6 +50,7 @@ class Link:
         self.mirror = Mirror(client, screen.terminal.frame, screen.follow)
         self._screen = screen
         screen.chat.completion.search = self.find_files
+        screen.chat.composer.takes_images = not screen.spinney.elsewhere
         self._histories = Histories(client)
         self.catalog = Catalog()
         """The agents and models that can be chosen, once they were asked for."""

@@ -98,6 +98,17 @@ async def test_the_path_of_an_image_becomes_an_attachment(
         assert sent(client)[0]["message"].strip() == "see [image map.png]"
 
 
+async def test_an_image_of_this_machine_is_not_sent_to_another_one(tmp_path: Path) -> None:
+    image = tmp_path / "map.png"
+    image.touch()
+    app = SpinneyApp(a_client, elsewhere="http://far:3456", environ={})
+    async with app.run_test(notifications=True) as pilot:
+        await until(pilot, lambda: app.main.chat.key == "s1")
+        await pasted(app.main.chat.composer, pilot, str(image))
+        assert app.main.chat.composer.text == str(image)
+        assert "which is not this one" in said(app)[0]
+
+
 async def test_a_path_that_leads_to_no_image_stays_text(start: Start, tmp_path: Path) -> None:
     async with start(a_client()) as (app, pilot):
         for text in (f"{tmp_path}/none.png", "about map.png"):

@@ -190,6 +190,8 @@ class Composer(MessageArea):
         """Asked for every key: whether the list of completions took it."""
         self.is_order: Callable[[str], bool] = lambda text: False
         """Whether a text is a command of Spinney's own."""
+        self.takes_images = True
+        """Whether this machine's files are those that the agent can look at."""
         self.earlier: list[str] = []
         """Messages sent before in this project, oldest first."""
         self._recalled: int | None = None
@@ -212,7 +214,13 @@ class Composer(MessageArea):
     async def on_paste(self, event: events.Paste) -> None:
         """A path of an image, pasted or dropped, goes with the message as an image."""
         images = await asyncio.to_thread(dropped_images, event.text)
-        if images:
+        if images and not self.takes_images:
+            self.notify(
+                "Images are read by the machine that Spinney runs on, which is not this one: "
+                "the path was pasted as text.",
+                markup=False,
+            )
+        elif images:
             event.stop()
             event.prevent_default()
             self.insert_paste("".join(f"{self._chips.attach(path)} " for path in images))
