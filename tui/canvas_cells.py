@@ -63,10 +63,9 @@ class Cell:
             return ""
         return asked(request)
 
-    def holds(self, words: list[str], agent: str) -> bool:
-        """Whether all words stand in what the cell says; `words` in lower case."""
-        text = f"{self.name} {self.project} {self.worktree} {agent} {self.session.status}".lower()
-        return all(word in text for word in words)
+    def text(self, agent: str) -> str:
+        """What a filter looks into, in lower case."""
+        return f"{self.name} {self.project} {self.worktree} {agent} {self.session.status}".lower()
 
 
 def asked(request: "Request") -> str:

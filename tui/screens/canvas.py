@@ -61,6 +61,10 @@ class Canvas(Screen[None]):
         self.filter = ""
         self.project_id: str | None = None
         """The project whose sessions are shown; `None`: those of all."""
+        self._every: list[Cell] = []
+        """Those of the project, without the filter."""
+        self._texts: list[str] = []
+        """What the filter looks into, once it was used."""
         self._lines: dict[str, tuple[str, ...]] = {}
         self._wanted: set[str] = set()
         self._answer: Answer | None = None
@@ -81,7 +85,7 @@ class Canvas(Screen[None]):
         """Show what is there, and follow it from now on."""
         self.main.mirror.followers.append(self.follow)
         self._read_streams()
-        self._show()
+        self._collect()
 
     def on_unmount(self) -> None:
         """Follow no more."""
@@ -115,27 +119,34 @@ class Canvas(Screen[None]):
             assert self.main.link is not None
             self.view.set_palette(self.main.link.palette)
             self.view.set_layout(change.state.preferences.canvas_layout)
-        self._show()
+        self._collect()
 
     def _read_streams(self) -> None:
         for message in self.main.state.streaming.values():
             if lines := last_lines(message, _MOST_LINES):
                 self._lines[message.session_id] = lines
 
+    def _collect(self) -> None:
+        self._every, self._texts = cells(self.main.state, self.project_id), []
+        self._show()
+
     def _show(self) -> None:
         words = self.filter.lower().split()
-        every = cells(self.main.state, self.project_id)
-        shown = [cell for cell in every if not words or cell.holds(words, self._agent(cell))]
+        shown = self._every
+        if words:
+            self._texts = self._texts or [cell.text(self._agent(cell)) for cell in self._every]
+            pairs = zip(self._every, self._texts, strict=True)
+            shown = [cell for cell, text in pairs if all(word in text for word in words)]
         self.view.empty = (
             f"No session holds “{self.filter}”. Backspace takes letters back."
             if words
             else "No session is here yet. Escape leads back; ctrl+n there makes a worktree."
         )
         self.view.show(shown)
-        self._entitle(len(every))
+        self._entitle()
 
-    def _entitle(self, every: int) -> None:
-        shown = len(self.view.cells)
+    def _entitle(self) -> None:
+        every, shown = len(self._every), len(self.view.cells)
         project = self.main.state.projects.get(self.project_id or "")
         scope = Content(project.name) if project is not None else Content("all projects")
         number = f"{shown} of {every}" if self.filter else f"{every}"
@@ -205,7 +216,7 @@ class Canvas(Screen[None]):
 
     @on(CanvasView.Marked)
     def _marked(self) -> None:
-        self._entitle(len(cells(self.main.state, self.project_id)))
+        self._entitle()
 
     @on(CanvasView.Opened)
     def _opened(self, event: CanvasView.Opened) -> None:
@@ -246,7 +257,7 @@ class Canvas(Screen[None]):
             self.main.say("Open or point at a project first.")
             return
         self.project_id = None if self.project_id is not None or here is None else here.id
-        self._show()
+        self._collect()
 
     def _asks(self) -> "Session | None":
         here = self.view.cells[self.view.here :][:1]
