@@ -292,10 +292,13 @@ class SpinneyApp(App[None]):
 
     def exit(self, *given: Any, **named: Any) -> None:
         """End; what was written in the last moment is kept first, and what is on the screen."""
-        self.main.beginning.keep_at_once()
-        if self.main.chat.is_complete:
-            self.main.chat.put_down()
-        super().exit(*given, **named)
+        try:
+            if self.main.chat.is_complete:
+                self.main.chat.put_down()
+            self.main.beginning.keep_at_once()
+        finally:
+            # Whatever cannot be kept: nobody is left who could end it otherwise.
+            super().exit(*given, **named)
 
     async def action_quit(self) -> None:
         """Quit, by Textual's own ways, too."""
