@@ -84,7 +84,8 @@ class Terminal:
         self.shown = b""
 
     def end(self) -> None:
-        """Ask it to end, and see to it."""
+        """Ask it to end, and see to it; the Spinney behind it would go on without its terminal."""
+        behind = [psutil.Process(pid) for pid in self._processes()[1:]]
         os.kill(self.pid, signal.SIGTERM)
         deadline = time.perf_counter() + 10
         while self._read(deadline - time.perf_counter()):
@@ -94,6 +95,8 @@ class Terminal:
             if os.waitpid(self.pid, os.WNOHANG) == (0, 0):
                 os.kill(self.pid, signal.SIGKILL)
                 os.waitpid(self.pid, 0)
+        for process in psutil.wait_procs(behind, timeout=10)[1]:
+            process.kill()
 
     def _read(self, seconds: float) -> bool:
         ready, _, _ = select.select([self._descriptor], [], [], max(0.0, seconds))
