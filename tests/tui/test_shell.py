@@ -92,9 +92,18 @@ async def test_problems_found_at_the_start_are_shown(start: Start) -> None:
 async def test_a_failed_task_is_told(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
-        client.feed(e.TaskCompleted(task="setup", ok=False, detail="[/x] exit code 1"))
+        client.feed(e.TaskCompleted(task="push", ok=False, detail="[/x] rejected"))
         await until(pilot, lambda: app._notifications)
-        assert [n.message for n in app._notifications] == ["setup: [/x] exit code 1"]
+        assert [n.message for n in app._notifications] == ["push: [/x] rejected"]
+
+
+async def test_a_failed_script_says_where_the_rest_stands(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        client.feed(e.TaskCompleted(task="setup", ok=False, detail="setup failed.\nline 2"))
+        await until(pilot, lambda: app._notifications)
+        (told,) = app._notifications
+        assert told.message == "setup failed. “Scripts” (in ctrl+p) shows it whole."
 
 
 async def test_a_session_out_of_sight_calls_when_it_needs_somebody(start: Start) -> None:
