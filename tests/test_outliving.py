@@ -117,6 +117,15 @@ def test_an_agent_goes_on_when_its_terminal_goes_and_any_other_shows_it(
             assert psutil.wait_procs(family, timeout=PATIENCE)[1] == []
 
 
+def test_the_screen_of_a_lost_terminal_is_kept_for_the_next_start(spinney: Program) -> None:
+    with at_work(spinney) as (terminal, _):
+        hang_up(terminal)
+        terminal.process.wait(timeout=PATIENCE)
+        until((spinney.data / "screen.json").exists, "the last screen is written")
+        assert "alpha" in (spinney.data / "screen.json").read_text()
+        assert spinney.run("stop").returncode == 0
+
+
 def terminals_of(pid: int) -> list[str]:
     """The terminals that a process has open."""
     opened = (str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir() if path.exists())

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -125,6 +126,8 @@ def exit_on_hang_up(
     of the process in front of this one, counts as SIGHUP.
     """
     loop = asyncio.get_running_loop()
+    # A signal's handler knows no application, and drawing the last screen to keep it asks for one.
+    context = copy_context()
     asked = threading.Event()
 
     # A handler of the loop would not run: a terminal that does not read blocks the loop.
@@ -133,7 +136,7 @@ def exit_on_hang_up(
         if asked.is_set() or loop.is_closed():
             return
         asked.set()
-        loop.call_soon_threadsafe(leave)
+        loop.call_soon_threadsafe(leave, context=context)
         patience = threading.Timer(LAST_WORDS, _stop_writing, [number])
         patience.daemon = True
         patience.start()
