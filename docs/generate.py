@@ -14,7 +14,8 @@ from model.reference import schema
 from server.http_api import OPERATIONS, HttpApi
 from server.static import StaticFiles
 from server.websocket import WebSockets
-from tui.keymap import ACTIONS, Action, all_shown
+from tui.key_names import all_shown
+from tui.keymap import ACTIONS, Action
 from tui.screens.help import AREAS, Area
 
 DOCS: Final = Path(__file__).parent

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from tui import keymap
+from tui.key_names import shown
 from tui.widgets.line import clickable
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def keys(screen: "Diff") -> tuple[Content, Content]:
 
 
 def _hint(action: keymap.Action, screen: "Diff") -> Content:
-    key = keymap.shown(keymap.keys_of(action.id, screen.key_overrides))
+    key = shown(keymap.keys_of(action.id, screen.key_overrides))
     hint = Content.assemble((key, "bold $accent"), (f" {action.hint}", "$text-muted"))
     return clickable(hint, f"screen.do('{action.id}')")
 

@@ -7,7 +7,7 @@ tmux takes, is a second key only, and `ctrl+space`, which input methods take, ha
 letters are for writing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -347,44 +347,6 @@ FOOTER = (
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
-TREE_KEYS = (
-    ("letters", "Filter the rows; backspace edits, escape shows all again"),
-    ("enter", "Open; while filtering: the first row found"),
-    ("↑ ↓ ← →", "Move, fold and unfold (also space)"),
-    ("esc", "Back to the conversation"),
-)
-DIFF_KEYS = (
-    ("tab", "From the files to the difference and back; letters mean a file or a hunk"),
-    ("↑ ↓ pgup pgdn", "Move the cursor; ← → read on in long lines"),
-)
-CANVAS_KEYS = (
-    ("letters", "Filter; backspace takes them back"),
-    ("↑ ↓ ← →", "Move"),
-    ("enter", "Open the session"),
-    ("tab", "Mark it and go on (also ctrl and a click); shift+tab goes back"),
-)
-COMPOSER_KEYS = (
-    ("enter", "Send; behind a run: queue"),
-    ("ctrl+j", "New line (also alt+enter, a trailing \\, and shift+enter where it exists)"),
-    ("↑ ↓", "At the edges: earlier messages of this project"),
-    (
-        "@ /",
-        "A file of the worktree; a command of Spinney's. Others go to the agent, and so does //",
-    ),
-    ("ctrl+_", "Undo (ctrl+y: redo)"),
-)
-TRANSCRIPT_KEYS = (
-    ("letters", "Go to the message box"),
-    ("pgup pgdn", "Scroll; older messages load by themselves"),
-    ("end", "Back to the newest, and follow it"),
-    (
-        "ctrl+↑ ctrl+↓",
-        "A cursor over the parts of messages: enter opens, c copies, o goes to the "
-        "file, v shows a tool's whole output, g and G lead to the oldest and the newest",
-    ),
-    ("n N", "After a search: the newer and the older find"),
-)
-
 
 def bindings(where: Where = "everywhere") -> list[Binding]:
     """The bindings of the main screen, or of one of its panes, each under its action's id."""
@@ -427,25 +389,3 @@ def clashes(overrides: Mapping[str, str]) -> list[str]:
                     "change one of them in the preference keybindings."
                 )
     return found
-
-
-_SHOWN = {
-    "ctrl+@": "",
-    "escape": "esc",
-    "ctrl+space": "^space",
-    "delete": "del",
-    "ctrl+right_square_bracket": "^]",
-}
-
-
-def shown(keys: str) -> str:
-    """The first key as people read it: `ctrl+n` is `^n`, `shift+tab` is `⇧tab`."""
-    names = [_SHOWN.get(key, key) for key in keys.split(",")]
-    first = next(filter(None, names), "")
-    return first.replace("ctrl+", "^").replace("shift+", "⇧")
-
-
-def all_shown(keys: str) -> str:
-    """Every key, spelled out, for the help."""
-    names: Iterable[str] = (_SHOWN.get(key, key) for key in keys.split(","))
-    return " or ".join(name.replace("^", "ctrl+") for name in names if name)

@@ -11,7 +11,8 @@ from model import events as e
 from model.text import clean_line
 from tui import notify_ways
 from tui.bars import is_in_sight
-from tui.keymap import keys_of, shown
+from tui.key_names import shown
+from tui.keymap import keys_of
 from tui.marks import counts
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from textual.events import Key
 
 from model import events as e
 from model.errors import SpinneyError
-from tui import clipboard, keymap, mirror
+from tui import clipboard, key_names, keymap, mirror
 from tui.marks import Mark, git_counts, in_need, mark_of
 from tui.mirror import Change, Mirror
 from tui.terminal import Terminal, know_alt_enter, size_problem
@@ -55,9 +55,9 @@ def test_alt_enter_is_known_where_it_is_sent_as_escape_and_return() -> None:
 
 
 def test_keys_read_as_people_write_them() -> None:
-    assert keymap.shown("ctrl+space,ctrl+@") == "^space"
-    assert keymap.shown("shift+tab") == "⇧tab"
-    assert keymap.all_shown("f2,ctrl+b") == "f2 or ctrl+b"
+    assert key_names.shown("ctrl+space,ctrl+@") == "^space"
+    assert key_names.shown("shift+tab") == "⇧tab"
+    assert key_names.all_shown("f2,ctrl+b") == "f2 or ctrl+b"
 
 
 def test_a_key_given_to_two_actions_is_reported() -> None:

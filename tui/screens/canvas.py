@@ -21,6 +21,7 @@ from tui import keymap
 from tui.canvas_cells import Cell, cells, last_lines
 from tui.canvas_dialogs import Answer, AskMessage
 from tui.canvas_view import CanvasView
+from tui.key_names import shown
 from tui.marks import counts
 from tui.screens.dialog import Confirm
 from tui.widgets.line import Line, clickable
@@ -172,7 +173,7 @@ class Canvas(Screen[None]):
         hints = [_hint("enter", "open", ""), _hint("tab", "mark", "")]
         for action in keymap.ACTIONS:
             if action.where == "canvas" and action.hint:
-                key = keymap.shown(keymap.keys_of(action.id, self.key_overrides))
+                key = shown(keymap.keys_of(action.id, self.key_overrides))
                 if action.id != "canvas_answer" or self._asks() is not None:
                     hints.append(_hint(key, action.hint, action.id))
         # Where there is little room, the way back is in sight before what changes only the look.

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from tui.keymap import ACTIONS, Action, keys_of, shown
+from tui.key_names import shown
+from tui.keymap import ACTIONS, Action, keys_of
 
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen

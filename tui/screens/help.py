@@ -10,19 +10,16 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui.keymap import (
-    ACTIONS,
+from tui.key_names import all_shown, shown
+from tui.keymap import ACTIONS, Where, keys_of
+from tui.marks import MEANINGS
+from tui.pane_keys import (
     CANVAS_KEYS,
     COMPOSER_KEYS,
     DIFF_KEYS,
     TRANSCRIPT_KEYS,
     TREE_KEYS,
-    Where,
-    all_shown,
-    keys_of,
-    shown,
 )
-from tui.marks import MEANINGS
 from tui.screens.dialog import Report
 from tui.widgets.session_tabs import ROLE_COLORS
 

@@ -14,7 +14,8 @@ from textual.widgets.option_list import Option
 
 from model.commands.preferences import update_preferences
 from model.errors import SpinneyError
-from tui.keymap import ACTIONS, BY_ID, Action, all_shown, keys_of
+from tui.key_names import all_shown
+from tui.keymap import ACTIONS, BY_ID, Action, keys_of
 from tui.screens.dialog import Confirm, Dialog, keys_line
 from tui.screens.keys_rules import clash, refusal
 

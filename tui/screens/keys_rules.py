@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from tui.keymap import ACTIONS, clashes, keys_of, shown
+from tui.key_names import shown
+from tui.keymap import ACTIONS, clashes, keys_of
 
 _THE_SAME = {
     "ctrl+m": "enter",

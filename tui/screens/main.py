@@ -19,6 +19,7 @@ from textual.widgets import Static
 from tui import bars, keymap
 from tui.actions.local import LOCAL
 from tui.beginning import EVERY, Beginning
+from tui.key_names import shown
 from tui.places import Place, is_shown, nearest, project_of, worktree_of
 from tui.plain import Announcements
 from tui.steps import missing_agents, next_step, repository_at
@@ -289,7 +290,7 @@ class MainScreen(Screen[None]):
 
     def key_of(self, action_id: str) -> str:
         """The keys of an action, as people read them."""
-        return keymap.shown(keymap.keys_of(action_id, self.key_overrides))
+        return shown(keymap.keys_of(action_id, self.key_overrides))
 
     def focus_chat(self) -> None:
         """The keys go to the message box, or to the step that comes next."""

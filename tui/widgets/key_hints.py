@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui.keymap import BY_ID, FOOTER, keys_of, shown
+from tui.key_names import shown
+from tui.keymap import BY_ID, FOOTER, keys_of
 from tui.marks import counts
 from tui.widgets.line import EMPTY, Line, clickable
 

@@ -1,0 +1,39 @@
+"""Keys that the panes take for themselves, as the help tells them; no preference changes them."""
+
+TREE_KEYS = (
+    ("letters", "Filter the rows; backspace edits, escape shows all again"),
+    ("enter", "Open; while filtering: the first row found"),
+    ("↑ ↓ ← →", "Move, fold and unfold (also space)"),
+    ("esc", "Back to the conversation"),
+)
+DIFF_KEYS = (
+    ("tab", "From the files to the difference and back; letters mean a file or a hunk"),
+    ("↑ ↓ pgup pgdn", "Move the cursor; ← → read on in long lines"),
+)
+CANVAS_KEYS = (
+    ("letters", "Filter; backspace takes them back"),
+    ("↑ ↓ ← →", "Move"),
+    ("enter", "Open the session"),
+    ("tab", "Mark it and go on (also ctrl and a click); shift+tab goes back"),
+)
+COMPOSER_KEYS = (
+    ("enter", "Send; behind a run: queue"),
+    ("ctrl+j", "New line (also alt+enter, a trailing \\, and shift+enter where it exists)"),
+    ("↑ ↓", "At the edges: earlier messages of this project"),
+    (
+        "@ /",
+        "A file of the worktree; a command of Spinney's. Others go to the agent, and so does //",
+    ),
+    ("ctrl+_", "Undo (ctrl+y: redo)"),
+)
+TRANSCRIPT_KEYS = (
+    ("letters", "Go to the message box"),
+    ("pgup pgdn", "Scroll; older messages load by themselves"),
+    ("end", "Back to the newest, and follow it"),
+    (
+        "ctrl+↑ ctrl+↓",
+        "A cursor over the parts of messages: enter opens, c copies, o goes to the "
+        "file, v shows a tool's whole output, g and G lead to the oldest and the newest",
+    ),
+    ("n N", "After a search: the newer and the older find"),
+)
