@@ -35,6 +35,10 @@ _NEAR: Final = 2
 _NOTHING_SAID: Final = (
     "Nothing was said here yet. Write below what you want done; enter sends it to the agent."
 )
+_TO_THE_DEMO: Final = (
+    "This agent is a demonstration. Write anything below and press enter for a short tour, "
+    "or /demo help for all that it can show."
+)
 
 
 class TranscriptView(ScrollView):
@@ -66,6 +70,7 @@ class TranscriptView(ScrollView):
         """Seen while the widget has the focus."""
         self.finder = Finder()
         """Marks the words that are sought."""
+        self._hint = _NOTHING_SAID
         self._has_news = False
         self._asked_at = -1
         self._selection: Selection | None = None
@@ -97,6 +102,7 @@ class TranscriptView(ScrollView):
         self.cursor.put_away()
         self.finder.seek("")
         self._has_news, self._asked_at = False, -1
+        self._hint = _TO_THE_DEMO if session.backend == "demo" else _NOTHING_SAID
         if self._selection is not None:
             self.screen.clear_selection()
         self.settle()
@@ -278,7 +284,7 @@ class TranscriptView(ScrollView):
             return Strip.blank(width, self.rich_style)
         words: list[Line] = []
         if rows.history.is_loaded and not len(rows.history):
-            words = prose_rows(_NOTHING_SAID, width - 2 * BODY, rows.look.palette.muted)
+            words = prose_rows(self._hint, width - 2 * BODY, rows.look.palette.muted)
         line = [Segment(" " * BODY), *words[y - 1]] if 0 < y <= len(words) else []
         return strip_of(line, width, rows.look.palette.kind)
 

@@ -14,6 +14,7 @@ from textual import events
 from model import events as e
 from model.resources import Message, Question, QuestionOption, Request, TextBlock
 from tests.tui.conftest import Start, until
+from tests.tui.every_screen import text_of
 
 
 def a_client(**session: object) -> FakeClient:
@@ -30,6 +31,13 @@ async def test_the_only_session_is_open_at_the_start_and_its_messages_are_read(
         await until(pilot, lambda: app.main.chat.transcript is not None)
         assert app.main.session is not None
         assert client.called("get_messages")[0]["session_id"] == "s1"
+
+
+async def test_an_empty_session_of_the_demo_says_what_it_can_show(start: Start) -> None:
+    client = a_client(backend="demo")
+    client.messages.clear()
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: any("/demo help" in line for line in text_of(app)))
 
 
 async def test_enter_sends_what_was_written_and_empties_the_box(start: Start) -> None:
