@@ -40,11 +40,6 @@ class Heights:
         self._tree.append(height + self.top(place - 1) - self.top(begin))
         self._heights.append(height)
 
-    def pop(self) -> None:
-        """Take the last entry away."""
-        self._heights.pop()
-        self._tree.pop()
-
     def top(self, index: int) -> int:
         """The first row of the entry: the sum of all heights before it."""
         rows = 0

@@ -35,7 +35,7 @@ class Histories:
         finally:
             if self._held.get(session_id) is held:
                 del self._held[session_id]
-        history.load(page, state.streaming_in(session_id), state.queued.get(session_id, ()))
+        history.load(page, state.streaming_in(session_id))
         # The page may hold what these tell already; folding them once more ends alike.
         for event in held:
             history.apply(event)
@@ -56,15 +56,14 @@ class Histories:
         return history.prepend(page)
 
     def apply(self, event: Event) -> int | None:
-        """Fold an event; the first index that changed in its conversation."""
+        """Fold an event; the index that changed in its conversation."""
         session_id = event.concerns
         if session_id is None:
             return None
         if session_id in self._held:
             self._held[session_id].append(event)
         history = self._live.get(session_id)
-        changed = history.apply(event) if history is not None else None
-        return changed.start if changed is not None else None
+        return history.apply(event) if history is not None else None
 
     def forget(self, session_id: str | None = None) -> None:
         """Drop one conversation, or all after events were missed."""

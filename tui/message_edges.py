@@ -21,8 +21,6 @@ def header(shown: Shown) -> Line:
     """Who speaks, when, and with what."""
     message, look = shown.message, shown.look
     faint = look.palette.faint
-    if shown.is_waiting:
-        return [Segment(" "), Segment("you", faint), Segment("  waiting", look.tones.warning)]
     when = Segment(f"  {_clock(message.timestamp)}", faint)
     if message.role == "user":
         return [Segment(" "), Segment("you", look.tones.accent), when]

@@ -186,34 +186,29 @@ class _Layout:
     def _text(self, at: int, block: TextBlock) -> Part:
         if self._message.role == "user" and is_long(block.text, self._look.body_width):
             return self._long(at, block)
-        made_from = (self._look, block, self._is_running, self._shown.is_waiting)
+        made_from = (self._look, block, self._is_running)
         before = self._before.get(at)
         if before and _same(before.made_from, made_from):
             return before
         growing = (before.growing if before else None) or GrowingText(BODY)
         ended = not self._is_running
-        palette = self._look.palette
-        if self._shown.is_waiting:
-            rows = prose_rows(block.text, self._look.body_width, palette.faint)
-            strips = self._strips(rows, BODY)
-        else:
-            strips = growing.rows(block.text, self._look.width, palette, ended=ended)
+        look = self._look
+        strips = growing.rows(block.text, look.width, look.palette, ended=ended)
         return Part(at, strips, made_from, block, growing=None if ended else growing)
 
     def _long(self, at: int, block: TextBlock) -> Part:
         """A long message of a person, who knows what it says: its beginning, or all."""
         look, level = self._look, self._level(at, CLOSED)
-        style = look.palette.faint if self._shown.is_waiting else look.palette.text
 
         def rows() -> tuple[list[Line], bool]:
             shown = block.text if level != CLOSED else block.text[: SAID * look.body_width]
-            lines = output_rows(shown, look.body_width, style)
+            lines = output_rows(shown, look.body_width, look.palette.text)
             if level != CLOSED:
                 return lines, False
             more = f"… {block.text.count(chr(10)) + 1:,} lines in all {SHOWS_ALL}"
             return [*lines[:SAID], [Segment(more, look.palette.faint)]], True
 
-        return self._cut_part(at, block, rows, self._shown.is_waiting, level=level)
+        return self._cut_part(at, block, rows, level=level)
 
     def _thinking(self, at: int, block: ThinkingBlock) -> Part:
         look, level = self._look, self._level(at, CLOSED)

@@ -154,8 +154,6 @@ class Shown:
     folds: Folds = field(default_factory=lambda: NO_FOLDS)
     request: Request | None = None
     """What the message needs a person for."""
-    is_waiting: bool = False
-    """Whether it waits behind a run."""
 
     def same(self, other: "Shown") -> bool:
         """Whether both are laid out alike."""
@@ -163,7 +161,6 @@ class Shown:
             self.message is other.message
             and self.look is other.look
             and self.folds is other.folds
-            and self.is_waiting == other.is_waiting
             and self.request == other.request
         )
 

@@ -27,7 +27,7 @@ class Rows:
         self._folds = folds
         self._request: Request | None = None
         self._kept: OrderedDict[str, LaidOut] = OrderedDict()
-        self._exact: dict[str, tuple[Message, bool, int]] = {}
+        self._exact: dict[str, tuple[Message, int]] = {}
         self._heights = Heights()
         self.change(0)
 
@@ -62,7 +62,7 @@ class Rows:
     def laid_out(self, index: int) -> LaidOut:
         """The message as rows; its height is exact from now on."""
         message = self.history[index]
-        shown = self._shown(index, message)
+        shown = self._shown(message)
         kept = self._kept.get(message.id)
         if kept is None or not kept.shown.same(shown):
             kept = lay_out(shown, kept)
@@ -72,18 +72,16 @@ class Rows:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(message.id)
         height = len(kept.strips)
-        self._exact[message.id] = (message, shown.is_waiting, height)
+        self._exact[message.id] = (message, height)
         self._heights[index] = height
         return kept
 
     def change(self, first: int) -> None:
-        """Take up that messages from `first` on came, changed or went."""
+        """Take up that messages from `first` on came or changed."""
         count = len(self.history)
         if first == 0:
             self._heights = Heights(map(self._height, range(count)))
             return
-        while len(self._heights) > count:
-            self._heights.pop()
         for index in range(first, len(self._heights)):
             self._heights[index] = self._height(index)
         for index in range(len(self._heights), count):
@@ -111,18 +109,16 @@ class Rows:
         self._folds[message_id] = {**self._folds.get(message_id, NO_FOLDS), key: level}
         self.laid_out(index)
 
-    def _shown(self, index: int, message: Message) -> Shown:
+    def _shown(self, message: Message) -> Shown:
         folds = self._folds.get(message.id, NO_FOLDS)
         asked = self._request
         request = asked if asked is not None and asked.message_id == message.id else None
-        return Shown(message, self.look, folds, request, self.history.is_waiting(index))
+        return Shown(message, self.look, folds, request)
 
     def _known_height(self, index: int) -> int | None:
         message = self.history[index]
         known = self._exact.get(message.id)
-        if known and known[0] is message and known[1] == self.history.is_waiting(index):
-            return known[2]
-        return None
+        return known[1] if known and known[0] is message else None
 
     def _height(self, index: int) -> int:
         known = self._known_height(index)

@@ -109,7 +109,7 @@ class TranscriptView(ScrollView):
         self.refresh()
 
     def changed(self, first_index: int) -> None:
-        """Draw what came, changed or went from `first_index` on; 0 after older ones were loaded."""
+        """Draw what came or changed from `first_index` on; 0 after older ones were loaded."""
         window = self.window
         if window is None:
             return

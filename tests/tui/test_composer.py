@@ -1,4 +1,4 @@
-"""The message box: chips, mentions, commands, earlier messages, drafts, the queue, the editor."""
+"""The message box: chips, mentions, commands, earlier messages, drafts, the editor."""
 
 import asyncio
 from collections.abc import Iterator
@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from textual import events
 from textual.widgets import Input, OptionList
 
-from model import events as e
 from model.commands.files import WorktreeFileList
 from model.errors import SpinneyError
-from model.resources import ImageBlock
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
 from tui.drafts import Drafts
@@ -256,67 +254,6 @@ async def test_a_message_that_comes_back_stands_before_what_was_written_since(
         written.set()
         await until(pilot, lambda: said(app))
         assert app.main.chat.composer.text == "first\n\nsecond"
-
-
-# The queue ---------------------------------------------------------------------------------------
-
-
-async def test_waiting_messages_stand_over_the_box_in_their_order(start: Start) -> None:
-    client = a_client(status="running")
-    async with start(client) as (app, pilot):
-        for text in ("one", "two [/]", "three"):
-            client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message(text)))
-        await until(pilot, lambda: app.main.chat.queue.display)
-        await until(pilot, lambda: "three" in app.main.chat.queue.render().plain)
-        rows = app.main.chat.queue.render().plain.split("\n")
-        assert [row.split("  ")[0] for row in rows] == ["1 next", "2 two [/]", "3 three"]
-
-
-async def test_a_waiting_message_is_chosen_and_comes_back_into_the_box(start: Start) -> None:
-    client = a_client(status="running")
-    image = ImageBlock(path="/tmp/map.png")
-    async with start(client) as (app, pilot):
-        message = a_message("one")
-        with_image = message.model_copy(update={"content": [*message.content, image]})
-        client.feed(
-            e.MessageQueued(session_id="s1", status="sent", message=with_image),
-            e.MessageQueued(session_id="s1", status="sent", message=a_message("two")),
-        )
-        await until(pilot, lambda: app.main.chat.queue.display)
-        await pilot.press(*"draft")
-        app.main.chat.queue.focus()
-        await pilot.press("up", "enter")
-        await until(pilot, lambda: client.called("remove_queued_message"))
-        assert client.called("remove_queued_message")[0]["message_id"] == "one"
-        await until(pilot, lambda: app.focused is app.main.chat.composer)
-        assert app.main.chat.composer.text == "one [image map.png]\n\ndraft"
-        assert app.main.chat.composer.draft.image_paths() == ("/tmp/map.png",)
-
-
-async def test_a_waiting_message_is_removed_by_a_key(start: Start) -> None:
-    client = a_client(status="running")
-    async with start(client) as (app, pilot):
-        client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
-        await until(pilot, lambda: app.main.chat.queue.display)
-        app.main.chat.queue.focus()
-        await pilot.press("delete")
-        await until(pilot, lambda: client.called("remove_queued_message"))
-        client.feed(e.MessageRemoved(session_id="s1", message_id="one"))
-        await until(pilot, lambda: not app.main.chat.queue.display)
-        assert app.focused is app.main.chat.composer
-        assert app.main.chat.composer.text == ""
-
-
-async def test_a_message_that_started_meanwhile_is_told_and_not_doubled(start: Start) -> None:
-    client = a_client(status="running")
-    client.refuse("remove_queued_message", "That message runs already.")
-    async with start(client) as (app, pilot):
-        client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
-        await until(pilot, lambda: app.main.chat.queue.display)
-        app.main.action_do("take_back")
-        await until(pilot, lambda: said(app))
-        assert said(app) == ["That message runs already."]
-        assert app.main.chat.composer.text == ""
 
 
 # The editor --------------------------------------------------------------------------------------

@@ -433,17 +433,6 @@ async def test_each_session_is_shown_where_it_was_left() -> None:
         assert app.rows == before
 
 
-async def test_a_message_taken_back_goes_and_the_place_stays() -> None:
-    waiting = user("q", "and then this", status="sent")
-    app = TranscriptApp(history_of(*many(50), queued=[waiting]))
-    async with app.run_test(size=SMALL):
-        assert app.rows[-3] == " you  waiting"
-        assert app.rows[-2] == "   and then this"
-        app.apply(e.MessageRemoved(session_id="s", message_id="q"))
-        assert "and then this" not in app.text
-        assert "message 49." in app.text
-
-
 async def test_a_finished_answer_looks_as_if_it_had_come_at_once() -> None:
     text = "# Title\n\n- one\n- two\n\n```python\nx = 1\n```\n\nEnd."
     whole = TranscriptApp(history_of(agent("1", TextBlock(text=text))))

@@ -227,10 +227,6 @@ def test_an_answer_that_was_stopped_says_so(reason: str) -> None:
     assert rows(agent("m", TextBlock(text="Half"), stop_reason=reason))[-2] == f"   ■ {reason}"
 
 
-def test_a_waiting_message_is_marked() -> None:
-    assert rows(user("1", "later"), is_waiting=True)[:2] == [" you  waiting", "   later"]
-
-
 def test_emptied_blocks_leave_no_row() -> None:
     assert body(TextBlock(text=""), TextBlock(text="Hi")) == ["   Hi"]
 

@@ -1,6 +1,5 @@
 """A program with nothing but a transcript, and words for making its messages."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from textual.app import App, ComposeResult
@@ -35,10 +34,9 @@ def running(message_id: str, *blocks: Block) -> Message:
     return agent(message_id, *blocks, status="processing")
 
 
-def history_of(*messages: Message, total: int = 0, queued: Iterable[Message] = ()) -> History:
+def history_of(*messages: Message, total: int = 0) -> History:
     history = History("s")
-    page = MessagePage(messages=list(messages), total=max(total, len(messages)))
-    history.load(page, queued=queued)
+    history.load(MessagePage(messages=list(messages), total=max(total, len(messages))))
     return history
 
 
@@ -82,7 +80,7 @@ class TranscriptApp(App[None]):
         for event in events:
             changed = self.history.apply(event)
             assert changed is not None
-            self.transcript.changed(changed.start)
+            self.transcript.changed(changed)
 
     def row_of(self, text: str) -> int:
         return next(y for y, row in enumerate(self.rows) if text in row)

@@ -1,0 +1,115 @@
+"""The messages that wait behind a run: shown over the box, changed, removed, and sent in turn."""
+
+from dataclasses import replace
+
+from fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+
+from model import events as e
+from model.resources import ImageBlock
+from tests.tui.conftest import Start, until
+from tui.app import SpinneyApp
+
+
+def a_client(**session: object) -> FakeClient:
+    return FakeClient(a_state(a_project(), a_worktree(), a_session(**session)))
+
+
+def said(app: SpinneyApp) -> list[str]:
+    return [notification.message for notification in app._notifications]
+
+
+def shown(app: SpinneyApp) -> str:
+    """The rows of the conversation that are in sight."""
+    transcript = app.main.chat.transcript
+    if transcript is None:
+        return ""
+    return "\n".join(transcript.render_line(y).text for y in range(transcript.size.height))
+
+
+async def test_waiting_messages_stand_over_the_box_in_their_order(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        for text in ("one", "two [/]", "three"):
+            client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message(text)))
+        await until(pilot, lambda: app.main.chat.queue.display)
+        await until(pilot, lambda: "three" in app.main.chat.queue.render().plain)
+        rows = app.main.chat.queue.render().plain.split("\n")
+        assert [row.split("  ")[0] for row in rows] == ["1 next", "2 two [/]", "3 three"]
+
+
+async def test_a_waiting_message_stands_in_the_queue_alone_until_its_run_starts(
+    start: Start,
+) -> None:
+    client = a_client(status="running")
+    client.messages["s1"] = [a_message("before")]
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: "before" in shown(app))
+        for text in ("one", "two"):
+            client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message(text)))
+        await until(pilot, lambda: "two" in app.main.chat.queue.render().plain)
+        assert "one" not in shown(app)
+        assert "two" not in shown(app)
+        client.feed(e.MessageQueued(session_id="s1", status="processing", message=a_message("one")))
+        await until(pilot, lambda: "one" in shown(app))
+        assert "two" not in shown(app)
+        rows = app.main.chat.queue.render().plain.split("\n")
+        assert [row.split("  ")[:2] for row in rows] == [["1 next", "two"]]
+
+
+async def test_what_waited_before_the_session_was_opened_stands_in_the_queue_alone(
+    start: Start,
+) -> None:
+    state = a_state(a_project(), a_worktree(), a_session(status="running"))
+    client = FakeClient(replace(state, queued={"s1": (a_message("later"),)}))
+    client.messages["s1"] = [a_message("before")]
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: "before" in shown(app))
+        assert "later" in app.main.chat.queue.render().plain
+        assert "later" not in shown(app)
+
+
+async def test_a_waiting_message_is_chosen_and_comes_back_into_the_box(start: Start) -> None:
+    client = a_client(status="running")
+    image = ImageBlock(path="/tmp/map.png")
+    async with start(client) as (app, pilot):
+        message = a_message("one")
+        with_image = message.model_copy(update={"content": [*message.content, image]})
+        client.feed(
+            e.MessageQueued(session_id="s1", status="sent", message=with_image),
+            e.MessageQueued(session_id="s1", status="sent", message=a_message("two")),
+        )
+        await until(pilot, lambda: app.main.chat.queue.display)
+        await pilot.press(*"draft")
+        app.main.chat.queue.focus()
+        await pilot.press("up", "enter")
+        await until(pilot, lambda: client.called("remove_queued_message"))
+        assert client.called("remove_queued_message")[0]["message_id"] == "one"
+        await until(pilot, lambda: app.focused is app.main.chat.composer)
+        assert app.main.chat.composer.text == "one [image map.png]\n\ndraft"
+        assert app.main.chat.composer.draft.image_paths() == ("/tmp/map.png",)
+
+
+async def test_a_waiting_message_is_removed_by_a_key(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
+        await until(pilot, lambda: app.main.chat.queue.display)
+        app.main.chat.queue.focus()
+        await pilot.press("delete")
+        await until(pilot, lambda: client.called("remove_queued_message"))
+        client.feed(e.MessageRemoved(session_id="s1", message_id="one"))
+        await until(pilot, lambda: not app.main.chat.queue.display)
+        assert app.focused is app.main.chat.composer
+        assert app.main.chat.composer.text == ""
+
+
+async def test_a_message_that_started_meanwhile_is_told_and_not_doubled(start: Start) -> None:
+    client = a_client(status="running")
+    client.refuse("remove_queued_message", "That message runs already.")
+    async with start(client) as (app, pilot):
+        client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
+        await until(pilot, lambda: app.main.chat.queue.display)
+        app.main.action_do("take_back")
+        await until(pilot, lambda: said(app))
+        assert said(app) == ["That message runs already."]
+        assert app.main.chat.composer.text == ""
