@@ -188,7 +188,7 @@ async def test_a_piece_of_text_costs_the_same_in_a_long_message_as_in_a_short_on
         def grow(text: str) -> None:
             changed = app.history.apply(delta("n", text))
             assert changed is not None
-            app.transcript.changed(changed[0])
+            app.transcript.changed(changed)
 
         def calls_of_a_piece() -> int:
             count = 0
