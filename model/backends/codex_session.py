@@ -217,10 +217,14 @@ class CodexSession:
 
     def _between_turns(self, method: str, params: Json) -> list[base.AgentEvent]:
         """Of what belongs to no turn, the results that one waits for; totals are kept."""
+        thread = str(params.get("threadId"))
+        # A busy program tells what a resumed thread has used when its next turn runs already.
+        is_baseline = thread == self._thread.id and not self._stream.counts(thread)
         awaited = self._stream.open_tools
         told = list(self._stream.events(method, params))
+        if is_baseline or not self._channel.turn_open:
+            self._stream.rebase(thread)
         if not self._channel.turn_open:
-            self._stream.rebase()
             return []
         return [e for e in told if isinstance(e, base.ToolResult) and e.tool_use_id in awaited]
 

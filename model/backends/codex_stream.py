@@ -254,9 +254,14 @@ class CodexStream:
 
     # Tokens ------------------------------------------------------------------------------------
 
-    def rebase(self) -> None:
-        """Totals that came between turns are of before: a resumed conversation tells its own."""
-        self._before = dict(self._totals)
+    def counts(self, thread: str) -> bool:
+        """Whether the thread's totals were told before."""
+        return thread in self._totals
+
+    def rebase(self, thread: str) -> None:
+        """What the thread used so far is of before: a resumed conversation tells its own."""
+        if thread in self._totals:
+            self._before[thread] = self._totals[thread]
 
     def _count(self, thread: str, told: Json) -> None:
         total = _object(told.get("total"))

@@ -1,6 +1,7 @@
 """The adapter of Codex and its program: recordings of the real one, and one that misbehaves."""
 
 import asyncio
+import copy
 import json
 import logging
 import random
@@ -292,6 +293,27 @@ async def test_another_conversation_is_never_taken_for_the_sessions(
     told = await conversation.turn("think: about looms")
     assert "begins afresh" in only(told, base.Notice).text
     assert only(told, base.ConversationIdentified).resume_token not in ("mine", "somebody-else")
+
+
+async def test_what_a_resumed_thread_used_before_is_not_of_the_turn_however_late_it_is_told(
+    open_codex: Open, player: Player, tmp_path: Path
+) -> None:
+    lines = recording("text", tmp_path)
+    for line in lines:
+        if line["msg"].get("method") == "thread/start":
+            line["msg"]["method"] = "thread/resume"
+    start = len(until(lines, "turn/started"))
+    thread = lines[start - 1]["msg"]["params"]["threadId"]
+    counted = next(x for x in lines if x["msg"].get("method") == "thread/tokenUsage/updated")
+    used = counted["msg"]["params"]
+    before = {**used, "turnId": "an-earlier-one", "tokenUsage": copy.deepcopy(used["tokenUsage"])}
+    amounts = [used["tokenUsage"]["total"][name] for name in ("inputTokens", "outputTokens")]
+    used["tokenUsage"]["total"]["inputTokens"] += amounts[0]
+    used["tokenUsage"]["total"]["outputTokens"] += amounts[1]
+    late = {"dir": "out", "msg": {**counted["msg"], "params": before}}
+    player.prepare([*lines[:start], late, *lines[start:]])
+    told = await (await open_codex(resume_token=thread)).turn("think: about looms")
+    assert only(told, base.TurnFinished).usage.output_tokens == amounts[1]
 
 
 async def test_a_used_up_account_tells_when_it_can_be_used_again(
