@@ -3,6 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
@@ -110,7 +111,8 @@ class AddProject(Dialog[WantedProject]):
                 self._into.value = f"{self._clones}/{_name_in(text)}"
             self._show(())
         else:
-            self.run_worker(self._read(text), exclusive=True, group="read", exit_on_error=False)
+            read = partial(self._read, text)  # is never begun where another follows at once
+            self.run_worker(read, exclusive=True, group="read", exit_on_error=False)
         enter = "clone it" if clones else "add it"
         tab = "next field" if clones else "complete"
         self._keys.update(keys_line(("enter", enter), ("tab", tab), ("esc", "cancel")))

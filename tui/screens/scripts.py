@@ -101,7 +101,7 @@ class Scripts(Dialog[None]):
 
     def _look_again(self) -> None:
         if self.app.screen is self:
-            self.run_worker(self._look(), group="look", exclusive=True, exit_on_error=False)
+            self.run_worker(self._look, group="look", exclusive=True, exit_on_error=False)
 
     async def _look(self) -> None:
         name = self.script

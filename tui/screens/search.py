@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
@@ -103,7 +104,8 @@ class Search(Dialog["SearchHit"]):
         """Ask; what was asked before is given up."""
         self._asked = limit
         self._tell("Searching …" if self._words.strip() else "")
-        self.run_worker(self._answered(limit), exclusive=True, group="search", exit_on_error=False)
+        answered = partial(self._answered, limit)  # is never begun where another follows at once
+        self.run_worker(answered, exclusive=True, group="search", exit_on_error=False)
 
     async def _answered(self, limit: int) -> None:
         words = self._words.strip()
