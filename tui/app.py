@@ -30,6 +30,7 @@ from tui.harmless import Harmless
 from tui.keymap import BY_ID, clashes
 from tui.output_filters import filters
 from tui.screens.main import MainScreen
+from tui.snapshot import file_of
 from tui.terminal import Terminal, exit_on_hang_up, know_alt_enter
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class SpinneyApp(App[None]):
         """For screens that show preferences; whoever changed them."""
         self.server_changed: Signal[dict[str, Any]] = Signal(self, "server changed")
         """For screens that show the server: its new status."""
-        kept = data / "screen.json" if data is not None and not elsewhere else None
+        kept = file_of(data, elsewhere) if data is not None else None
         self.main.beginning = Beginning(self.main, kept)
         self.use_theme(self.main.beginning.last.theme)
 

@@ -16,7 +16,7 @@ from textual.strip import Strip
 from model.errors import SpinneyError
 from tui import snapshot
 from tui.marks import in_need
-from tui.places import Place, is_shown, shown_sessions
+from tui.places import Place, is_shown, project_of, shown_sessions
 from tui.snapshot import Conversation, SavedRow, Snapshot
 from tui.steps import is_project
 from tui.tree_rows import depth_of, walk
@@ -41,10 +41,11 @@ class Beginning:
         self._screen = screen
         self._file = file
         self.last = snapshot.read(file) if file is not None else Snapshot()
+        self.is_over = False
+        """Whether the first state has been shown: until then the tree is left as it was."""
         self.chosen: Place | None = None
         """A row that was opened before its place was known."""
         self._early: list[events.Key] | None = []
-        self._is_begun = False
         self._still: Still | None = None
         self._is_kept = True
 
@@ -53,7 +54,7 @@ class Beginning:
     def tree(self) -> ProjectTree:
         """The tree with the rows that it had last."""
         tree = ProjectTree(id="tree")
-        tree.restore(self.last.rows)
+        tree.restore(self.last.rows, self.last.folds)
         return tree
 
     def picture(self) -> Iterator[Still]:
@@ -67,12 +68,6 @@ class Beginning:
             self._still = Still(pane.lines, id="still")
             yield self._still
 
-    @property
-    def _session_id(self) -> str | None:
-        """The session in the picture."""
-        pane = self.last.conversation
-        return pane.session_id if pane is not None and self._still is not None else None
-
     def keep_key(self, event: events.Key) -> None:
         """Take a key that nobody can take yet."""
         if self._early is not None and (event.is_printable or event.key in _KEPT):
@@ -82,8 +77,12 @@ class Beginning:
 
     def begin(self, state: "State") -> None:
         """At the first state: open the only session or the last one, or let the keys choose."""
+        if not self.is_over:
+            self._open(state)
+            self.is_over = True
+
+    def _open(self, state: "State") -> None:
         screen = self._screen
-        self._is_begun = True
         if self.chosen is not None and is_shown(self.chosen, state):
             screen.open_place(self.chosen)
             return
@@ -93,18 +92,28 @@ class Beginning:
             self._early = None  # There is nothing that they could have been meant for.
             return
         if len(sessions) == 1 or state.preferences.restore_last_session:
-            seen = self._session_id
-            shown = next((session for session in sessions if session.id == seen), sessions[0])
+            left = self.last.session_id
+            shown = next((session for session in sessions if session.id == left), sessions[0])
             screen.action_open_session(shown.id)
+            if shown.id == left and self.last.pointed is not None:
+                screen.projects.point_at(self.last.pointed, unfold=False)
             return
         first = next(iter(in_need(state)), sessions[0])
-        screen.projects.point_at(Place("session", first.id))
+        screen.projects.point_at(self._pointed(state) or Place("session", first.id), unfold=False)
         screen.add_class("tree-open")
         screen.call_after_refresh(screen.projects.focus)
 
+    def _pointed(self, state: "State") -> Place | None:
+        """The row that the cursor was on, if it is still there and of the project one is in."""
+        place, here = self.last.pointed, is_project(state, self._screen.offered)
+        if place is None or not is_shown(place, state):
+            return None
+        project = project_of(place, state)
+        return place if here is None or (project is not None and project.id == here) else None
+
     def focused(self) -> None:
         """The focus has moved: hand on what was typed, if it is where it will stay."""
-        if not self._is_begun or self._early is None:
+        if not self.is_over or self._early is None:
             return
         early, self._early = self._early, None
         for key in early:
@@ -136,14 +145,27 @@ class Beginning:
 
     def _take(self) -> Snapshot | None:
         screen = self._screen
-        if screen.link is None or screen.mirror.lost is not None or not self._is_begun:
+        if screen.link is None or screen.mirror.lost is not None or not self.is_over:
             return None
-        rows = tuple(
+        state, tree = screen.state, screen.projects
+        folds = {place: is_open for place, is_open in tree.folds.items() if is_shown(place, state)}
+        self.last = Snapshot(
+            state.preferences.theme,
+            # What a filter leaves is no tree that one wants to find again.
+            self.last.rows if tree.filter else self._rows(),
+            folds,
+            tree.place,
+            screen.session.id if screen.session is not None else "",
+            self._conversation(),
+        )
+        return self.last
+
+    def _rows(self) -> tuple[SavedRow, ...]:
+        return tuple(
             SavedRow(depth_of(node), node.data.place, node.data.parts, node.is_expanded)
-            for node in islice(walk(screen.projects.root), 1, snapshot.MOST_ROWS + 1)
+            for node in islice(walk(self._screen.projects.root), 1, snapshot.MOST_ROWS + 1)
             if node.data is not None
         )
-        return Snapshot(screen.state.preferences.theme, rows, self._conversation())
 
     def _conversation(self) -> Conversation | None:
         """The pane, if the next start would open its session."""
@@ -153,7 +175,8 @@ class Beginning:
         if session is None or project is None or not wanted or screen.app.screen is not screen:
             return None
         if self._still is not None or len(screen.app._notifications):
-            return self.last.conversation
+            last = self.last.conversation
+            return last if last is not None and last.session_id == session.id else None
         area = screen.chat.content_region
         drawn = screen._compositor.render_strips(screen.size)[area.y : area.bottom]
         lines = tuple(Strip(strip.crop(area.x, area.right)) for strip in drawn)

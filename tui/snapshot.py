@@ -1,14 +1,17 @@
 """The last screen in a file: the next start shows it at once, until the real one stands.
 
-The file holds what the tree's rows said and the lines of the conversation. Nothing is decided by
-it: a file that is damaged, of another version, of another person or too large is as good as none.
+The file holds what the tree's rows said, how they were folded, where one was, and the lines of the
+conversation. A file that is damaged, of another version, of another person or too large is as good
+as none. Spinneys on other machines have a file each.
 """
 
+import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -18,18 +21,23 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from model.paths import write_atomically
+from model.paths import create_private_directory, write_atomically
 from model.text import clean
 from tui.places import Place
 from tui.tree_rows import Part
 
-VERSION = 1
+VERSION = 2
 MOST_ROWS = 400
 """Rows of the tree that are kept; more are seen in no terminal."""
+MOST_FOLDS = 2000
+"""Rows, beyond those, of which is kept whether they were folded; the newest."""
+MOST_SERVERS = 20
+"""Spinneys on other machines whose screens are kept; those seen last."""
 MOST_BYTES = 1_000_000
 """Of the file; a screen of 300×100 in which every cell has a style of its own takes more."""
 
 _KINDS = ("project", "worktree", "session")
+_ELSEWHERE = "screens"
 
 
 class SavedRow(NamedTuple):
@@ -60,7 +68,20 @@ class Snapshot:
 
     theme: Literal["system", "light", "dark"] = "system"
     rows: tuple[SavedRow, ...] = ()
+    folds: Mapping[Place, bool] = field(default_factory=dict)
+    """Rows that somebody folded (false) or unfolded (true); the newest last."""
+    pointed: Place | None = None
+    """The row that the tree's cursor was on."""
+    session_id: str = ""
+    """The session that was open."""
     conversation: Conversation | None = None
+
+
+def file_of(data: Path, server: str) -> Path:
+    """The file for this machine's own Spinney, or for the one at an address."""
+    if not server:
+        return data / "screen.json"
+    return data / "terminal" / _ELSEWHERE / f"{hashlib.sha256(server.encode()).hexdigest()}.json"
 
 
 def read(path: Path) -> Snapshot:
@@ -75,6 +96,9 @@ def read(path: Path) -> Snapshot:
         return Snapshot(
             told["theme"],
             tuple(_row(*row) for row in told["rows"][:MOST_ROWS]),
+            {_place(*place): bool(is_open) for is_open, *place in told["folds"][-MOST_FOLDS:]},
+            _place(*told["pointed"]) if told["pointed"] is not None else None,
+            str(told["session_id"]),
             _conversation(**pane) if pane is not None else None,
         )
     except (OSError, ValueError, TypeError, LookupError, RecursionError, StyleSyntaxError):
@@ -91,11 +115,29 @@ def write(path: Path, snapshot: Snapshot) -> None:
             [row.depth, row.place.kind, row.place.id, row.parts, row.is_open]
             for row in snapshot.rows
         ],
+        "folds": [
+            [is_open, place.kind, place.id]
+            for place, is_open in list(snapshot.folds.items())[-MOST_FOLDS:]
+        ],
+        "pointed": snapshot.pointed and [snapshot.pointed.kind, snapshot.pointed.id],
+        "session_id": snapshot.session_id,
         "conversation": pane and {**_facts(pane), "lines": [_told(line) for line in pane.lines]},
     }
     data = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
     if len(data) <= MOST_BYTES:
+        if path.parent.name == _ELSEWHERE:
+            create_private_directory(path.parent.parent)
+            create_private_directory(path.parent)
         write_atomically(path, data)
+        if path.parent.name == _ELSEWHERE:
+            _forget_oldest(path.parent)
+
+
+def _forget_oldest(folder: Path) -> None:
+    with suppress(OSError):
+        kept = sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime)
+        for file in kept[:-MOST_SERVERS]:
+            file.unlink(missing_ok=True)
 
 
 def _own_bytes(path: Path) -> bytes:
@@ -111,10 +153,20 @@ def _own_bytes(path: Path) -> bytes:
 
 
 def _row(depth: Any, kind: Any, key: Any, parts: Any, is_open: Any) -> SavedRow:
-    if not isinstance(depth, int) or kind not in _KINDS or not isinstance(key, str):
-        raise ValueError("no row")
     said = tuple((_text(text), _text(role)) for text, role in parts)
-    return SavedRow(depth, Place(kind, key), said, bool(is_open))
+    return SavedRow(_depth(depth), _place(kind, key), said, bool(is_open))
+
+
+def _depth(depth: Any) -> int:
+    if not isinstance(depth, int):
+        raise TypeError("no depth")
+    return depth
+
+
+def _place(kind: Any, key: Any) -> Place:
+    if kind not in _KINDS or not isinstance(key, str):
+        raise ValueError("no place")
+    return Place(kind, key)
 
 
 def _conversation(

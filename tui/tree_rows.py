@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from model.resources import Project, Session, Worktree
     from model.state import State
+    from tui.mirror import Change
 
 Part = tuple[str, str]
 """Text, and the role that colours it."""
@@ -164,3 +165,17 @@ def worktree_has_moved(before: "Worktree | None", now: "Worktree | None") -> boo
         return True
     was = (before.archived_at, before.order, before.name, before.project_id)
     return was != (now.archived_at, now.order, now.name, now.project_id)
+
+
+def parents_of_moved(change: "Change") -> set[Place]:
+    """The places below which something came, went or moved."""
+    found, before, state = set[Place](), change.before, change.state
+    for key in change.worktrees:
+        was, now = before.worktrees.get(key), state.worktrees.get(key)
+        if worktree_has_moved(was, now):
+            found |= {Place("project", w.project_id) for w in (was, now) if w is not None}
+    for key in change.sessions:
+        then, since = before.sessions.get(key), state.sessions.get(key)
+        if has_moved(then, since):
+            found |= {Place("worktree", s.worktree_id) for s in (then, since) if s is not None}
+    return found

@@ -256,7 +256,8 @@ class MainScreen(Screen[None]):
         self.chat.open_session(session, worktree.project_id if worktree is not None else "")
         if worktree is not None and self.link is not None:
             self.link.mark_opened(worktree.id)
-        self.projects.point_at(Place("session", session.id))
+        unfold = self.beginning.is_over
+        self.projects.point_at(Place("session", session.id), unfold=unfold)
         self._read(session)
         self._follow_session()
         bars.follow(self)

@@ -5,7 +5,7 @@ they are drawn, from plain text and roles, so that no name can ever be read as m
 that are typed here filter the rows.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
@@ -29,10 +29,9 @@ from tui.tree_rows import (
     Part,
     Row,
     depth_of,
-    has_moved,
+    parents_of_moved,
     row_parts,
     walk,
-    worktree_has_moved,
 )
 
 if TYPE_CHECKING:
@@ -82,13 +81,15 @@ class ProjectTree(Tree[Row]):
 
     # Before anything is known -------------------------------------------------------------------
 
-    def restore(self, rows: "Iterable[SavedRow]") -> None:
+    def restore(self, rows: "Iterable[SavedRow]", folds: Mapping[Place, bool]) -> None:
         """Show what the rows said last; the first state puts right what is not so any more."""
+        self._unfolded = dict(folds)
         above = [self.root]
         for row in rows:
             del above[max(1, row.depth + 1) :]
             if row.place not in self._rows:
-                self._unfolded[row.place] = row.is_open
+                if row.place.kind != "session":
+                    self._unfolded[row.place] = row.is_open
                 node = self._add(above[-1], row.place, len(above[-1].children))
                 self._say(node, row.parts)
                 above.append(node)
@@ -101,7 +102,7 @@ class ProjectTree(Tree[Row]):
         if change.is_only_text and self._index is not None:
             self._index.state = state
             return
-        moved = self._parents_of_moved(change)
+        moved = parents_of_moved(change)
         if self._index is None or change.loaded or change.projects or moved:
             self._index = TreeIndex(state)
         self._index.state = state
@@ -117,20 +118,6 @@ class ProjectTree(Tree[Row]):
             *(Place("session", key) for key in change.sessions),
             *(Place("worktree", key) for key in change.worktrees | worktrees),
         )
-
-    @staticmethod
-    def _parents_of_moved(change: "Change") -> set[Place]:
-        """The places below which something came, went or moved."""
-        found, before, state = set[Place](), change.before, change.state
-        for key in change.worktrees:
-            was, now = before.worktrees.get(key), state.worktrees.get(key)
-            if worktree_has_moved(was, now):
-                found |= {Place("project", w.project_id) for w in (was, now) if w is not None}
-        for key in change.sessions:
-            then, since = before.sessions.get(key), state.sessions.get(key)
-            if has_moved(then, since):
-                found |= {Place("worktree", s.worktree_id) for s in (then, since) if s is not None}
-        return found
 
     def _redraw(self, *places: Place) -> None:
         """Draw these rows and what holds them, the mark of which may be another now."""
@@ -205,10 +192,19 @@ class ProjectTree(Tree[Row]):
 
     # What is drawn ------------------------------------------------------------------------------
 
+    @property
+    def _are_few(self) -> bool:
+        return self._index is not None and self._index.is_small
+
+    @property
+    def folds(self) -> dict[Place, bool]:
+        """How somebody left rows, where they would be otherwise by themselves; gone ones, too."""
+        few, left = self._are_few, self._unfolded.items()
+        return {place: is_open for place, is_open in left if place != ROOT and is_open != few}
+
     def _is_unfolded(self, place: Place) -> bool:
         """Whether a row shows what is below it: as somebody left it, or else where rows are few."""
-        few = self._index is not None and self._index.is_small
-        return bool(self.filter) or self._unfolded.get(place, few)
+        return bool(self.filter) or self._unfolded.get(place, self._are_few)
 
     def _draw(self, node: Node) -> None:
         row, index = node.data, self._index
@@ -332,13 +328,19 @@ class ProjectTree(Tree[Row]):
 
     # What people do -----------------------------------------------------------------------------
 
-    def point_at(self, place: Place) -> None:
-        """Put the cursor on this row, and unfold what hides it."""
+    def point_at(self, place: Place, *, unfold: bool = True) -> None:
+        """Put the cursor on this row, and unfold what hides it.
+
+        Without `unfold`, rows that somebody folded stay so, and the cursor goes to the outermost.
+        """
         if self._index is None:
             return
         for holder in self._index.above(place):
             node = self._rows.get(holder)
             if node is not None and not node.is_expanded:
+                if not unfold and not self._unfolded.get(holder, True):
+                    place = holder
+                    break
                 node.expand()
                 self._put_children(holder)
         if place in self._rows:
