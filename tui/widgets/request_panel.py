@@ -9,10 +9,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
+from textual.style import Style
 from textual.widgets import Static
 
+from tui.widgets.question_form import QuestionForm
+
 if TYPE_CHECKING:
-    from model.resources import Question, Request
+    from model.resources import Request
 
 Choice = Literal["build", "yolo", "edit", "allow", "allow_session", "deny", "explain"]
 Part = str | tuple[str, str] | Content
@@ -36,8 +39,8 @@ class RequestPanel(Vertical, can_focus=True):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,pageup", "scroll_text(-1)", show=False),
-        Binding("down,pagedown", "scroll_text(1)", show=False),
+        Binding("pageup", "scroll_text(-1)", show=False),
+        Binding("pagedown", "scroll_text(1)", show=False),
     ]
 
     GRACE: ClassVar[float] = 0.4
@@ -66,9 +69,7 @@ class RequestPanel(Vertical, can_focus=True):
         self.request: Request | None = None
         self.is_armed = False
         """Whether keys are taken as answers."""
-        self._answers: dict[str, str] = {}
-        self._position = 0
-        self._ticked: set[int] = set()
+        self._form = QuestionForm(())
         self._since = 0.0
         self._yolo_asked = False
         """Whether `y` was pressed once; only a second one lets the agent do everything."""
@@ -91,20 +92,12 @@ class RequestPanel(Vertical, can_focus=True):
         if request is None:
             return
         if not known:
-            self._answers, self._ticked, self._position = {}, set(), 0
+            self._form = QuestionForm(request.questions if request.kind == "question" else ())
             self._yolo_asked = self._explains = False
             self.is_armed = True
             self._since = time.monotonic()
             self._scroll.scroll_home(animate=False)
         self._draw()
-
-    @property
-    def question(self) -> "Question | None":
-        """The question that is being asked."""
-        if self.request is None or self.request.kind != "question":
-            return None
-        questions = self.request.questions
-        return questions[self._position] if self._position < len(questions) else None
 
     @property
     def _scroll(self) -> VerticalScroll:
@@ -123,8 +116,11 @@ class RequestPanel(Vertical, can_focus=True):
             return None
         if time.monotonic() - self._since < self.GRACE:
             return None
-        if self.question is not None:
-            return "" if self._press_option(key, self.question) else None
+        if self._form.question is not None:
+            if not self._form.press(key):
+                return None
+            self._follow_form(self.request)
+            return ""
         if self._yolo_asked and key != "y":
             return self._withdraw_yolo(key)
         if key == "enter":
@@ -149,6 +145,15 @@ class RequestPanel(Vertical, can_focus=True):
             event.stop()
             event.prevent_default()
 
+    def on_click(self, event: events.Click) -> None:
+        """A key that is shown, or an option, was clicked."""
+        key = event.style.meta.get("key")
+        if key == "esc":
+            self.rearm()
+        elif isinstance(key, str):
+            self._since = 0.0
+            self.press("left" if key == "←" else key)
+
     def _withdraw_yolo(self, key: str) -> str:
         """Who goes on writing after `y` meant a word, as “yes, but”: it goes to the message box."""
         self._yolo_asked = False
@@ -170,8 +175,8 @@ class RequestPanel(Vertical, can_focus=True):
     def say(self, text: str) -> bool:
         """A free text as the answer to what is asked; whether it is one."""
         # In the panel's own turn: a message that its parent caused does not reach the parent.
-        if self.question is not None:
-            self.call_next(self._answer, self.question, text)
+        if self._form.question is not None:
+            self.call_next(self._answer, self.request, text)
         elif self.request is not None and self._explains:
             self._explains = False
             self.call_next(self._deny, self.request, text)
@@ -186,32 +191,16 @@ class RequestPanel(Vertical, can_focus=True):
         self.is_armed = False
         self._draw()
 
-    def _press_option(self, key: str, question: "Question") -> bool:
-        if key == "enter" and question.multi_select and self._ticked:
-            labels = [question.options[number].label for number in sorted(self._ticked)]
-            self._answer(question, ", ".join(labels))
-            return True
-        if not (key.isascii() and key.isdigit() and 0 < int(key) <= len(question.options)):
-            return False
-        number = int(key) - 1
-        if question.multi_select:
-            self._ticked ^= {number}
-            self._draw()
-        else:
-            self._answer(question, question.options[number].label)
-        return True
+    def _answer(self, request: "Request", text: str) -> None:
+        self._form.answer(text)
+        self._follow_form(request)
 
-    def _answer(self, question: "Question", text: str) -> None:
-        assert self.request is not None
-        self._answers[question.question] = text
-        self._position += 1
-        self._ticked = set()
+    def _follow_form(self, request: "Request") -> None:
         self._since = 0.0
-        if self._position < len(self.request.questions):
-            self._draw()
-            return
-        self.is_armed = False
-        self.post_message(self.Answered(self.request, dict(self._answers)))
+        if self._form.question is None:
+            self.is_armed = False
+            self.post_message(self.Answered(request, self._form.answers))
+        self._draw()
 
     # What is drawn ------------------------------------------------------------------------------
 
@@ -224,31 +213,38 @@ class RequestPanel(Vertical, can_focus=True):
             case "permission":
                 title, parts = "Permission", self._permission(self.request)
             case "question":
-                title, parts = "Question", self._question()
+                title, parts = "Question", [Content("\n").join(self._form.rows())]
         self.border_title = Content(title)
         self.query_one("#request-text", Static).update(Content.assemble(*parts))
         self.query_one("#request-keys", Static).update(Content.assemble(*self._keys()))
+        if self.request.kind == "question":
+            self.call_after_refresh(self._show_cursor)
+
+    def _show_cursor(self) -> None:
+        scroll = self._scroll
+        above = self._form.height_above_cursor(scroll.scrollable_content_region.width)
+        top, height = round(scroll.scroll_y), scroll.scrollable_content_region.height
+        if not top <= above < top + height:
+            scroll.scroll_to(y=max(0, above - height // 2), animate=False)
 
     def _keys(self) -> list[Part]:
         assert self.request is not None
         if self.request.kind == "question":
-            done = _key("enter", "done") if self.question and self.question.multi_select else []
-            return [*done, ("or write your own answer below", "$text-muted")]
+            keys = [_key(key, words) for key, words in self._form.offered_keys()]
+            return [*keys, ("or write your own answer below", "$text-muted")]
         if not self.is_armed:
             words = "why not, and what to do instead" if self._explains else "what should change"
             return [
                 (f"Write below {words};  ", "$text-muted"),
-                *_key("esc", "the choices"),
+                _key("esc", "the choices"),
             ]
         if self._yolo_asked:
             return [
-                *_key("y", "again: yolo, nothing will be asked"),
+                _key("y", "again: yolo, nothing will be asked"),
                 ("any key: back", "$text-muted"),
             ]
-        parts: list[Part] = []
-        for key, (_, words) in KEYS[self.request.kind].items():
-            parts += _key(key, words)
-        return [*parts, *_key("enter", "talk on")]
+        choices = [_key(key, words) for key, (_, words) in KEYS[self.request.kind].items()]
+        return [*choices, _key("enter", "talk on")]
 
     def _permission(self, request: "Request") -> list[Part]:
         parts: list[Part] = [("May I use ", ""), (request.tool_name or "a tool", "bold"), "?"]
@@ -256,28 +252,11 @@ class RequestPanel(Vertical, can_focus=True):
             parts += ["  ", (request.description, "$text-muted")]
         return [*parts, "\n", (_shown_input(request), "$warning")]
 
-    def _question(self) -> list[Part]:
-        request, question = self.request, self.question
-        if request is None or question is None:
-            return [("Answered.", "$text-muted")]
-        parts: list[Part] = []
-        if len(request.questions) > 1:
-            place = f"{self._position + 1} of {len(request.questions)}  "
-            parts.append((place, "$text-muted"))
-        if question.header:
-            parts += [(question.header, "bold $accent"), "  "]
-        parts += [(question.question, "bold"), "\n" if question.options else ""]
-        for number, option in enumerate(question.options):
-            tick = ("[x] " if number in self._ticked else "[ ] ") if question.multi_select else ""
-            parts += ["\n" if number else "", (f" {number + 1} ", "$on-accent on $accent")]
-            parts.append(f" {tick}{option.label}")
-            if option.description:
-                parts.append((f"  {option.description}", "$text-muted"))
-        return parts
 
-
-def _key(key: str, words: str) -> list[Part]:
-    return [(f"[{key}]", "bold $accent"), f" {words}   "]
+def _key(key: str, words: str) -> Content:
+    """A key and what it does, which a click does too."""
+    told = Content.assemble((f"[{key}]", "bold $accent"), f" {words}")
+    return Content.assemble(told.stylize(Style.from_meta({"key": key})), "   ")
 
 
 def _shown_input(request: "Request") -> str:
