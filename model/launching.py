@@ -77,6 +77,11 @@ class Launching:
             sub_agents=_sub_agents(session.backend, state.preferences),
         )
 
+    def directory_of(self, session: Session) -> tuple[int, int]:
+        """Device and inode of the session's directory. Raises `SpinneyError` where it is gone."""
+        facts = _directory(worktree_in(self._store.state, session.worktree_id)).stat()
+        return facts.st_dev, facts.st_ino
+
     def label_of(self, backend: str) -> str:
         """What people call the agents of a backend."""
         return self._catalog.label(backend)

@@ -7,12 +7,14 @@ from tui.keymap import BY_ID
 
 ORDERS: Final[Mapping[str, str]] = {
     "agent": "choose_agent",
+    "archive": "archive_worktree",
     "editor": "open_worktree",
     "help": "help",
     "mode": "cycle_mode",
     "model": "choose_model",
     "new": "new_session",
     "quit": "quit",
+    "recreate": "recreate_worktree",
     "rename": "rename_session",
     "shell": "open_shell",
     "thinking": "choose_thinking",

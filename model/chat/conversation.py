@@ -167,8 +167,9 @@ class Conversation:
     async def _run_turn(self, message: Message) -> None:
         try:
             self._program.keep()
-            if (agent := self._program.agent) is None:
-                agent = await self._program.start(self.session, self._notice)
+            place = await asyncio.to_thread(self._launching.directory_of, self.session)
+            if (agent := self._program.agent_in(place)) is None:
+                agent = await self._program.start(self.session, place, self._notice)
             else:
                 await self.configure()
             self._open_answer()

@@ -35,6 +35,10 @@ class Launching(Protocol):
         """How it is to work from its next turn on."""
         ...
 
+    def directory_of(self, session: Session) -> tuple[int, int]:
+        """Device and inode of the session's directory. Raises `SpinneyError` where it is gone."""
+        ...
+
     def label_of(self, backend: str) -> str:
         """What people call the agents of a backend."""
         ...
@@ -67,10 +71,23 @@ class Program:
         self._endings: set[asyncio.Task[None]] = set()
         self._last_ending: asyncio.Task[None] | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
+        self._directory = (0, 0)
         self.agent: base.Agent | None = None
         """The running agent."""
 
-    async def start(self, session: Session, tell: Callable[[str], None]) -> base.Agent:
+    def agent_in(self, directory: tuple[int, int]) -> base.Agent | None:
+        """The running agent, unless it was started in a directory that is not this one any more.
+
+        A program whose directory was removed fails at everything, also when one of the same name
+        is there again. While it lives there, no other directory gets the inode of its own.
+        """
+        if directory != self._directory:
+            self.let_go()
+        return self.agent
+
+    async def start(
+        self, session: Session, directory: tuple[int, int], tell: Callable[[str], None]
+    ) -> base.Agent:
         """Start the agent, as soon as there is room for it; `tell` hears what takes time.
 
         Raises `SpinneyError`; cancelling leaves no program behind.
@@ -88,7 +105,7 @@ class Program:
             raise
         finally:
             slow.cancel()
-        self._place = place
+        self._place, self._directory = place, directory
         self._listener = asyncio.create_task(self._listen(self.agent))
         return self.agent
 

@@ -18,6 +18,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from model.errors import SpinneyError
+from model.text import clean_line
 from tui.composer_draft import Draft
 from tui.composer_orders import is_order, order
 from tui.widgets.completion import Completion
@@ -30,7 +31,7 @@ from tui.widgets.welcome import Step, Welcome
 
 if TYPE_CHECKING:
     from model.catalog import Catalog
-    from model.resources import Session
+    from model.resources import Session, Worktree
     from model.state import State
     from tui.colours import Palette
     from tui.drafts import Drafts
@@ -195,9 +196,10 @@ class Chat(Vertical):
             return
         streaming = state.streaming_in(session.id)
         self.request.ask(session.request if session.status == "waiting" else None)
+        note = _note(session, state.worktrees.get(session.worktree_id))
         recap = self.query_one("#recap", Static)
-        recap.set_class(session.recap is None, "hidden")
-        recap.update(Content(f"While you were away: {session.recap}" if session.recap else ""))
+        recap.set_class(not note, "hidden")
+        recap.update(note)
         self.status.follow(
             session,
             labels=labels,
@@ -334,3 +336,14 @@ class Chat(Vertical):
         """Copy a part of a message."""
         event.stop()
         self.app.copy_to_clipboard(event.text)
+
+
+def _note(session: "Session", worktree: "Worktree | None") -> Content:
+    """What stands between a conversation and the message box."""
+    if worktree is not None and worktree.status == "missing":
+        gone = f"The directory is gone: {clean_line(worktree.path)}. "
+        if worktree.session_type == "base":
+            return Content.assemble((gone, "$error"), "Put it back where it was.")
+        helps = "/recreate checks its branch out again, /archive puts the worktree away."
+        return Content.assemble((gone, "$error"), helps)
+    return Content(f"While you were away: {session.recap}" if session.recap else "")

@@ -28,6 +28,7 @@ class Stage:
         self.outputs = ToolOutputs(outputs)
         self.chats = Chats(store, {"demo": backend}, self, self.outputs)
         self.servers: list[str] = []
+        self.directory = (1, 1)
         self.changed = asyncio.Event()
         store.bus.listen(self.changed.set)
         self._told = store.bus.reader()
@@ -42,6 +43,9 @@ class Stage:
             settings=self.settings_of(session),
             resume_token=session.resume_token or None,
         )
+
+    def directory_of(self, session: Session) -> tuple[int, int]:
+        return self.directory
 
     def label_of(self, backend: str) -> str:
         return backend.title()

@@ -388,3 +388,22 @@ async def test_an_idle_program_is_ended_and_resumed_by_the_next_message(
     await puppet.hears("close")
     await stage.chats.send("s", "again")
     assert (await stage.backend.newest(2)).launch.resume_token == "token"
+
+
+async def test_an_agent_whose_directory_was_made_anew_is_started_anew(stage: Stage) -> None:
+    await stage.chats.send("s", "one")
+    first = await stage.backend.newest()
+    first.say(base.ConversationIdentified("the conversation"), DONE)
+    await stage.settled()
+    await stage.chats.send("s", "two")
+    await first.hears("configure")
+    first.say(DONE)
+    await stage.settled()
+    stage.directory = (1, 2)
+    await stage.chats.send("s", "three")
+    second = await stage.backend.newest(2)
+    assert first.closed
+    assert second.launch.resume_token == "the conversation"
+    await second.hears("send")
+    second.say(DONE)
+    await stage.settled()

@@ -105,8 +105,8 @@ async def test_an_agent_that_fails_is_in_the_log_and_not_in_the_chat(
         assert asked is not None
         await asked.hears("close")
     assert "keeps its first words as name: The provider is overloaded." in caplog.text
-    now = workspace.store.state.sessions[unnamed.id]
-    assert (now.name, now.status) == (FIRST_WORDS, "idle")
+    await eventually(lambda: workspace.store.state.sessions[unnamed.id].status == "idle")
+    assert name_of(workspace, unnamed) == FIRST_WORDS
 
 
 @pytest.mark.parametrize("message", ["Let the otter swim", "  Let the otter swim\n"])
