@@ -16,7 +16,8 @@ from tui.colours import Palette
 from tui.diff_lines import Painter
 from tui.diff_rows import DiffRow
 from tui.diff_text import DiffText, Row
-from tui.line_parts import strip_of
+from tui.line_parts import indented, strip_of
+from tui.wrap import MIN_WIDTH, wrap
 
 _SIDEWAYS: Final = 12
 """Columns for each press of left or right."""
@@ -207,9 +208,9 @@ class DiffView(ScrollView, can_focus=True):
         """Draw a row of what is in sight."""
         width, place = self.size.width, y + round(self.scroll_y)
         if place >= self.count:
-            words = self.said if y == 1 and not self.count else ""
-            line = [Segment(f"  {words}", self._palette.muted)]
-            return strip_of(line, width, self._palette.kind)
+            said = indented(wrap([(self.said, self._palette.muted)], max(MIN_WIDTH, width - 4)), 2)
+            is_row = not self.count and 0 < y <= len(said)
+            return strip_of(said[y - 1] if is_row else [], width, self._palette.kind)
         strip = self._drawn.get(place)
         if strip is None or strip.cell_length != width:
             if len(self._drawn) >= _KEPT:
