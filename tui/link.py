@@ -273,8 +273,10 @@ class Link:
                 case e.TaskCompleted(ok=False, task="setup" | "run" | "teardown"):
                     how = event.detail.partition("\n")[0]
                     self._screen.say(f"{how} “Scripts” (in ctrl+p) shows it whole.", bad=True)
+                case e.TaskCompleted(ok=False, task="commit" | "pull" | "push"):
+                    self._screen.say(f"The {event.task} failed: {event.detail}", bad=True)
                 case e.TaskCompleted(ok=False):
-                    self._screen.say(f"{event.task}: {event.detail}", bad=True)
+                    self._screen.say(event.detail, bad=True)
                 case e.WorktreeCreateFailed():
                     self.not_made[event.id] = event.error
                     self._screen.say(event.error, bad=True)

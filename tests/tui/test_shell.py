@@ -94,7 +94,7 @@ async def test_a_failed_task_is_told(start: Start) -> None:
     async with start(client) as (app, pilot):
         client.feed(e.TaskCompleted(task="push", ok=False, detail="[/x] rejected"))
         await until(pilot, lambda: app._notifications)
-        assert [n.message for n in app._notifications] == ["push: [/x] rejected"]
+        assert [n.message for n in app._notifications] == ["The push failed: [/x] rejected"]
 
 
 async def test_a_failed_script_says_where_the_rest_stands(start: Start) -> None:
