@@ -1,5 +1,6 @@
 """An application at a test's fingertips, with a fake client behind it."""
 
+import gc
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -24,6 +25,13 @@ def no_grace(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A request takes keys at once: tests do not type by accident."""
     monkeypatch.setattr(RequestPanel, "GRACE", 0.0)
     yield
+
+
+@pytest.fixture(autouse=True)
+def no_freezing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Applications that ended stay collectable: a program has one, a worker of the tests hundreds,
+    and each would freeze those before it, some 4 MB, for good."""
+    monkeypatch.setattr(gc, "freeze", lambda: None)
 
 
 @pytest.fixture
