@@ -214,9 +214,9 @@ class SpinneyApp(App[None]):
         markup: bool = True,
     ) -> None:
         """Tell something in passing; for ears at the bottom, where it stays."""
-        if self.terminal.plain and (self.screen is self.main or self.screen.is_modal):
-            sentence = message if severity == "information" else f"{severity}: {message}"
-            self.main.query_one(plain.Announcements).tell(sentence)
+        place = plain.announcements(self.screen_stack) if self.terminal.plain else None
+        if place is not None:
+            place.tell(message if severity == "information" else f"{severity}: {message}")
         else:
             super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 

@@ -1,17 +1,22 @@
 """What the bars of the diff screen say: whose changes, which side of them, and the keys."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
-from tui import keymap
-from tui.key_names import shown
 from tui.widgets.line import clickable
 
 if TYPE_CHECKING:
     from model.commands.changes import ChangedFile, Changes
     from tui.screens.diff import Diff
+
+FOOTER: Final = (
+    "diff_resolve_conflicts", "diff_abort_merge", "diff_comments", "diff_comment", "diff_stage",
+    "diff_unstage", "diff_discard", "diff_next_side", "diff_commit", "diff_next_hunk",
+    "diff_stage_all", "diff_undo", "diff_push", "diff_pull_request", "diff_layout",
+)  # fmt: skip
+"""The actions at the foot, those that are wanted most first."""
 
 
 def title(
@@ -43,20 +48,18 @@ def counts(files: "Sequence[ChangedFile]", comments: int) -> Content:
     return Content.assemble((said, "$warning"), number, *lines)
 
 
-def keys(screen: "Diff") -> tuple[Content, Content]:
-    """The keys that are of use now, and the one that leads back."""
-    hints = [
-        _hint(action, screen)
-        for action in keymap.ACTIONS
-        if action.where == "diff" and action.hint and _is_useful(action.id, screen)
-    ]
-    return Content("  ").join(hints[:-1]), hints[-1]
+def own_keys(screen: "Diff") -> tuple[tuple[str, str], ...]:
+    """Keys of the pane that has them, and their words."""
+    if not screen.files.files:
+        return ()
+    if not screen.is_in_files:
+        return (("tab", "files"),)
+    return (("enter", "open"),)
 
 
-def _hint(action: keymap.Action, screen: "Diff") -> Content:
-    key = shown(keymap.keys_of(action.id, screen.key_overrides))
-    hint = Content.assemble((key, "bold $accent"), (f" {action.hint}", "$text-muted"))
-    return clickable(hint, f"screen.do('{action.id}')")
+def useless(screen: "Diff") -> frozenset[str]:
+    """The actions of the footer that would do nothing now."""
+    return frozenset(action for action in FOOTER if not _is_useful(action, screen))
 
 
 def _is_useful(action_id: str, screen: "Diff") -> bool:
@@ -68,7 +71,7 @@ def _is_useful(action_id: str, screen: "Diff") -> bool:
             return screen.side != "branch" and has_files
         case "diff_unstage":
             return screen.side == "staged" and has_files
-        case "diff_comment" | "diff_next_hunk" | "diff_previous_hunk":
+        case "diff_comment" | "diff_next_hunk":
             return not screen.is_in_files and bool(screen.view.text.rows)
         case "diff_resolve_conflicts" | "diff_abort_merge":
             return screen.changes is not None and screen.changes.operation is not None

@@ -155,7 +155,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("canvas_layout", "f2", "As a list or as a grid", where="canvas", hint="list/grid"),
     Action("canvas_scope", "f3", "This project's or all sessions", where="canvas", hint="scope"),
     Action(
-        "canvas_back", "escape", "Take the filter back, then the marks, then leave", where="canvas"
+        "canvas_back",
+        "escape",
+        "Take the filter back, then the marks, then leave",
+        where="canvas",
+        hint="back",
     ),
     Action(
         "open_diff",

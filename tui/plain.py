@@ -5,10 +5,12 @@ where the keys go, and what is told in passing stays at the bottom, in its order
 """
 
 from collections import deque
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from textual.content import Content
 from textual.geometry import Offset
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -48,6 +50,17 @@ class Announcements(Static):
         self._told.append(sentence)
         self.display = True
         self.update(Content("\n".join(self._told)))
+
+
+def announcements(screens: Sequence[Screen[Any]]) -> Announcements | None:
+    """Where it is told: on the screen in front, or on the one that its dialogs stand before."""
+    for screen in reversed(screens):
+        found: Announcements
+        for found in screen.query(Announcements):
+            return found
+        if not screen.is_modal:
+            break
+    return None
 
 
 def keep_still(widget: Widget | None) -> None:

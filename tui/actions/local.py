@@ -22,7 +22,7 @@ def help(screen: "MainScreen") -> None:
         if key == "k":
             screen.action_do("edit_keys")
 
-    page = help_page(screen.key_overrides, screen.size.width, screen.focused)
+    page = help_page(screen.key_overrides, screen.size.width, screen.app.focused)
     screen.app.push_screen(page, then)
 
 

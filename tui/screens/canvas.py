@@ -4,35 +4,37 @@ Letters filter; several sessions can be marked and stopped, archived or written 
 follows the mirror beside the main screen and keeps nothing but the last lines it has read.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.command import Provider
 from textual.content import Content
-from textual.screen import Screen
+from textual.widget import Widget
 
 from model.commands import sessions as commands
 from model.commands.preferences import update_preferences
 from model.errors import SpinneyError
-from tui import keymap
 from tui.canvas_cells import Cell, cells, last_lines
 from tui.canvas_dialogs import Answer, AskMessage
 from tui.canvas_view import CanvasView
-from tui.key_names import shown
 from tui.marks import counts
 from tui.screens.dialog import Confirm
-from tui.widgets.line import Line, clickable
+from tui.screens.full import FullScreen, bindings
+from tui.widgets.line import Line
 
 if TYPE_CHECKING:
     from model.resources import Session
+    from tui.colours import Palette
     from tui.mirror import Change
     from tui.screens.main import MainScreen
 
-SHARED = ("commands", "help", "next_waiting", "canvas", "quit")
-"""Actions of the main screen whose keys work here as well."""
+FOOTER = (
+    "canvas_answer", "canvas_write", "canvas_stop", "canvas_archive", "canvas_scope",
+    "canvas_layout",
+)  # fmt: skip
+"""The actions at the foot, those that are wanted most first."""
 
 Part = str | Content | tuple[str, str]
 
@@ -47,18 +49,15 @@ def _canvas_commands() -> type[Provider]:
     return CanvasCommands
 
 
-class Canvas(Screen[None]):
+class Canvas(FullScreen):
     """All sessions, live."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *keymap.bindings("canvas"),
-        *(binding for binding in keymap.bindings() if binding.id in SHARED),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("canvas", "canvas")]
+    LAST = ("canvas_back", "help")
     COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_canvas_commands}  # type: ignore[assignment]
 
     def __init__(self, main: "MainScreen") -> None:
-        super().__init__()
-        self.main = main
+        super().__init__(main)
         self.filter = ""
         self.project_id: str | None = None
         """The project whose sessions are shown; `None`: those of all."""
@@ -70,37 +69,24 @@ class Canvas(Screen[None]):
         self._wanted: set[str] = set()
         self._answer: Answer | None = None
 
-    def compose(self) -> ComposeResult:
-        """Title, cells and keys."""
-        assert self.main.link is not None
-        yield Line(id="top")
+    def body(self, palette: "Palette") -> Iterable[Widget]:
+        """The cells."""
         yield CanvasView(
-            self.main.link.palette,
+            palette,
             self.main.state.preferences.canvas_layout,
             lambda session_id: self._lines.get(session_id, ()),
             self._agent,
         )
-        yield Line(id="keys")
 
     def on_mount(self) -> None:
-        """Show what is there, and follow it from now on."""
-        self.main.mirror.followers.append(self.follow)
+        """Show what is there."""
         self._read_streams()
         self._collect()
-
-    def on_unmount(self) -> None:
-        """Follow no more."""
-        self.main.mirror.followers.remove(self.follow)
 
     @property
     def view(self) -> CanvasView:
         """The cells."""
         return self.query_one(CanvasView)
-
-    @property
-    def key_overrides(self) -> Mapping[str, str]:
-        """Keys of a person's own."""
-        return self.main.key_overrides
 
     # Following the mirror -----------------------------------------------------------------------
 
@@ -117,10 +103,12 @@ class Canvas(Screen[None]):
             if (now := change.state.sessions.get(session_id)) is None or now.status == "idle":
                 self._wanted.discard(session_id)
         if change.preferences:
-            assert self.main.link is not None
-            self.view.set_palette(self.main.link.palette)
             self.view.set_layout(change.state.preferences.canvas_layout)
         self._collect()
+
+    def recolor(self, palette: "Palette") -> None:
+        """Draw the cells in other colours."""
+        self.view.set_palette(palette)
 
     def _read_streams(self) -> None:
         for message in self.main.state.streaming.values():
@@ -167,23 +155,16 @@ class Canvas(Screen[None]):
         ]
         right.append((f" · {running} running", "$accent" if running else "$text-muted"))
         self.query_one("#top", Line).show(Content.assemble(*left), Content.assemble(*right))
-        self.query_one("#keys", Line).show(self._keys())
+        self.show_keys()
 
-    def _keys(self) -> Content:
-        hints = [_hint("enter", "open", ""), _hint("tab", "mark", "")]
-        for action in keymap.ACTIONS:
-            if action.where == "canvas" and action.hint:
-                key = shown(keymap.keys_of(action.id, self.key_overrides))
-                if action.id != "canvas_answer" or self._asks() is not None:
-                    hints.append(_hint(key, action.hint, action.id))
-        # Where there is little room, the way back is in sight before what changes only the look.
-        hints[-2:-2] = [_hint("esc", "back", "canvas_back")]
-        hints.append(_hint("letters", "filter", ""))
-        return Content("  ").join(hints)
+    def show_keys(self) -> None:
+        """Name the keys that are of use now."""
+        own = (("enter", "open"), ("tab", "mark"), ("letters", "filter"))
+        without = frozenset() if self._asks() is not None else frozenset({"canvas_answer"})
+        self.name_keys(FOOTER, first=own, without=without)
 
     def _agent(self, cell: Cell) -> str:
-        assert self.main.link is not None
-        return self.main.link.labels(cell.session)[0]
+        return self.link.labels(cell.session)[0]
 
     @on(CanvasView.LinesWanted)
     def _lines_wanted(self, event: CanvasView.LinesWanted) -> None:
@@ -224,23 +205,15 @@ class Canvas(Screen[None]):
         self.dismiss(None)
         self.main.action_open_session(event.session_id)
 
-    def action_do(self, action_id: str) -> None:
-        """Do an action of the key map: one of the canvas, or one that is shared."""
+    def do(self, action_id: str) -> None:
+        """Do an action of the canvas."""
         match action_id:
             case "canvas" | "canvas_back":
                 self._back(at_once=action_id == "canvas")
             case "canvas_scope":
                 self._change_scope()
-            case "commands":
-                self.app.action_command_palette()
-            case "next_waiting":
-                self.dismiss(None)
-                self.main.action_do(action_id)
-            case "help" | "quit":
-                self.main.action_do(action_id)
             case _:
-                assert self.main.link is not None
-                self.main.link.start(CANVAS[action_id](self))
+                self.link.start(CANVAS[action_id](self))
 
     def _back(self, *, at_once: bool) -> None:
         """Escape takes the filter back first, then the marks, then leaves."""
@@ -268,10 +241,10 @@ class Canvas(Screen[None]):
     async def answer(self) -> None:
         """Answer what the session under the cursor asks."""
         session = self._asks()
-        if session is None or self.main.link is None:
+        if session is None:
             self.main.say("This session asks for nothing.")
             return
-        self._answer, self._answer_id = Answer(session, self.main.link), session.id
+        self._answer, self._answer_id = Answer(session, self.link), session.id
         try:
             await self.app.push_screen_wait(self._answer)
         finally:
@@ -367,8 +340,3 @@ CANVAS: Mapping[str, Callable[[Canvas], Coroutine[Any, Any, None]]] = {
 
 def _named(chosen: list[Cell]) -> str:
     return f"“{chosen[0].name}”" if len(chosen) == 1 else f"{len(chosen)} sessions"
-
-
-def _hint(key: str, words: str, action_id: str) -> Content:
-    hint = Content.assemble((key, "bold $accent"), (f" {words}", "$text-muted"))
-    return clickable(hint, f"screen.do('{action_id}')") if action_id else hint

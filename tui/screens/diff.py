@@ -4,42 +4,40 @@ What its keys do with the changes is in `tui.actions.diff`.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
 
 from textual import events, on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.containers import Horizontal
-from textual.screen import Screen
+from textual.widget import Widget
 
 from model import events as e
 from model.commands.changes import Changes, FileDiff, get_file_diff, list_changed_files
 from model.errors import SpinneyError
 from model.highlight import highlight_code, language_for_path
-from tui import keymap
 from tui.actions.diff import DIFF
 from tui.composer_draft import Draft
-from tui.diff_bars import counts, keys, title
+from tui.diff_bars import FOOTER, counts, own_keys, title, useless
 from tui.diff_comments import Comment, kept, read
 from tui.diff_files import FileList
 from tui.diff_rows import DiffRow
 from tui.diff_text import DiffText, diff_text
 from tui.diff_view import DiffView
+from tui.screens.full import FullScreen, bindings
 from tui.terminal import WIDE
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
     from model.resources import Worktree
+    from tui.colours import Palette
     from tui.mirror import Change
     from tui.screens.main import MainScreen
 
 Side = Literal["unstaged", "staged", "branch"]
 SIDES: Final[tuple[Side, ...]] = get_args(Side)
 
-SHARED: Final = ("commands", "help", "next_waiting", "quit", "open_diff")
-"""Actions of the main screen whose keys work here as well."""
 _SPLIT_WIDTH: Final = 130
 """Columns from which two versions stand beside each other, unless a person chose."""
 _PAUSE: Final = 0.3
@@ -63,20 +61,19 @@ def _diff_commands() -> type[Provider]:
     return DiffCommands
 
 
-class Diff(Screen[None]):
+class Diff(FullScreen):
     """Files on the left, the difference of one on the right."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *keymap.bindings("diff"),
-        *(binding for binding in keymap.bindings() if binding.id in SHARED),
+        *bindings("diff", "open_diff"),
         Binding("tab,shift+tab", "other_pane", show=False),
     ]
+    LAST = ("diff_back", "help")
     AUTO_FOCUS = "#files"
     COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_diff_commands}  # type: ignore[assignment]
 
     def __init__(self, main: "MainScreen", worktree: "Worktree", path: str | None = None) -> None:
-        super().__init__()
-        self.main = main
+        super().__init__(main)
         self.worktree = worktree
         self.side: Side = "unstaged"
         self.changes: Changes | None = None
@@ -88,26 +85,16 @@ class Diff(Screen[None]):
         self._reading = asyncio.Lock()
         self._is_stale = False
 
-    def compose(self) -> ComposeResult:
-        """Title, files, difference and keys."""
-        assert self.main.link is not None
-        yield Line(id="top")
-        with Horizontal(id="diff-body"):
-            yield FileList(self.main.link.palette)
-            yield DiffView(self.main.link.palette)
-        yield Line(id="keys")
+    def body(self, palette: "Palette") -> Iterable[Widget]:
+        """Files and difference."""
+        yield Horizontal(FileList(palette), DiffView(palette), id="diff-body")
 
     def on_mount(self) -> None:
-        """Read what there is, and follow it from now on."""
-        self.main.mirror.followers.append(self.follow)
+        """Read what there is."""
         self.add_class("files-open")
         self.view.said = "Reading …"
         self._entitle()
         self.load()
-
-    def on_unmount(self) -> None:
-        """Follow no more."""
-        self.main.mirror.followers.remove(self.follow)
 
     @property
     def files(self) -> FileList:
@@ -119,10 +106,10 @@ class Diff(Screen[None]):
         """The difference of one of them."""
         return self.query_one(DiffView)
 
-    @property
-    def key_overrides(self) -> Mapping[str, str]:
-        """Keys of a person's own."""
-        return self.main.key_overrides
+    def recolor(self, palette: "Palette") -> None:
+        """Draw both panes in other colours."""
+        self.files.set_palette(palette)
+        self.view.set_palette(palette)
 
     # Reading ------------------------------------------------------------------------------------
 
@@ -131,14 +118,10 @@ class Diff(Screen[None]):
         if change.loaded or self.worktree.id in change.worktrees:
             known = change.state.worktrees.get(self.worktree.id)
             if known is None:
-                self.main.say("The worktree is gone.")
                 self.dismiss(None)
+                self.main.say("The worktree is gone.")
                 return
             self.worktree = known
-        if change.preferences:
-            assert self.main.link is not None
-            self.files.set_palette(self.main.link.palette)
-            self.view.set_palette(self.main.link.palette)
         if change.loaded or any(map(self._concerns, change.events)):
             self._mark_stale()
 
@@ -273,8 +256,7 @@ class Diff(Screen[None]):
     @property
     def comments(self) -> list[Comment]:
         """What was said of the worktree's changes and is not sent yet; the list itself."""
-        assert self.main.link is not None
-        known, drafts = self.main.link.comments, self.main.chat.drafts
+        known, drafts = self.link.comments, self.main.chat.drafts
         if self.worktree.id not in known:
             known[self.worktree.id] = read(drafts.of(self._draft_key).text)
         return known[self.worktree.id]
@@ -312,40 +294,31 @@ class Diff(Screen[None]):
         sides = (self.side,) if alone else SIDES
         left = title(self.worktree.name, sides, self.side, self.changes, self.path if alone else "")
         self.query_one("#top", Line).show(left, counts(self.files.files, len(self.comments)))
-        self._name_keys()
+        self.show_keys()
 
-    def _name_keys(self) -> None:
-        self.query_one("#keys", Line).show(*keys(self))
+    def show_keys(self) -> None:
+        """Name the keys that are of use now."""
+        self.name_keys(FOOTER, first=own_keys(self), without=useless(self))
 
     def on_descendant_focus(self) -> None:
         """Other keys matter in another pane."""
-        self._name_keys()
+        self.show_keys()
 
     # What people do -----------------------------------------------------------------------------
 
-    def action_do(self, action_id: str) -> None:
-        """Do an action of the key map: one of this screen, or one that is shared."""
-        assert self.main.link is not None
-        match action_id:
-            case "diff_back" | "open_diff":
-                self._back(at_once=action_id == "open_diff")
-            case "commands":
-                self.app.action_command_palette()
-            case "next_waiting":
-                self.dismiss(None)
-                self.main.action_do(action_id)
-            case "help" | "quit":
-                self.main.action_do(action_id)
-            case _ if action_id in DIFF:
-                self.main.link.start(DIFF[action_id](self))
-            case _:
-                self.main.link.start(self._do_with_git(action_id))
+    def do(self, action_id: str) -> None:
+        """Do an action of this screen, or one of git's for its worktree."""
+        if action_id in ("diff_back", "open_diff"):
+            self._back(at_once=action_id == "open_diff")
+        elif action_id in DIFF:
+            self.link.start(DIFF[action_id](self))
+        else:
+            self.link.start(self._do_with_git(action_id))
 
     async def _do_with_git(self, action_id: str) -> None:
         """One of git's actions for the worktree; what it changed is shown."""
-        assert self.main.link is not None
         try:
-            await self.main.link.do(action_id.removeprefix("diff_"))
+            await self.link.do(action_id.removeprefix("diff_"))
         finally:
             if self.is_attached:
                 self.load()

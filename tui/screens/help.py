@@ -46,17 +46,17 @@ class Area:
     """Where the actions of the key map are bound that belong to it."""
     own: Sequence[Row] = ()
     """Keys that are not in the key map."""
-    widget: str = ""
-    """The id of the widget that has the focus there."""
+    widgets: tuple[str, ...] = ()
+    """The ids of the widgets that have the focus there."""
 
 
 AREAS = (
     Area("Everywhere", "everywhere"),
-    Area("Message box", None, COMPOSER_KEYS, "composer"),
-    Area("Conversation", None, TRANSCRIPT_KEYS, "transcript"),
-    Area("Projects", "projects", TREE_KEYS, "tree"),
-    Area("All sessions", "canvas", CANVAS_KEYS),
-    Area("Changes (diff)", "diff", DIFF_KEYS),
+    Area("Message box", None, COMPOSER_KEYS, ("composer",)),
+    Area("Conversation", None, TRANSCRIPT_KEYS, ("transcript",)),
+    Area("Projects", "projects", TREE_KEYS, ("tree",)),
+    Area("All sessions", "canvas", CANVAS_KEYS, ("canvas",)),
+    Area("Changes (diff)", "diff", DIFF_KEYS, ("files", "diff")),
 )
 
 
@@ -91,7 +91,7 @@ def help_page(
 
 
 def _is_at(area: Area, widget: str | None) -> bool:
-    return bool(area.widget) and area.widget == widget
+    return widget in area.widgets
 
 
 def _actions(where: Where | None, overrides: Mapping[str, str]) -> Iterator[Row]:

@@ -21,24 +21,30 @@ class KeyHints(Line):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._hints: list[Content] = []
-        self._help = EMPTY
+        self._last = EMPTY
 
     def follow(
         self,
         overrides: Mapping[str, str],
+        actions: Iterable[str] = FOOTER,
         *,
         first: Iterable[tuple[str, str]] = (),
+        last: Iterable[str] = ("help",),
         without: frozenset[str] = frozenset(),
     ) -> None:
-        """`first`: keys of the focused pane, and their words. `without`: actions of no use now."""
+        """Name the keys of actions, those that are wanted most first.
+
+        `first`: keys of the focused pane, and their words. `last`: the actions that stand at the
+        right whatever room there is. `without`: actions of no use now.
+        """
         self._hints = [_hint(key, words) for key, words in first]
-        self._hints += [_of_action(id, overrides) for id in FOOTER if id not in without]
-        self._help = _of_action("help", overrides)
+        self._hints += [_of_action(id, overrides) for id in actions if id not in without]
+        self._last = Content("  ").join([_of_action(id, overrides) for id in last])
         self.on_resize()
 
     def on_resize(self) -> None:
         """Show the hints that fit."""
-        right = self._help
+        right = self._last
         room = self.content_size.width - right.cell_length - 2
         shown_hints: list[Content] = []
         for hint in self._hints:

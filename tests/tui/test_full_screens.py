@@ -1,0 +1,95 @@
+"""What holds for all full screens: their foot, their colours, what they tell."""
+
+import pytest
+from every_screen import SCREENS, Shown, cells, reached, rows_in_front, still
+
+from model import events as e
+from tests.tui.conftest import until
+from tui.background import BackgroundTold
+from tui.plain import Announcements
+from tui.widgets.key_hints import KeyHints
+
+FULL = [shown for shown in SCREENS if shown.name in ("canvas", "diff")]
+full_screen = pytest.mark.parametrize("shown", FULL, ids=lambda shown: shown.name)
+every_screen = pytest.mark.parametrize(
+    "shown",
+    [shown for shown in SCREENS if not shown.varies and shown.name != "preferences"],
+    ids=lambda shown: shown.name,
+)
+
+
+def preferred(**changes: object) -> e.PreferencesUpdated:
+    return e.PreferencesUpdated(changes=changes)
+
+
+@full_screen
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (100, 30), (200, 50)], ids=str)
+async def test_the_foot_cuts_no_word_and_ends_with_the_way_to_all_keys(
+    shown: Shown, size: tuple[int, int]
+) -> None:
+    async with reached(shown, size) as (app, _):
+        foot = app.screen.query_one(KeyHints).text
+        assert "…" not in foot
+        assert foot.endswith("esc back  f1 help")
+        assert foot.startswith("enter open")
+
+
+@full_screen
+async def test_help_begins_with_the_keys_of_the_screen_that_one_is_on(shown: Shown) -> None:
+    async with reached(shown) as (app, pilot):
+        screen = app.screen
+        await pilot.press("f1")
+        await until(pilot, lambda: app.screen is not screen)
+        assert "where you are" in app.screen.content.plain.partition("\n")[0]  # type: ignore[attr-defined]
+
+
+@full_screen
+async def test_the_foot_follows_the_preferences(shown: Shown) -> None:
+    client = shown.client()
+    async with reached(Shown(shown.name, shown.reach, lambda: client)) as (app, pilot):
+        foot = app.screen.query_one(KeyHints)
+        own = {"help": "f11", "canvas_stop": "ctrl+y", "diff_stage": "y"}
+        client.feed(preferred(keybindings=own))
+        await until(pilot, lambda: "f11 help" in foot.text)
+        assert "y st" in foot.text
+        client.feed(preferred(show_keybinding_hints=False))
+        await until(pilot, lambda: not foot.display)
+
+
+@every_screen
+async def test_colours_follow_the_terminal_and_the_preference_while_it_is_open(
+    shown: Shown,
+) -> None:
+    client = shown.client()
+    async with reached(Shown(shown.name, shown.reach, lambda: client)) as (app, pilot):
+        dark = cells(rows_in_front(app))
+        app.post_message(BackgroundTold(dark=False))
+        await until(pilot, lambda: not app.is_dark)
+        await still(app, pilot)
+        light = cells(rows_in_front(app))
+        client.feed(preferred(theme="dark"))
+        await until(pilot, lambda: app.is_dark)
+        await still(app, pilot)
+        assert cells(rows_in_front(app)) == dark
+        client.feed(preferred(theme="light"))
+        await until(pilot, lambda: not app.is_dark)
+        await still(app, pilot)
+        assert cells(rows_in_front(app)) == light
+    bright = shown.client()
+    bright.feed(preferred(theme="light"))
+    async with reached(Shown(shown.name, shown.reach, lambda: bright)) as (app, _):
+        assert cells(rows_in_front(app)) == light
+
+
+@full_screen
+async def test_for_ears_what_is_told_in_passing_stays_on_the_screen_in_words(shown: Shown) -> None:
+    async with reached(shown, (80, 24), SPINNEY_PLAIN="1") as (app, pilot):
+        screen = app.screen
+        app.main.say("The disk is full.", bad=True)
+        told = screen.query_one(Announcements)
+        await until(pilot, lambda: told.region.height == 1)
+        assert not app._notifications
+        await pilot.press("f1")
+        await until(pilot, lambda: app.screen is not screen)
+        app.main.say("It works again.")
+        await until(pilot, lambda: str(told.content) == "error: The disk is full.\nIt works again.")

@@ -1,0 +1,123 @@
+"""What the full screens over the main one share: their bars, its keys, its colours, its mirror."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.widget import Widget
+
+from tui import keymap
+from tui.plain import Announcements
+from tui.widgets.key_hints import KeyHints
+from tui.widgets.line import Line
+
+if TYPE_CHECKING:
+    from tui.colours import Palette
+    from tui.link import Link
+    from tui.mirror import Change
+    from tui.screens.main import MainScreen
+
+_SHARED = ("commands", "help", "next_waiting", "quit")
+
+
+def bindings(where: keymap.Where, *shared: str) -> list[Binding]:
+    """The keys of a full screen, and those of the main one that work on it as well."""
+    everywhere = (bound for bound in keymap.bindings() if bound.id in (*_SHARED, *shared))
+    return [*keymap.bindings(where), *everywhere]
+
+
+class FullScreen(Screen[None]):
+    """A title, a body and the keys, all kept true; the main screen stays below it."""
+
+    LAST: ClassVar[tuple[str, ...]] = ("help",)
+    """The actions whose keys stand at the right of the foot, however little room there is."""
+
+    def __init__(self, main: "MainScreen") -> None:
+        super().__init__()
+        self.main = main
+
+    def compose(self) -> ComposeResult:
+        """Title, body, what is told in passing, and keys."""
+        yield Line(id="top")
+        yield from self.body(self.link.palette)
+        if self.main.terminal.plain:
+            yield Announcements(id="announcements")
+        yield KeyHints(id="keys")
+
+    def body(self, palette: "Palette") -> Iterable[Widget]:
+        """What stands between the bars."""
+        raise NotImplementedError
+
+    def recolor(self, palette: "Palette") -> None:
+        """Draw the body in other colours."""
+        raise NotImplementedError
+
+    def follow(self, change: "Change") -> None:
+        """Show a change; called at most once a frame."""
+        raise NotImplementedError
+
+    def show_keys(self) -> None:
+        """Name the keys that are of use now."""
+        raise NotImplementedError
+
+    def do(self, action_id: str) -> None:
+        """Do an action that is this screen's own."""
+        raise NotImplementedError
+
+    @property
+    def link(self) -> "Link":
+        """The way to the client."""
+        assert self.main.link is not None
+        return self.main.link
+
+    @property
+    def key_overrides(self) -> Mapping[str, str]:
+        """Keys of a person's own."""
+        return self.main.key_overrides
+
+    def on_mount(self) -> None:
+        """Follow the mirror, and the colours of the terminal, from now on."""
+        self._follow_preferences()
+        self.main.mirror.followers.append(self._follow)
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.recolor(self.link.palette))
+
+    def on_unmount(self) -> None:
+        """Follow no more."""
+        self.main.mirror.followers.remove(self._follow)
+
+    def _follow(self, change: "Change") -> None:
+        if change.preferences:
+            self._follow_preferences()
+            self.show_keys()
+            self.recolor(self.link.palette)
+        self.follow(change)
+
+    def _follow_preferences(self) -> None:
+        self.set_class(not self.main.state.preferences.show_keybinding_hints, "no-hints")
+
+    def name_keys(
+        self,
+        actions: Iterable[str],
+        *,
+        first: Iterable[tuple[str, str]] = (),
+        without: frozenset[str] = frozenset(),
+    ) -> None:
+        """Name the keys at the foot, those that are wanted most first, as `KeyHints` takes them."""
+        self.query_one(KeyHints).follow(
+            self.key_overrides, actions, first=first, last=self.LAST, without=without
+        )
+
+    def action_do(self, action_id: str) -> None:
+        """Do an action of the key map: one of this screen, or one that is shared."""
+        match action_id:
+            case "commands":
+                self.app.action_command_palette()
+            case "next_waiting":
+                self.dismiss(None)
+                self.main.action_do(action_id)
+            case "help" | "quit":
+                self.main.action_do(action_id)
+            case _:
+                self.do(action_id)
