@@ -54,6 +54,11 @@ class OutputView(ScrollView, can_focus=True):
         self._text += text
         self._wrap(text)
 
+    def set_palette(self, palette: Palette) -> None:
+        """Draw in other colours."""
+        self._palette, self._rows = palette, []
+        self._wrap(self._text)
+
     def on_resize(self, event: events.Resize) -> None:
         """Break the lines anew where the width is another."""
         if self._rows and self._rows[0].cell_length != self.size.width:
@@ -84,7 +89,7 @@ class OutputView(ScrollView, can_focus=True):
 class Output(Dialog[None]):
     """The text in a window of its own; pages come while one scrolls."""
 
-    def __init__(self, title: str, palette: Palette, read: Read) -> None:
+    def __init__(self, title: str, palette: Callable[[], Palette], read: Read) -> None:
         super().__init__(title)
         self._palette = palette
         self._read = read
@@ -94,11 +99,13 @@ class Output(Dialog[None]):
     def body(self) -> list[Widget]:
         """The text and its keys."""
         keys = (("↑ ↓ pgup pgdn", "scroll"), ("end", "on and on"), ("esc", "close"))
-        return [OutputView(self._palette), Static(keys_line(*keys), classes="keys")]
+        return [OutputView(self._palette()), Static(keys_line(*keys), classes="keys")]
 
     def on_mount(self) -> None:
         """Read the first page."""
-        self.query_one(OutputView).focus()
+        view = self.query_one(OutputView)
+        view.focus()
+        self.app.theme_changed_signal.subscribe(self, lambda _: view.set_palette(self._palette()))
         self._more()
 
     @on(OutputView.MoreWanted)

@@ -123,6 +123,24 @@ async def test_the_whole_of_a_long_output_is_read_page_by_page(start: Start) -> 
         await until(pilot, lambda: app.screen is app.main)
 
 
+async def test_an_open_output_takes_up_the_colours_of_the_terminal(start: Start) -> None:
+    client = a_client()
+    client.answers["get_tool_output"] = lambda given: ToolOutput(
+        content="line 0\n", offset=0, next_offset=None, size=7
+    )
+    async with start(client) as (app, pilot):
+        transcript = await opened(app, pilot)
+        transcript.focus()
+        await pilot.press("ctrl+up", "ctrl+up", "ctrl+up", "v")
+        await until(pilot, lambda: isinstance(app.screen, Output))
+        view = app.screen.query_one(OutputView)
+        await until(pilot, lambda: "line 0" in view.render_line(0).text)
+        dark = list(view.render_line(0))
+        app.use_theme("light")
+        await until(pilot, lambda: list(view.render_line(0)) != dark)
+        assert view.render_line(0).text.startswith("line 0")
+
+
 async def test_an_output_that_is_kept_no_longer_says_so(start: Start) -> None:
     client = a_client()
     client.refuse("get_tool_output", "No longer text of this result is kept.", "not_found")

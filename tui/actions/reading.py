@@ -76,7 +76,8 @@ async def whole_output(screen: "MainScreen") -> None:
         return Page(page.content, page.next_offset, page.size)
 
     title = f"What {block.name} gave back"
-    await screen.app.push_screen_wait(Output(title, screen.link.palette, read))
+    link = screen.link
+    await screen.app.push_screen_wait(Output(title, lambda: link.palette, read))
 
 
 async def jump(screen: "MainScreen") -> None:
