@@ -19,8 +19,13 @@ def follow(screen: "MainScreen") -> None:
     if screen.link is None:
         return
     path = [item.name for item in (screen.project, screen.worktree, screen.session) if item]
+    scripts = screen.worktree.running_scripts if screen.worktree is not None else ()
     screen.query_one("#top", TopBar).follow(
-        screen.state, tuple(path), screen.mirror.lost, screen.server_address
+        screen.state,
+        tuple(path),
+        screen.mirror.lost,
+        screen.server_address,
+        scripts=f"▶ {', '.join(scripts)} {screen.key_of('show_scripts')}" if scripts else "",
     )
     name_keys(screen)
 
@@ -39,10 +44,20 @@ def name_keys(screen: "MainScreen") -> None:
         case ProjectTree():
             remove = (screen.key_of("remove_here"), "remove")
             back = (screen.key_of("stop"), "back")
-            first = (("enter", "open"), ("letters", "filter"), remove, back)
+            stop = ((screen.key_of("stop_here"), "stop"),) if _anything_runs(screen) else ()
+            first = (("enter", "open"), ("letters", "filter"), *stop, remove, back)
         case Queue():
             first = (("enter", "edit"), ("del", "remove"), ("↑ ↓", "choose"))
     without = useless(screen.state if screen.link is not None else None, screen.session)
     if screen.focused is screen.projects:
         without |= {"stop"}
     screen.query_one("#keys", KeyHints).follow(screen.key_overrides, first=first, without=without)
+
+
+def _anything_runs(screen: "MainScreen") -> bool:
+    if screen.link is None:
+        return False
+    worktrees = screen.state.worktrees.values()
+    return bool(screen.state.at_work()) or any(
+        worktree.running_scripts or worktree.status == "creating" for worktree in worktrees
+    )

@@ -1,13 +1,12 @@
 """Keys as people read them."""
 
-from collections.abc import Iterable
-
 _SHOWN = {
     "ctrl+@": "",
     "escape": "esc",
     "ctrl+space": "^space",
     "delete": "del",
     "ctrl+right_square_bracket": "^]",
+    "f19": "shift+f7",  # as terminals without a keyboard protocol of their own send it
 }
 
 
@@ -20,5 +19,5 @@ def shown(keys: str) -> str:
 
 def all_shown(keys: str) -> str:
     """Every key, spelled out, for the help."""
-    names: Iterable[str] = (_SHOWN.get(key, key) for key in keys.split(","))
+    names = dict.fromkeys(_SHOWN.get(key, key) for key in keys.split(","))
     return " or ".join(name.replace("^", "ctrl+") for name in names if name)

@@ -106,6 +106,15 @@ ACTIONS: tuple[Action, ...] = (
         help="Asks first.",
         in_palette=False,
     ),
+    Action(
+        "stop_here",
+        "ctrl+x",
+        "Stop what runs where the cursor is",
+        where="projects",
+        hint="stop",
+        help="The run of a session; the scripts of a worktree, or its creation.",
+        in_palette=False,
+    ),
     Action("remove_project", "", "Remove the project from the list", help="No file is deleted."),
     Action(
         "project_settings",
@@ -281,7 +290,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("stop_script", "", "Stop the worktree's script"),
     Action(
         "open_base",
-        "",
+        "shift+f7,f19",
         "Work in the project's own directory",
         help="Sessions without a worktree of their own.",
     ),

@@ -272,7 +272,8 @@ class Link:
                     self.told_here.discard((event.task, event.worktree_id))
                 case e.TaskCompleted(ok=False, task="setup" | "run" | "teardown"):
                     how = event.detail.partition("\n")[0]
-                    self._screen.say(f"{how} “Scripts” (in ctrl+p) shows it whole.", bad=True)
+                    key = self._screen.key_of("show_scripts")
+                    self._screen.say(f"{how} {key} shows it whole.", bad=True)
                 case e.TaskCompleted(ok=False, task="commit" | "pull" | "push"):
                     self._screen.say(f"The {event.task} failed: {event.detail}", bad=True)
                 case e.TaskCompleted(ok=False):

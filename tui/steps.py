@@ -93,7 +93,7 @@ def next_step(
             ),
         )
     if place is not None and place.kind == "worktree" and place.id in state.worktrees:
-        return _worktree_step(state, place.id, key_of("new_session"))
+        return _worktree_step(state, place.id, key_of)
     return _project_step(state, place, key_of("new_worktree"))
 
 
@@ -101,7 +101,7 @@ def _is_deeper(place: "Place | None") -> bool:
     return place is not None and place.kind in ("worktree", "session", "project")
 
 
-def _worktree_step(state: "State", worktree_id: str, key: str) -> Step:
+def _worktree_step(state: "State", worktree_id: str, key_of: Callable[[str], str]) -> Step:
     worktree = state.worktrees[worktree_id]
     name = clean_line(worktree.name)
     if worktree.status == "missing":
@@ -116,13 +116,16 @@ def _worktree_step(state: "State", worktree_id: str, key: str) -> Step:
         return Step(
             name,
             "The worktree is being made. Write the first message meanwhile.",
-            more=(("esc", "cancel"),),
+            more=((key_of("stop"), "cancel"),),
         )
+    stop = ((key_of("stop"), "stop the setup"), (key_of("show_scripts"), "see what it prints"))
+    is_set_up = "setup" not in worktree.running_scripts
     return Step(
         name,
         f"No session yet on branch {clean_line(worktree.branch)}. "
-        "Write below what the agent should do; enter starts it.",
-        more=((key, "an empty session"),),
+        "Write below what the agent should do; enter starts it."
+        + ("" if is_set_up else "\n\nThe setup script of the repository runs meanwhile."),
+        more=((key_of("new_session"), "an empty session"), *(() if is_set_up else stop)),
     )
 
 

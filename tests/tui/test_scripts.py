@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from textual.widgets import Static, TextArea
 
@@ -10,7 +11,10 @@ from model.errors import SpinneyError
 from model.scripts.config import Script
 from model.scripts.running import ScriptRun
 from tests.tui.conftest import Start, until
+from tui.places import Place
 from tui.screens.scripts import EditScript, Scripts
+from tui.widgets.key_hints import KeyHints
+from tui.widgets.top_bar import TopBar
 
 
 class Repository:
@@ -134,3 +138,102 @@ async def test_a_failure_is_a_sentence_in_the_dialog(start: Start) -> None:
         await until(pilot, lambda: "not valid JSON" in shown(dialog))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
+
+
+def runs(*names: Any) -> e.WorktreeUpdated:
+    return e.WorktreeUpdated(worktree=a_worktree(running_scripts=list(names)))
+
+
+@pytest.mark.parametrize("key", ["shift+f7", "f19"])
+async def test_the_scripts_open_by_a_key_in_the_message_box_and_in_the_tree(
+    start: Start, key: str
+) -> None:
+    client = a_client()
+    Repository(client)
+    async with start(client) as (app, pilot):
+        for pane in (app.main.chat.composer, app.main.projects):
+            await until(pilot, lambda: app.main.session is not None)
+            pane.focus()
+            await pilot.press(key)
+            await until(pilot, lambda: isinstance(app.screen, Scripts))
+            await pilot.press("escape")
+            await until(pilot, lambda: app.screen is app.main)
+
+
+async def test_the_bar_says_what_runs_and_by_which_key_it_is_seen(start: Start) -> None:
+    client = a_client()
+    Repository(client)
+    async with start(client) as (app, pilot):
+        bar = app.main.query_one(TopBar)
+        client.feed(runs("run"))
+        await until(pilot, lambda: "▶ run ⇧f7" in bar.text)
+        await pilot.click(TopBar, offset=(bar.text.index("▶") + 1, 0))
+        await until(pilot, lambda: isinstance(app.screen, Scripts))
+        client.feed(runs())
+        await until(pilot, lambda: "▶" not in bar.text)
+
+
+async def test_what_runs_in_a_row_of_the_tree_is_stopped_from_there(start: Start) -> None:
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session(status="running")))
+    async with start(client) as (app, pilot):
+        client.feed(runs("setup", "run"))
+        await until(pilot, lambda: "brave-otter ▶ setup, run" in app.main.projects.labels)
+        app.main.projects.focus()
+        await until(pilot, lambda: "^x stop" in app.main.query_one(KeyHints).text)
+        app.main.projects.point_at(Place("worktree", "w1"))
+        await until(pilot, lambda: app.main.projects.place == Place("worktree", "w1"))
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: len(client.called("stop_worktree_script")) == 2)
+        stopped = [given["script"] for given in client.called("stop_worktree_script")]
+        assert stopped == ["setup", "run"]
+        assert not client.called("stop_generation")
+        app.main.projects.focus()
+        app.main.projects.point_at(Place("session", "s1"))
+        await until(pilot, lambda: app.main.projects.place == Place("session", "s1"))
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: client.called("stop_generation") == [{"session_id": "s1"}])
+
+
+async def test_in_a_row_where_nothing_runs_there_is_nothing_to_stop(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        app.main.projects.focus()
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: [n.message for n in app._notifications])
+        assert [n.message for n in app._notifications] == ["Nothing runs in this row."]
+
+
+async def test_a_setup_is_stopped_in_the_empty_chat_of_its_worktree(start: Start) -> None:
+    client = FakeClient(a_state(a_project(), a_worktree(running_scripts=["setup"])))
+    async with start(client) as (app, pilot):
+        app.main.open_place(Place("worktree", "w1"))
+        await until(pilot, lambda: "setup script" in app.main.chat.welcome.step.sentence)
+        assert ("esc", "stop the setup") in app.main.chat.welcome.step.more
+        await pilot.press(*"go", "escape")
+        await until(pilot, lambda: client.called("stop_worktree_script"))
+        assert app.main.chat.composer.text == "go"
+        # What a person ends is no news to them, and what is written goes on.
+        client.feed(
+            e.TaskCompleted(task="setup", ok=False, detail="It was stopped.", worktree_id="w1"),
+            runs(),
+        )
+        await until(pilot, lambda: "setup" not in app.main.chat.welcome.step.sentence)
+        told = [notification.message for notification in app._notifications]
+        assert told == ["The setup script was stopped. ⇧f7 shows it."]
+
+
+async def test_a_setup_is_stopped_in_the_session_that_waits_beside_it(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: app.main.session is not None)
+        client.feed(runs("setup"))
+        status = app.main.chat.status
+        await until(pilot, lambda: "setup runs, esc stops it" in status.text)
+        await pilot.press("escape")
+        await until(pilot, lambda: client.called("stop_worktree_script"))
+        # A server that runs on is not ended by a key that one presses out of habit.
+        client.feed(runs("run"))
+        await until(pilot, lambda: "idle" in status.text)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert len(client.called("stop_worktree_script")) == 1

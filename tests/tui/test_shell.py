@@ -103,7 +103,7 @@ async def test_a_failed_script_says_where_the_rest_stands(start: Start) -> None:
         client.feed(e.TaskCompleted(task="setup", ok=False, detail="setup failed.\nline 2"))
         await until(pilot, lambda: app._notifications)
         (told,) = app._notifications
-        assert told.message == "setup failed. “Scripts” (in ctrl+p) shows it whole."
+        assert told.message == "setup failed. ⇧f7 shows it whole."
 
 
 async def test_a_session_out_of_sight_calls_when_it_needs_somebody(start: Start) -> None:

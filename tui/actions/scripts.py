@@ -45,13 +45,19 @@ async def stop_script(screen: "MainScreen") -> None:
     worktree = pointed_worktree(screen)
     if worktree is None:
         return
-    assert screen.link is not None
+    if not worktree.running_scripts:
+        screen.say("No script runs here.")
     for name in worktree.running_scripts:
-        screen.link.told_here.add((name, worktree.id))
-        await screen.client.call(
-            commands.stop_worktree_script, worktree_id=worktree.id, script=name
-        )
-    screen.say("Stopped." if worktree.running_scripts else "No script runs here.")
+        await _stop(screen, worktree.id, name)
+        screen.say(f"The {name} script was stopped. {screen.key_of('show_scripts')} shows it.")
+
+
+async def _stop(screen: "MainScreen", worktree_id: str, name: ScriptName) -> None:
+    """End a script; where its end is seen it is not told once more."""
+    known = screen.state.worktrees.get(worktree_id)
+    if screen.link is not None and known is not None and name in known.running_scripts:
+        screen.link.told_here.add((name, worktree_id))
+    await screen.client.call(commands.stop_worktree_script, worktree_id=worktree_id, script=name)
 
 
 def _work(screen: "MainScreen", worktree: "Worktree") -> ScriptWork:
@@ -74,10 +80,7 @@ def _work(screen: "MainScreen", worktree: "Worktree") -> ScriptWork:
         await call(commands.run_worktree_script, worktree_id=worktree_id, script=name)
 
     async def stop(name: ScriptName) -> None:
-        known = screen.state.worktrees.get(worktree_id)
-        if screen.link is not None and known is not None and name in known.running_scripts:
-            screen.link.told_here.add((name, worktree_id))
-        await call(commands.stop_worktree_script, worktree_id=worktree_id, script=name)
+        await _stop(screen, worktree_id, name)
 
     async def trust(script: Script) -> None:
         await call(commands.trust_project_scripts, project_id=project_id, hashes=[script.hash])

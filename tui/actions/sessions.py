@@ -64,11 +64,31 @@ async def stop(screen: "MainScreen") -> None:
     if step_back(screen):
         return
     session, worktree = screen.session, screen.worktree
-    if session is None and worktree is not None and worktree.status == "creating":
-        screen.action_do("cancel_git")
-    elif session is not None and session.status in ("running", "waiting"):
+    if session is not None and session.status in ("running", "waiting"):
         await screen.client.call(commands.stop_generation, session_id=session.id)
         screen.say("Stopped.")
+    elif session is None and worktree is not None and worktree.status == "creating":
+        screen.action_do("cancel_git")
+    elif screen.chat.key and worktree is not None and worktree.running_scripts == ["setup"]:
+        screen.action_do("stop_script")
+
+
+async def stop_here(screen: "MainScreen") -> None:
+    """Stop what runs in the row that the tree's cursor is on."""
+    place, state = screen.projects.place, screen.state
+    if place is not None and place.kind == "session" and place.id in state.sessions:
+        if state.sessions[place.id].status in ("running", "waiting"):
+            await screen.client.call(commands.stop_generation, session_id=place.id)
+            screen.say("Stopped.")
+            return
+    elif place is not None and place.kind == "worktree" and place.id in state.worktrees:
+        worktree = state.worktrees[place.id]
+        if worktree.status == "creating" or worktree.running_scripts:
+            screen.point_to(place)
+            is_made = worktree.status != "creating"
+            screen.action_do("stop_script" if is_made else "cancel_git")
+            return
+    screen.say("Nothing runs in this row.")
 
 
 async def rename_session(screen: "MainScreen") -> None:

@@ -195,6 +195,7 @@ class Chat(Vertical):
         if session is None:
             return
         streaming = state.streaming_in(session.id)
+        worktree = state.worktrees.get(session.worktree_id)
         self.request.ask(session.request if session.status == "waiting" else None)
         note = _note(session, state.worktrees.get(session.worktree_id))
         recap = self.query_one("#recap", Static)
@@ -205,6 +206,7 @@ class Chat(Vertical):
             labels=labels,
             queued=len(state.queued.get(session.id, ())),
             started=streaming.timestamp if streaming is not None else None,
+            is_set_up=worktree is None or worktree.running_scripts != ["setup"],
         )
         self._prompt(session, labels[0])
 

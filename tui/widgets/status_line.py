@@ -27,6 +27,7 @@ class StatusLine(Line):
         self._session: Session | None = None
         self._labels = ("", "")
         self._queued = 0
+        self._is_set_up = True
         self._started: float | None = None
         self._since = 0.0
         self._heard = 0.0
@@ -48,10 +49,15 @@ class StatusLine(Line):
         labels: tuple[str, str] = ("", ""),
         queued: int = 0,
         started: float | None = None,
+        is_set_up: bool = True,
     ) -> None:
-        """Show this session. `labels`: agent and model; `started`: when its answer began (Unix)."""
+        """Show this session.
+
+        `labels`: agent and model; `started`: when its answer began (Unix); `is_set_up`: whether no
+        setup script runs in its worktree.
+        """
         before, self._session = self._session, session
-        self._labels, self._queued = labels, queued
+        self._labels, self._queued, self._is_set_up = labels, queued, is_set_up
         same = before is not None and session is not None and before.id == session.id
         if not same or started != self._started or (before and before.status != "running"):
             age = max(0.0, time.time() - started) if started else 0.0
@@ -113,6 +119,8 @@ class StatusLine(Line):
                 return Content.styled(f"{waiting}{reason(session)} waits for you", "bold $warning")
             case "failed":
                 return Content.styled(f"{waiting}failed", "bold $error")
+            case _ if not self._is_set_up:
+                return Content.styled(f"{waiting}▶ setup runs, esc stops it", "$accent")
             case _:
                 ended = session.last_run.status if session.last_run else ""
                 words = {"cancelled": "stopped", "interrupted": "interrupted"}

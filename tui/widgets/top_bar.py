@@ -6,7 +6,7 @@ from textual.content import Content
 
 from model.text import clean_line
 from tui.marks import counts
-from tui.widgets.line import Line
+from tui.widgets.line import Line, clickable
 
 if TYPE_CHECKING:
     from model.client.base import Lost
@@ -17,13 +17,22 @@ class TopBar(Line):
     """Path on the left, counts on the right."""
 
     def follow(
-        self, state: "State", path: tuple[str, ...], lost: "Lost | None", server: str
+        self,
+        state: "State",
+        path: tuple[str, ...],
+        lost: "Lost | None",
+        server: str,
+        *,
+        scripts: str = "",
     ) -> None:
-        """Show where `path` leads (project, worktree, session names)."""
+        """Show where `path` leads (project, worktree, session names) and the scripts there."""
         left: list[Content | str | tuple[str, str]] = [("Spinney", "bold $accent")]
         for number, name in enumerate(path):
             left.append(("   " if number == 0 else " ▸ ", "$text-muted"))
             left.append((clean_line(name), "bold" if number == len(path) - 1 else ""))
+        if scripts:
+            told = Content.styled(f"  {scripts}", "$accent")
+            left.append(clickable(told, "screen.do('show_scripts')"))
         waiting, running = counts(state)
         right: list[Content | str | tuple[str, str]] = []
         if lost is not None:
