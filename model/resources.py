@@ -350,6 +350,16 @@ class HostingRemote(Resource):
     repo: str
 
 
+class AgentCommand(Resource):
+    """A command of an agent's own, for a message that begins with `/name`."""
+
+    name: str
+    """Without the slash."""
+    description: str = ""
+    argument_hint: str = ""
+    """What may follow the name, such as `[file]`."""
+
+
 class SentMessage(Resource):
     """The answer to a sent message: `processing` when its run starts, `sent` when it waits."""
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any, Protocol
 
 from model import worktrees
@@ -14,6 +15,7 @@ from model.cancelling import SlowWork
 from model.catalog import Catalog
 from model.chat.chats import Chats
 from model.chat.naming import SessionNaming
+from model.chat.offered import offered
 from model.chat.outputs import ToolOutputs
 from model.chat.recap import Recaps
 from model.database import Database
@@ -23,7 +25,7 @@ from model.paths import Directories
 from model.poller import Poller
 from model.preferences import Preferences
 from model.preferences_file import PreferencesFile
-from model.resources import Worktree
+from model.resources import AgentCommand, Worktree
 from model.retention import Retention
 from model.scripts.running import Scripts
 from model.state import State
@@ -162,6 +164,15 @@ class Workspace:
     async def stop(self) -> None:
         """End agents and background work, write what is left. Stopping twice is no error."""
         await self._ending.aclose()
+
+    async def commands_of(self, backend: str, worktree: Worktree) -> list[AgentCommand]:
+        """The agent's own commands in the worktree: those that it told, and those in files."""
+        told = self.chats.commands_told(worktree.id, backend)
+        driver = self.backends.get(backend)
+        if driver is None:
+            return offered(told, ())
+        where = Path(worktree.path)
+        return offered(told, await driver.commands(where, self._environment_of(worktree)))
 
     async def _finish_creations(self) -> None:
         for worktree in await worktrees.recover(self.store):

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from model.backends import base
-from model.resources import Decision, Usage
+from model.resources import AgentCommand, Decision, Usage
 from tests.puppet import Puppet
 
 Script = Callable[[base.Prompt], Iterable[base.AgentEvent]]
@@ -64,9 +65,16 @@ class FakeBackend:
     name: str = "backend_a"
     script: Script = echo
     agents: dict[str, FakeAgent] = field(default_factory=dict)
+    in_files: tuple[AgentCommand, ...] = ()
+    """Commands of its own that can be seen before it is spoken to."""
 
     async def probe(self) -> base.Probe:
         return base.Probe(program="/bin/true", version="1.0")
+
+    async def commands(
+        self, worktree: Path, environment: Mapping[str, str]
+    ) -> tuple[AgentCommand, ...]:
+        return self.in_files
 
     async def open(self, launch: base.Launch) -> base.Agent:
         agent = FakeAgent(launch, script=lambda prompt: self.script(prompt))

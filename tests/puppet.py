@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from model.backends import base
 from model.errors import SpinneyError
-from model.resources import Decision, Usage
+from model.resources import AgentCommand, Decision, Usage
 
 
 @dataclass
@@ -88,10 +89,16 @@ class PuppetBackend:
     def __init__(self) -> None:
         self.puppets: list[Puppet] = []
         self.missing = False
+        self.in_files: tuple[AgentCommand, ...] = ()
         self._opened = asyncio.Event()
 
     async def probe(self) -> base.Probe:
         return base.Probe("/bin/true")
+
+    async def commands(
+        self, worktree: Path, environment: Mapping[str, str]
+    ) -> tuple[AgentCommand, ...]:
+        return self.in_files
 
     async def open(self, launch: base.Launch) -> base.Agent:
         if self.missing:

@@ -4,6 +4,7 @@ tests that the protocol's own Python package holds to its schema.
 """
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ from model.backends.base import Launch, Probe, Settings
 from model.backends.json_rpc import RpcError
 from model.backends.process import AgentProcess
 from model.errors import SpinneyError
+from model.resources import AgentCommand
 
 _PROBE_PATIENCE: Final = 9.0
 """Seconds to answer a greeting."""
@@ -45,6 +47,12 @@ class AcpBackend:
                 return Probe(program, problem=error.message)
             await session.close()
         return Probe(program, session.can.version, supported=True)
+
+    async def commands(
+        self, worktree: Path, environment: Mapping[str, str]
+    ) -> tuple[AgentCommand, ...]:
+        """None: where an agent keeps them, only the agent knows."""
+        return ()
 
     async def open(self, launch: Launch) -> AcpSession:
         """Start the program; a conversation that it does not know any more begins afresh."""

@@ -1,13 +1,14 @@
-"""A person's message as the blocks of an ACP prompt."""
+"""A person's message as the blocks of an ACP prompt, and the commands that it may begin with."""
 
 import base64
 import mimetypes
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from model.backends.acp_values import Told
+from model.backends.acp_values import Told, as_object, as_objects, as_text
 from model.backends.base import Prompt
 from model.errors import SpinneyError
+from model.resources import AgentCommand
 
 
 def blocks(prompt: Prompt, before: Iterable[str], *, sees_images: bool) -> list[Told]:
@@ -17,6 +18,24 @@ def blocks(prompt: Prompt, before: Iterable[str], *, sees_images: bool) -> list[
     """
     texts = [{"type": "text", "text": text} for text in (*before, prompt.text) if text]
     return [*texts, *map(_link, prompt.files), *_images(prompt.images, sees_images)]
+
+
+def commands_of(update: Told) -> tuple[AgentCommand, ...]:
+    """The commands that an agent says it takes."""
+    return tuple(
+        AgentCommand(
+            name=as_text(each.get("name")),
+            description=as_text(each.get("description")),
+            argument_hint=as_text(as_object(each.get("input")).get("hint")),
+        )
+        for each in as_objects(update.get("availableCommands"))
+    )
+
+
+def is_one_of(commands: Iterable[AgentCommand], text: str) -> bool:
+    """Whether a message begins with one of the commands."""
+    first = text.split(maxsplit=1)[:1]
+    return any(first == [f"/{command.name}"] for command in commands)
 
 
 def _images(images: Iterable[Path], seen: bool) -> Iterator[Told]:

@@ -19,7 +19,7 @@ from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
 from model.backends.link import AgentLink
 from model.backends.process import AgentProcess, Said, Unreadable
 from model.errors import SpinneyError
-from model.resources import Decision, Usage
+from model.resources import AgentCommand, Decision, Usage
 
 START_PATIENCE: Final = 60.0
 """Seconds to answer at the start: some agents install themselves first, and load a history."""
@@ -57,6 +57,7 @@ class AcpSession:
         """The mode of the open turn."""
         self._first_words = launch.system_prompt
         """What goes before the conversation's first message."""
+        self._commands: tuple[AgentCommand, ...] = ()
         self._id = ""
         self._stream = AcpStream(launch.worktree)
         self._choices = AgentSettings(row.modes)
@@ -130,8 +131,10 @@ class AcpSession:
         """Start a turn."""
         self._mode = self._settings.mode
         await self._apply_settings()
-        before = [self._first_words]
-        if self._mode == "plan" and not self._choices.is_planning:
+        is_command = acp_prompt.is_one_of(self._commands, prompt.text)
+        # A command is one only at the very beginning of what the agent is sent.
+        before = [] if is_command else [self._first_words]
+        if self._mode == "plan" and not self._choices.is_planning and not is_command:
             before.append(PLAN_WORDS)
         seen = self.can.sees_images
         blocks = await asyncio.to_thread(acp_prompt.blocks, prompt, before, sees_images=seen)
@@ -139,7 +142,8 @@ class AcpSession:
         self._usage = Usage()
         self._to_say.clear()
         await self._link.start_turn(self._prompt(blocks))
-        self._first_words = ""
+        if not is_command:
+            self._first_words = ""
 
     async def stop(self) -> None:
         """Cancel the turn; who does not obey is killed with all that it started."""
@@ -215,9 +219,13 @@ class AcpSession:
                 if asked.rpc_id == params.get("requestId"):
                     await self._withdraw(request_id)
                     await self._rpc.refuse(asked.rpc_id, _REQUEST_CANCELLED, "cancelled")
+        update = as_object(params.get("update"))
+        if update.get("sessionUpdate") == "available_commands_update":
+            # Some tell them before we know what our conversation is called.
+            self._commands = acp_prompt.commands_of(update)
+            await self._link.tell(base.CommandsKnown(self._commands))
         if method != "session/update" or not self._id or params.get("sessionId") != self._id:
             return
-        update = as_object(params.get("update"))
         match update.get("sessionUpdate"):
             case "current_mode_update":
                 self._choices.note("mode", as_text(update.get("currentModeId")))

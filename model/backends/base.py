@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from model.errors import ErrorType
-from model.resources import Decision, Effort, ExecutionMode, Question, ThinkingLevel, Usage
+from model.resources import (
+    AgentCommand,
+    Decision,
+    Effort,
+    ExecutionMode,
+    Question,
+    ThinkingLevel,
+    Usage,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +201,13 @@ class McpServersSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandsKnown:
+    """All the commands of its own that the program takes here; they replace those told before."""
+
+    commands: tuple[AgentCommand, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFinished:
     """The turn ended as it should; `stop_reason` is `stopped` when a person stopped it."""
 
@@ -228,6 +243,7 @@ AgentEvent = (
     | Notice
     | ConversationIdentified
     | McpServersSeen
+    | CommandsKnown
     | TurnFinished
     | TurnFailed
 )
@@ -244,7 +260,10 @@ class Agent(Protocol):
         ...
 
     async def send(self, prompt: Prompt) -> None:
-        """Start a turn. The engine never sends a second prompt while one runs."""
+        """Start a turn. The engine never sends a second prompt while one runs.
+
+        `/name …` with a name that the program knows is a command of it; any other is text.
+        """
         ...
 
     async def stop(self) -> None:
@@ -284,6 +303,15 @@ class Backend(Protocol):
 
     async def probe(self) -> Probe:
         """Look for the program; takes at most 10 seconds and never talks to a provider."""
+        ...
+
+    async def commands(
+        self, worktree: Path, environment: Mapping[str, str]
+    ) -> tuple[AgentCommand, ...]:
+        """The program's own commands as far as files tell them, without starting it.
+
+        `environment` as in `Launch`. What cannot be read is left out.
+        """
         ...
 
     async def open(self, launch: Launch) -> Agent:

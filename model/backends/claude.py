@@ -7,11 +7,12 @@ import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
 
-from model.backends import base, claude_errors, claude_program, claude_prompt
+from model.backends import base, claude_commands, claude_errors, claude_program, claude_prompt
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.claude_control import Control
 from model.backends.claude_edits import Edits
@@ -30,9 +31,9 @@ from model.backends.claude_policy import (
 )
 from model.backends.claude_protocol import ClaudeStream
 from model.backends.link import AgentLink
-from model.backends.process import AgentProcess, Said, Unreadable
+from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
 from model.errors import SpinneyError
-from model.resources import Decision, Question, ThinkingLevel
+from model.resources import AgentCommand, Decision, Question, ThinkingLevel
 
 NAME: Final = "Claude Code"
 
@@ -51,6 +52,13 @@ class ClaudeBackend:
     async def probe(self) -> base.Probe:
         """Look for the program, its version and its sign-in."""
         return await claude_program.probe()
+
+    async def commands(
+        self, worktree: Path, environment: Mapping[str, str]
+    ) -> tuple[AgentCommand, ...]:
+        """Those of the project and the person; the program's built-in ones it tells itself."""
+        found = agent_environment(environment)
+        return await asyncio.to_thread(claude_commands.in_files, worktree, found)
 
     async def open(self, launch: Launch) -> "ClaudeSession":
         """Start the program; a conversation that it does not know any more begins afresh."""
@@ -134,7 +142,9 @@ class ClaudeSession:
 
     async def initialize(self, profile: Line) -> None:
         """Wait until the program is ready."""
-        await self._control.ask("initialize", START_PATIENCE, hooks=WEB_HOOK)
+        told = await self._control.ask("initialize", START_PATIENCE, hooks=WEB_HOOK)
+        for event in self._stream.introduced(told):
+            await self._link.tell(event)
         if profile:
             # Here and not on the command line, which everybody on the machine can read.
             await self._control.ask("apply_flag_settings", settings=profile)

@@ -20,8 +20,8 @@ class Control:
         self._link = link
         self._waiting: dict[str, asyncio.Future[Line]] = {}
 
-    async def ask(self, subtype: str, patience: float = REQUEST_PATIENCE, **fields: Any) -> None:
-        """Ask the program for something, and wait until it says that it is done.
+    async def ask(self, subtype: str, patience: float = REQUEST_PATIENCE, **fields: Any) -> Line:
+        """Ask the program for something, and wait for its answer.
 
         Raises `backend_error` when it refuses, `timeout` when no answer comes or can come.
         """
@@ -42,6 +42,7 @@ class Control:
         if answer.result().get("subtype") == "error":
             reason = clean_line(str(answer.result().get("error")))[:1000]
             raise SpinneyError(f"{self._name} refused a setting: {reason}", "backend_error")
+        return as_object(answer.result().get("response"))
 
     def settle(self, response: object) -> None:
         """Hand an answer to the request that waits for it; one that nobody waits for is late."""

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from model.backends import base, claude_errors, claude_policy
+from model.backends import base, claude_commands, claude_errors, claude_policy
 from model.backends.claude_lines import Line, as_object, as_objects
-from model.resources import ExecutionMode, Usage
+from model.resources import AgentCommand, ExecutionMode, Usage
 
 _SEEN_LIMIT: Final = 20_000
 _FILLERS: Final = {"No response requested.", "(no content)"}
@@ -50,6 +50,7 @@ class ClaudeStream:
         self._retry_delay: float | None = None
         self._model = ""
         self._servers: tuple[str, ...] = ()
+        self._commands: tuple[AgentCommand, ...] = ()
         self._context = Usage()
 
     def begin_turn(self) -> None:
@@ -57,6 +58,10 @@ class ClaudeStream:
         self.last_text = ""
         self._error_word = ""
         self._retry_delay = None
+
+    def introduced(self, told: Line) -> Iterator[base.AgentEvent]:
+        """What the program tells of itself before its first turn."""
+        yield from self._commands_known(claude_commands.listed(told))
 
     def events(self, line: Line) -> Iterator[base.AgentEvent]:
         """What a line tells; nothing for lines of kinds that we do not know."""
@@ -115,6 +120,8 @@ class ClaudeStream:
                 yield from self._identified(line)
                 yield from self._mode_reported(line)
                 yield from self._mcp_servers(line)
+                names = line.get("slash_commands")
+                yield from self._commands_known(claude_commands.renewed(self._commands, names))
             case "status":
                 yield from self._mode_reported(line)
                 if line.get("status") == "compacting":
@@ -152,6 +159,11 @@ class ClaudeStream:
         if names and names != self._servers:
             self._servers = names
             yield base.McpServersSeen(names)
+
+    def _commands_known(self, commands: tuple[AgentCommand, ...]) -> Iterator[base.AgentEvent]:
+        if commands != self._commands:
+            self._commands = commands
+            yield base.CommandsKnown(commands)
 
     def _rate_limited(self, told: Line) -> None:
         """The limit of a person's subscription, which ends at a time of day."""

@@ -3,13 +3,17 @@ Tried with 0.169.0.
 """
 
 import asyncio
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
-from model.backends import base, codex_program
+from model.backends import base, codex_commands, codex_program
 from model.backends.base import Launch
 from model.backends.codex_server import NAME, CodexServer, Servers
 from model.backends.codex_session import CodexSession
 from model.backends.codex_thread import Thread, ThreadHeldError, open_thread
+from model.backends.process import agent_environment
+from model.resources import AgentCommand
 
 _HELD_TRIES: Final = 4
 _HELD_PAUSE: Final = 0.5
@@ -27,6 +31,13 @@ class CodexBackend:
     async def probe(self) -> base.Probe:
         """Look for the program, its version and its sign-in."""
         return await codex_program.probe()
+
+    async def commands(
+        self, worktree: Path, environment: Mapping[str, str]
+    ) -> tuple[AgentCommand, ...]:
+        """Those of the project and the person; the program's built-in ones it tells itself."""
+        found = agent_environment(environment)
+        return await asyncio.to_thread(codex_commands.in_files, worktree, found)
 
     async def open(self, launch: Launch) -> CodexSession:
         """Open a thread; a conversation that the program does not know any more begins afresh."""

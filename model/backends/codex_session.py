@@ -10,13 +10,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from model.backends import base, codex_errors, codex_policy, codex_prompt
+from model.backends import base, codex_commands, codex_errors, codex_policy, codex_prompt
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
 from model.backends.codex_asking import Asked, answer_to, asked_of, is_a_matter_of_policy
 from model.backends.codex_remains import Remains
 from model.backends.codex_server import NAME, TOTALS, CodexServer
-from model.backends.codex_stream import CodexStream
+from model.backends.codex_stream import CodexStream, of_turn
 from model.backends.codex_thread import Thread, open_thread
 from model.errors import SpinneyError
 from model.resources import Decision
@@ -61,6 +61,7 @@ class CodexSession:
         self._closing = False
         self._remains = Remains(launch.worktree, thread.mark)
         self._between_turns(TOTALS, server.own(thread.id, self))
+        self._commands = codex_commands.Commands(server, launch.worktree, self.tell)
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
         """What the agent tells, until its program has ended."""
@@ -80,7 +81,7 @@ class CodexSession:
             if prompt.text.strip() == codex_prompt.COMPACT:
                 await self._call("thread/compact/start", {})
             else:
-                await self._begin(codex_prompt.said(prompt, self._launch.worktree))
+                await self._begin(await self._commands.input_of(prompt))
         except SpinneyError:
             if not self._channel.turn_open:
                 return  # the program's end was told as the turn's end already
@@ -141,6 +142,7 @@ class CodexSession:
                 await self._call("thread/backgroundTerminals/clean", {}, CLOSE_PATIENCE)
                 await self._call("thread/unsubscribe", {}, CLOSE_PATIENCE)
         self._server.disown(self._thread.id)
+        self._commands.close()
         await self._remains.sweep()
         self._channel.end()
         release, self._release = self._release, lambda: None
@@ -161,9 +163,9 @@ class CodexSession:
         is_child = thread != self._thread.id
         is_late = self._is_late(thread, params)
         if method == "turn/started" and not is_child:
-            await self._turn_started(_of_turn(params, "id"))
+            await self._turn_started(of_turn(params, "id"))
         elif method == "turn/started":
-            self._child_turns[thread] = _of_turn(params, "id")
+            self._child_turns[thread] = of_turn(params, "id")
         elif method == "turn/completed" and is_child:
             self._child_turns.pop(thread, None)
         elif method == "turn/completed":
@@ -253,7 +255,7 @@ class CodexSession:
         ending = self._ending_of(params)
         if isinstance(ending, base.TurnFinished) and ending.stop_reason == "end_turn":
             if plan := self._plan():
-                asked = Asked(id=f"{_of_turn(params, 'id')}-plan", plan=plan)
+                asked = Asked(id=f"{of_turn(params, 'id')}-plan", plan=plan)
                 self._asked[asked.id] = asked
                 await self.tell(base.PlanProposed(asked.id, plan))
             if self._asked:
@@ -282,7 +284,7 @@ class CodexSession:
             return base.TurnFinished("stopped", usage)
         if self._failure is not None:
             return self._failure
-        match _of_turn(params, "status"):
+        match of_turn(params, "status"):
             case "completed":
                 return base.TurnFinished("end_turn", usage)
             case "interrupted":
@@ -395,8 +397,3 @@ class CodexSession:
             self._server.disown(self._thread.id)
             await self.gone("")
         await self._remains.sweep()
-
-
-def _of_turn(params: Json, key: str) -> str:
-    turn = params.get("turn")
-    return str(turn.get(key)) if isinstance(turn, dict) else ""

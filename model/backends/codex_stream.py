@@ -333,3 +333,9 @@ def _difference(later: Usage, earlier: Usage) -> Usage:
         name: max(0, getattr(later, name) - getattr(earlier, name)) for name in Usage.model_fields
     }
     return Usage(**counts)
+
+
+def of_turn(params: Json, key: str) -> str:
+    """A word about the turn that is told of, empty where none is."""
+    turn = params.get("turn")
+    return str(turn.get(key)) if isinstance(turn, dict) else ""

@@ -16,9 +16,15 @@ from model.backends.link import AgentLink
 from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
 from model.errors import SpinneyError
 from model.paths import create_private_directory, directories
-from model.resources import Decision, ExecutionMode, Question, Usage
+from model.resources import AgentCommand, Decision, ExecutionMode, Question, Usage
 
 PROGRAM: Final = Path(__file__).with_name("demo_agent.py")
+
+COMMANDS: Final = (
+    AgentCommand(
+        name="demo", description="Say what the agent shall do", argument_hint="[help | …]"
+    ),
+)
 
 
 class DemoBackend:
@@ -33,6 +39,12 @@ class DemoBackend:
     async def probe(self) -> base.Probe:
         """It ships with Spinney, so it is always there."""
         return base.Probe(program=str(PROGRAM), signed_in=True)
+
+    async def commands(
+        self, worktree: Path, environment: Mapping[str, str]
+    ) -> tuple[AgentCommand, ...]:
+        """The same everywhere."""
+        return COMMANDS
 
     async def open(self, launch: base.Launch) -> "DemoSession":
         """Start the program in the worktree."""

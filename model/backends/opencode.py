@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends import base, opencode_program
+from model.backends import base, opencode_commands, opencode_program
 from model.backends.base import Launch
 from model.backends.opencode_models import Models
 from model.backends.opencode_server import NAME, OpenCodeServer
 from model.backends.opencode_servers import UNUSED_LIMIT, OpenCodeServers
 from model.backends.opencode_session import OpenCodeSession
+from model.backends.process import agent_environment
 from model.errors import SpinneyError
+from model.resources import AgentCommand
 
 _NAME: Final = re.compile(r"ses_\w+")
 
@@ -35,6 +37,13 @@ class OpenCodeBackend:
     async def probe(self) -> base.Probe:
         """Look for the program, its version and its providers."""
         return await opencode_program.probe()
+
+    async def commands(
+        self, worktree: Path, environment: Mapping[str, str]
+    ) -> tuple[AgentCommand, ...]:
+        """Those of the project and the person; the program's built-in ones it tells itself."""
+        found = agent_environment(environment)
+        return await asyncio.to_thread(opencode_commands.in_files, worktree, found)
 
     async def open(self, launch: Launch) -> OpenCodeSession:
         """Begin a conversation, or resume one; one that is gone begins afresh."""

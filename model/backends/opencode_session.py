@@ -94,6 +94,7 @@ class OpenCodeSession:
             self._introduced = True
             await self._channel.tell(base.ConversationIdentified(self._id))
             self._in_background(self._tell_mcp_servers())
+            self._in_background(self._tell_commands())
         try:
             await self._prompt(parts)
         except SpinneyError:
@@ -384,6 +385,11 @@ class OpenCodeSession:
             return  # nobody waits for them
         if isinstance(told, Mapping) and told:
             await self._channel.tell(base.McpServersSeen(tuple(sorted(map(str, told)))))
+
+    async def _tell_commands(self) -> None:
+        with suppress(SpinneyError):  # nobody waits for them
+            known = await opencode_commands.known(self._call)
+            await self._channel.tell(base.CommandsKnown(known))
 
     def _in_background(self, work: Any) -> None:
         task = asyncio.create_task(work)

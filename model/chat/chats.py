@@ -28,6 +28,7 @@ from model.events import (
 from model.preferences import Preferences
 from model.preferences_layers import model_for
 from model.resources import (
+    AgentCommand,
     Block,
     Decision,
     LastRun,
@@ -176,6 +177,16 @@ class Chats:
         """Let a running agent know of a changed mode, model or thinking level."""
         if session_id in self._conversations:
             await self._conversations[session_id].configure()
+
+    def commands_told(self, worktree_id: str, backend: str) -> tuple[AgentCommand, ...]:
+        """What an agent of this kind told of its own commands in the worktree."""
+        sessions = self._store.state.sessions
+        for key, conversation in reversed(self._conversations.items()):
+            session = sessions.get(key)
+            is_such = session and (session.worktree_id, session.backend) == (worktree_id, backend)
+            if is_such and conversation.known.commands:
+                return conversation.known.commands
+        return ()
 
     async def end(self, session_id: str) -> None:
         """End the session's agent before the session is put away or deleted."""

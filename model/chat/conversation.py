@@ -48,6 +48,7 @@ _BETWEEN_TURNS = (
     | base.ModeChanged
     | base.Notice
     | base.McpServersSeen
+    | base.CommandsKnown
     | base.ConversationIdentified
     | base.RequestWithdrawn
 )
@@ -80,6 +81,8 @@ class Conversation:
         self._over = asyncio.Event()
         self._over.set()
         self._stopping = False
+        self.known = base.CommandsKnown(())
+        """The agent's own commands, as it last told them."""
         self.answering = asyncio.Lock()
         """Held while a person's answer is given, so that each request has one."""
 
@@ -241,6 +244,8 @@ class Conversation:
                 self._notice(event.text)
             case base.McpServersSeen():
                 self._launching.note_mcp_servers(self.session, event.names)
+            case base.CommandsKnown():
+                self.known = event
             case base.ConversationIdentified():
                 if event.resume_token != self.session.resume_token:
                     self._update(resume_token=event.resume_token)

@@ -1,6 +1,7 @@
 """Importing this registers every command."""
 
 from model.commands import (
+    agent_commands,
     changes,
     cloning,
     directories,
@@ -20,6 +21,7 @@ from model.commands import (
 )
 
 __all__ = [
+    "agent_commands",
     "changes",
     "cloning",
     "directories",
