@@ -102,8 +102,8 @@ class SpinneyApp(App[None]):
         self._data = data
         self.preferences_changed: Signal[Preferences] = Signal(self, "preferences changed")
         """For screens that show preferences; whoever changed them."""
-        self.server_changed: Signal[dict[str, Any]] = Signal(self, "server changed")
-        """For screens that show the server: its new status."""
+        self.server_changed: Signal[tuple[dict[str, Any], str]] = Signal(self, "server changed")
+        """For screens that show the server: its new status, and why it is not as was wanted."""
         kept = file_of(data, elsewhere) if data is not None else None
         self.main.beginning = Beginning(self.main, kept)
         self.use_theme(self.main.beginning.last.theme)

@@ -284,9 +284,9 @@ class Link:
 
     async def _look_at_server(self, problem: str = "") -> None:
         """Show the server as it is, whoever started, moved or stopped it."""
-        if problem:
+        if problem and ("http_server", None) not in self.told_here:
             self._screen.say(problem, bad=True)
-        self._screen.show_server(await self.client.call(get_http_server_status))
+        self._screen.show_server(await self.client.call(get_http_server_status), problem)
 
     async def first_look(self) -> None:
         """What is asked once, at start: agents, problems, the server, what is installed."""

@@ -1,16 +1,17 @@
 """The server from the terminal: address, token, reach, QR code, and what other clients do to it."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from model import events as e
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
-from tui.screens.dialog import Confirm
+from tui.screens.dialog import AskText, Confirm
 from tui.screens.server import ServerScreen
 from tui.screens.server_qr import QrScreen, half_blocks, modules
 from tui.widgets.top_bar import TopBar
@@ -24,12 +25,16 @@ class AServer:
     def __init__(self, client: FakeClient, *, running: bool = True, local: bool = True) -> None:
         self.client = client
         self.running, self.local = running, local
+        self.port, self.required = 3456, True
+        self.taken = {80}
+        self.heard = asyncio.Event()
+        self.heard.set()
         client.answers |= {
             "get_http_server_status": lambda given: self.status,
             "get_http_server_token": lambda given: TOKEN,
             "start_http_server": lambda given: self.run(True),
             "stop_http_server": lambda given: self.run(False),
-            "update_preferences": lambda given: self.reach(given["changes"]),
+            "update_preferences": lambda given: self.change(given["changes"]),
         }
 
     @property
@@ -37,10 +42,10 @@ class AServer:
         host = "127.0.0.1" if self.local else "192.168.1.10"
         return {
             "running": self.running,
-            "base_url": f"http://{host}:3456" if self.running else None,
-            "port": 3456,
+            "base_url": f"http://{host}:{self.port}" if self.running else None,
+            "port": self.port,
             "localhost_only": self.local,
-            "token_required": True,
+            "token_required": self.required,
         }
 
     def run(self, running: bool) -> dict[str, Any]:
@@ -48,10 +53,20 @@ class AServer:
         self.client.feed(e.TaskCompleted(task="http_server", ok=True, detail=""))
         return self.status
 
-    def reach(self, changes: dict[str, Any]) -> None:
-        self.local = changes["http_server_localhost_only"]
+    async def change(self, changes: dict[str, Any]) -> None:
+        """Follow the settings; a port that is taken is refused, as the model does."""
         self.client.feed(e.PreferencesUpdated(changes=changes))
-        self.client.feed(e.TaskCompleted(task="http_server", ok=True, detail=""))
+        await self.heard.wait()
+        before = self.status
+        port, problem = changes.get("http_server_port", self.port), ""
+        if self.running and port in self.taken:
+            problem = f"Port {port} is in use by another program. The server stays at …"
+        else:
+            self.port = port
+        self.local = changes.get("http_server_localhost_only", self.local)
+        self.required = changes.get("http_server_token_required", self.required)
+        if self.running and (problem or before != self.status):
+            self.client.feed(e.TaskCompleted(task="http_server", ok=not problem, detail=problem))
 
 
 def a_client() -> FakeClient:
@@ -106,7 +121,7 @@ async def test_what_another_client_does_to_it_is_followed(start: Start) -> None:
         server.run(True)
         await until(pilot, lambda: "The server runs" in told(app))
         await until(pilot, lambda: "127.0.0.1:3456" in bar.text)
-        server.reach({"http_server_localhost_only": False})
+        await server.change({"http_server_localhost_only": False})
         await until(pilot, lambda: "192.168.1.10:3456" in told(app))
         await until(pilot, lambda: "192.168.1.10:3456" in bar.text)
         server.run(False)
@@ -153,6 +168,92 @@ async def test_who_is_only_here_is_told_the_way_from_elsewhere(
         await pilot.press("q")
         await until(pilot, lambda: screen.has_class("objected"))
         assert "No phone reaches" in str(screen.query_one(".problem", Static).render())
+
+
+async def give_port(app: SpinneyApp, pilot: "Pilot[None]", port: str) -> None:
+    await pilot.press("p")
+    await until(pilot, lambda: isinstance(app.screen, AskText))
+    app.screen.query_one(Input).value = port
+    await pilot.press("enter")
+
+
+def problem_of(screen: ServerScreen) -> str:
+    return str(screen.query_one(".problem", Static).render())
+
+
+async def test_a_running_server_moves_to_another_port_and_is_seen_to(start: Start) -> None:
+    client = a_client()
+    server = AServer(client)
+    async with start(client) as (app, pilot):
+        screen = await opened(app, pilot)
+        server.heard.clear()
+        await give_port(app, pilot, "4000")
+        await until(pilot, lambda: "Moving to port 4000" in told(app))
+        server.heard.set()
+        await until(pilot, lambda: "http://127.0.0.1:4000" in told(app))
+        assert "Moving" not in told(app)
+        assert "ssh -L 4000:127.0.0.1:4000" in told(app)
+        assert not screen.has_class("objected")
+        await until(pilot, lambda: "127.0.0.1:4000" in app.main.query_one(TopBar).text)
+
+
+async def test_a_port_that_is_taken_is_refused_in_place_and_the_setting_taken_back(
+    start: Start,
+) -> None:
+    client = a_client()
+    AServer(client)
+    async with start(client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await give_port(app, pilot, "80")
+        await until(pilot, lambda: "Port 80 is in use by another program" in problem_of(screen))
+        await until(pilot, lambda: app.main.state.preferences.http_server_port == 3456)
+        assert "http://127.0.0.1:3456" in told(app)
+        assert not app._notifications
+
+
+async def test_what_is_no_port_is_asked_for_again(start: Start) -> None:
+    client = a_client()
+    AServer(client, running=False)
+    async with start(client) as (app, pilot):
+        await opened(app, pilot)
+        await give_port(app, pilot, "70000")
+        await until(pilot, lambda: "“70000” is no port" in words_of(app))
+        assert app.screen.query_one(Input).value == "70000"
+        await pilot.press("backspace", "enter")
+        await until(pilot, lambda: "would take port 7000," in told(app))
+        assert client.called("update_preferences") == [{"changes": {"http_server_port": 7000}}]
+
+
+def words_of(app: SpinneyApp) -> str:
+    return "\n".join(str(part.render()) for part in app.screen.query(Static))
+
+
+async def test_it_asks_before_no_token_is_asked_for(start: Start) -> None:
+    client = a_client()
+    AServer(client)
+    async with start(client) as (app, pilot):
+        await opened(app, pilot)
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, ServerScreen))
+        await until(pilot, lambda: "none is asked for" in told(app))
+        await pilot.press("r")
+        await until(pilot, lambda: "••••" in told(app))
+
+
+async def test_it_starts_with_spinney_where_that_is_wanted(start: Start) -> None:
+    client = a_client()
+    AServer(client, running=False)
+    async with start(client) as (app, pilot):
+        await opened(app, pilot)
+        await pilot.press("a")
+        await until(pilot, lambda: "It starts with Spinney" in told(app))
+        await pilot.press("a")
+        await until(pilot, lambda: "It starts with Spinney" not in told(app))
+        preferences = app.main.state.preferences
+        assert preferences.http_server_enabled
+        assert not preferences.http_server_auto_start
 
 
 async def test_a_new_token_is_made_after_a_question(start: Start) -> None:

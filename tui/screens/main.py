@@ -378,12 +378,12 @@ class MainScreen(Screen[None]):
             timeout=8 if bad else 4,
         )
 
-    def show_server(self, status: dict[str, Any]) -> None:
-        """Name the server's address while it runs."""
+    def show_server(self, status: dict[str, Any], problem: str = "") -> None:
+        """Name the server's address while it runs; `problem`: why it is not as was wanted."""
         address = str(status.get("base_url") or "").removeprefix("http://").rstrip("/")
         self.server_address = address if status.get("running") else ""
         bars.follow(self)
-        self.spinney.server_changed.publish(status)
+        self.spinney.server_changed.publish((status, problem))
 
     def agents_found(self, reports: "list[BackendReport]") -> None:
         """Teach the first step when no agent is installed."""

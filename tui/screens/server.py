@@ -1,10 +1,11 @@
 """The server that lets browsers and other terminals in: its address, its token, who reaches it."""
 
+import asyncio
 import getpass
 import os
 import socket
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -14,12 +15,16 @@ from textual.widgets import Static
 from model.commands import server as commands
 from model.commands.preferences import update_preferences
 from model.errors import SpinneyError
-from tui.screens.dialog import Confirm, Dialog, keys_line
+from tui.screens.dialog import AskText, Confirm, Dialog, keys_line
 
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen
 
 Part = str | tuple[str, str]
+_TOLD: Final = ("http_server", None)
+HIGHEST_PORT: Final = 65535
+LONGEST_MOVE: Final = 10.0
+"""Seconds until a server that moves must have said how it went."""
 
 
 class ServerScreen(Dialog[None]):
@@ -30,6 +35,9 @@ class ServerScreen(Dialog[None]):
         Binding("l", "reach", show=False),
         Binding("t", "token", show=False),
         Binding("g", "regenerate", show=False),
+        Binding("p", "port", show=False),
+        Binding("r", "require_token", show=False),
+        Binding("a", "start_with_spinney", show=False),
         Binding("c", "copy", show=False),
         Binding("q", "qr_code", show=False),
     ]
@@ -44,6 +52,11 @@ class ServerScreen(Dialog[None]):
         self.status = status
         self._token = token
         self._shows_token = False
+        self._moving = ""
+        """What the server is about to do, while it does."""
+        self._heard = asyncio.Event()
+        """Set when the server has done, or refused, what the settings say."""
+        self._problem = ""
 
     def body(self) -> list[Widget]:
         """What it is, an objection, keys."""
@@ -56,13 +69,27 @@ class ServerScreen(Dialog[None]):
     def on_mount(self) -> None:
         """Follow what any client does to the server."""
         self._main.spinney.server_changed.subscribe(self, self.follow)
+        self._main.spinney.preferences_changed.subscribe(self, lambda _: self._show())
+        self._told_here.add(_TOLD)
         self._show()
 
-    async def follow(self, status: dict[str, Any]) -> None:
-        """Show what it is now."""
-        self.status = status
+    def on_unmount(self) -> None:
+        """What goes wrong is told where it is seen again."""
+        self._told_here.discard(_TOLD)
+
+    @property
+    def _told_here(self) -> set[tuple[str, str | None]]:
+        assert self._main.link is not None
+        return self._main.link.told_here
+
+    async def follow(self, told: tuple[dict[str, Any], str]) -> None:
+        """Show what it is now, and why it is not as somebody wanted it."""
+        self.status, self._problem = told
         self._token = await token_of(self._main)
+        self._heard.set()
         self._show()
+        if self._problem:
+            self._object(self._problem)
 
     # What is shown ------------------------------------------------------------------------------
 
@@ -72,19 +99,22 @@ class ServerScreen(Dialog[None]):
         parts = self._told_running() if runs else self._told_stopped()
         self.query_one("#state", Static).update(Content.assemble(*parts))
         first = [("s", "stop" if runs else "start")]
-        first += [("l", "let this network in" if local else "this machine only")]
-        first += [("q", "QR code"), ("esc", "close")] if runs else [("esc", "close")]
-        more = [("c", "copy the address")] if runs else []
-        if self._token:
-            more += [("t", "hide the token" if self._shows_token else "show the token")]
-        more += [("g", "new token")]
-        keys = Content.assemble(keys_line(*first), "\n", keys_line(*more))
+        first += [("l", "let this network in" if local else "this machine only"), ("p", "port")]
+        first += [("a", "start by hand" if self._starts_with_spinney else "start with Spinney")]
+        second = [("t", "hide the token" if self._shows_token else "show the token")]
+        second = second if self._token else []
+        second += [("g", "new token")]
+        second += [("r", "ask for no token" if self._requires_token else "ask for the token")]
+        third = [("c", "copy the address"), ("q", "QR code")] if runs else []
+        lines = (first, second, [*third, ("esc", "close")])
+        keys = Content("\n").join([keys_line(*line) for line in lines])
         self.query_one(".keys", Static).update(keys)
 
     def _told_stopped(self) -> list[Part]:
         return [
             ("○ The server is stopped.", "bold"),
-            f"  It would take port {self.status.get('port')}, reachable from {self._reach}.\n\n",
+            f"  It would take port {self.status.get('port')}, reachable from {self._reach}."
+            f"{self._start_told}\n\n",
             "While it runs, a browser or another Spinney can join: they see and do what you "
             "see and do here.",
         ]
@@ -93,9 +123,10 @@ class ServerScreen(Dialog[None]):
         clients = int(self.status.get("clients", 0))
         others = "" if not clients else f" {clients} connected."
         parts: list[Part] = [
-            ("● ", "$success"),
-            ("The server runs", "bold"),
-            f", reachable from {self._reach}.{others}\n\n",
+            *([("◐ ", "$accent")] if self._moving else [("● ", "$success")]),
+            (self._moving or "The server runs", "bold"),
+            "" if self._moving else f", reachable from {self._reach}.",
+            f"{others}{self._start_told}\n\n",
             ("Address  ", "$text-muted"),
             (f"{self.status.get('base_url')}\n", "bold $accent"),
             ("Token    ", "$text-muted"),
@@ -124,6 +155,15 @@ class ServerScreen(Dialog[None]):
     @property
     def _requires_token(self) -> bool:
         return bool(self.status.get("token_required", True))
+
+    @property
+    def _starts_with_spinney(self) -> bool:
+        preferences = self._main.state.preferences
+        return preferences.http_server_enabled and preferences.http_server_auto_start
+
+    @property
+    def _start_told(self) -> str:
+        return " It starts with Spinney." if self._starts_with_spinney else ""
 
     @property
     def _reach(self) -> str:
@@ -168,9 +208,75 @@ class ServerScreen(Dialog[None]):
             Confirm("Let this network in", sentence, "let it in", enter=False)
         ):
             return
-        changes = {"http_server_localhost_only": not local}
+        where = "this network" if local else "this machine only"
+        await self._change({"http_server_localhost_only": not local}, f"Moving to {where} …")
+
+    async def _change(self, changes: dict[str, Any], moving: str) -> None:
+        """Save settings that a running server follows; what it cannot follow is taken back."""
+        call, preferences = self._main.client.call, self._main.state.preferences
+        before = {key: getattr(preferences, key) for key in changes}
+        if changes == before:
+            self._object("That is set already: stop the server and start it again.")
+            return
+        self._moving = moving if self.status.get("running") else ""
+        self._problem = ""
+        self._heard.clear()
+        self._show()
+        try:
+            await call(update_preferences, changes=changes)
+            if self._moving:
+                async with asyncio.timeout(LONGEST_MOVE):
+                    await self._heard.wait()
+            if self._problem:
+                await call(update_preferences, changes=before)
+        except TimeoutError:
+            self._object("The server has not said yet whether it moved; look again in a moment.")
+        finally:
+            self._moving = ""
+        status = await call(commands.get_http_server_status)
+        self._main.show_server(status, self._problem)
+
+    def action_port(self) -> None:
+        """Another port, asked for."""
+        self._try(self._change_port)
+
+    async def _change_port(self) -> None:
+        present, problem = str(self.status.get("port") or ""), ""
+        while True:
+            sentence = problem or "A number up to 65535; 0 takes any that is free."
+            given = await self.app.push_screen_wait(
+                AskText("Port of the server", present, sentence=sentence)
+            )
+            if given is None or given == str(self.status.get("port")):
+                return
+            if given.isascii() and given.isdigit() and int(given) <= HIGHEST_PORT:
+                break
+            present, problem = given, f"“{given}” is no port: a number from 0 to {HIGHEST_PORT}."
+        await self._change({"http_server_port": int(given)}, f"Moving to port {given} …")
+
+    def action_require_token(self) -> None:
+        """Whether the token is asked for; asked first before it is not."""
+        self._try(self._change_token_required)
+
+    async def _change_token_required(self) -> None:
+        required = self._requires_token
+        sentence = "Every program and every user of this machine could run agents as you then."
+        if required and not await self.app.push_screen_wait(
+            Confirm("Ask for no token", sentence, "ask for none", enter=False)
+        ):
+            return
+        words = "Taking the token away …" if required else "Asking for the token …"
+        await self._change({"http_server_token_required": not required}, words)
+
+    def action_start_with_spinney(self) -> None:
+        """Whether the server starts whenever Spinney does."""
+        self._try(self._change_start)
+
+    async def _change_start(self) -> None:
+        wanted = not self._starts_with_spinney
+        changes = {"http_server_auto_start": wanted}
+        changes |= {"http_server_enabled": True} if wanted else {}
         await self._main.client.call(update_preferences, changes=changes)
-        self._main.show_server(await self._main.client.call(commands.get_http_server_status))
 
     def action_token(self) -> None:
         """Show the token, or hide it again."""
@@ -186,7 +292,7 @@ class ServerScreen(Dialog[None]):
         if await self.app.push_screen_wait(
             Confirm("New token", sentence, "make a new one", enter=False)
         ):
-            await self.follow(await self._main.client.call(commands.regenerate_http_token))
+            await self.follow((await self._main.client.call(commands.regenerate_http_token), ""))
 
     def action_copy(self) -> None:
         """Copy the address with the token."""
