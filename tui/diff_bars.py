@@ -8,12 +8,12 @@ from textual.content import Content
 from tui.widgets.line import clickable
 
 if TYPE_CHECKING:
-    from model.commands.changes import ChangedFile, Changes
+    from model.commands.changes import Changes
     from tui.screens.diff import Diff
 
 FOOTER: Final = (
-    "diff_resolve_conflicts", "diff_abort_merge", "diff_comments", "diff_comment", "diff_stage",
-    "diff_unstage", "diff_discard", "diff_next_side", "diff_commit", "diff_next_hunk",
+    "diff_resolve_conflicts", "diff_abort_merge", "diff_comments", "diff_comment", "diff_mark",
+    "diff_stage", "diff_unstage", "diff_discard", "diff_next_side", "diff_commit", "diff_next_hunk",
     "diff_stage_all", "diff_undo", "diff_push", "diff_pull_request", "diff_layout",
 )  # fmt: skip
 """The actions at the foot, those that are wanted most first."""
@@ -38,14 +38,22 @@ def title(
     return Content.assemble(*parts)
 
 
-def counts(files: "Sequence[ChangedFile]", comments: int) -> Content:
-    """Comments that wait, files and their lines."""
-    said = f"{comments} comment{'' if comments == 1 else 's'} · " if comments else ""
+def counts(screen: "Diff") -> Content:
+    """Lines that are marked, comments that wait, files and their lines."""
+    files, said = screen.files.files, ""
+    if marked := len(screen.view.marked):
+        said = f"{_number(marked, 'line')} marked · "
+    if comments := len(screen.comments):
+        gone = f", {len(screen.lost)} without lines" if screen.lost else ""
+        said += f"{_number(comments, 'comment')}{gone} · "
     added = sum(file.added or 0 for file in files)
     removed = sum(file.removed or 0 for file in files)
-    number = f"{len(files)} file{'' if len(files) == 1 else 's'}  "
-    lines = (f"+{added}", "$success"), (f" −{removed}", "$error")
-    return Content.assemble((said, "$warning"), number, *lines)
+    lines = (f"  +{added}", "$success"), (f" −{removed}", "$error")
+    return Content.assemble((said, "$warning"), _number(len(files), "file"), *lines)
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def own_keys(screen: "Diff") -> tuple[tuple[str, str], ...]:
@@ -71,7 +79,7 @@ def _is_useful(action_id: str, screen: "Diff") -> bool:
             return screen.side != "branch" and has_files
         case "diff_unstage":
             return screen.side == "staged" and has_files
-        case "diff_comment" | "diff_next_hunk":
+        case "diff_comment" | "diff_mark" | "diff_next_hunk":
             return not screen.is_in_files and bool(screen.view.text.rows)
         case "diff_resolve_conflicts" | "diff_abort_merge":
             return screen.changes is not None and screen.changes.operation is not None

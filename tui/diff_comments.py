@@ -1,19 +1,24 @@
-"""What a person says of a difference: collected line by line, sent as one message."""
+"""What a person says of a difference: collected line by line, sent as one message.
+
+A comment is bound to the text of its lines: it moves with them, from one side of the changes to
+another as well, until they are gone.
+"""
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from tui.diff_rows import DiffRow
+from tui.diff_text import NEAR, Row
 
 _MOST_LINES: Final = 12
-"""Lines of a hunk that are quoted; the agent can read the rest."""
+"""Lines that are quoted; the agent can read the rest."""
 
 
 @dataclass(frozen=True)
 class Comment:
-    """A remark on a line or a hunk."""
+    """A remark on lines that follow one another."""
 
     path: str
     side: str
@@ -27,28 +32,54 @@ class Comment:
 
     @property
     def place(self) -> str:
-        """`file:line`, as editors and agents read it."""
-        return f"{self.path}:{self.line}{' (removed)' if self.is_removed else ''}"
+        """`file:line` or `file:first-last`, as editors and agents read it."""
+        more = sum(self.is_removed or not line.startswith("-") for line in self.quoted) - 1
+        lines = f"{self.line}-{self.line + more}" if more > 0 else f"{self.line}"
+        return f"{self.path}:{lines}{' (removed)' if self.is_removed else ''}"
 
-    def is_on(self, path: str, side: str, row: DiffRow) -> bool:
-        """Whether it was made on this row."""
-        number = row.old if self.is_removed else row.new
-        return (
-            (self.path, self.side, self.line) == (path, side, number)
-            and (row.sign == "-") == self.is_removed
-            and f"{row.sign}{row.text}" in self.quoted
-        )
+    def found_in(self, rows: Sequence[Row]) -> range | None:
+        """The places of its lines among these; of several, those next to where they were.
+
+        Lines that are far away are the same ones only if there are no others like them.
+        """
+        count = len(self.quoted)
+        found = [
+            (abs(_number(rows, at, count) - self.line), at)
+            for at in range(len(rows) - count + 1)
+            if _is_line(rows[at], self.quoted[0])
+            and all(map(_is_line, rows[at : at + count], self.quoted))
+        ]
+        away, at = min(found, default=(0, -1))
+        is_found = at >= 0 and (away <= NEAR or len(found) == 1)
+        return range(at, at + count) if is_found else None
+
+    def moved_to(self, rows: Sequence[Row], found: range) -> "Comment":
+        """The same where its lines stand now."""
+        return replace(self, line=_number(rows, found.start, len(found)))
+
+
+def _is_line(row: Row, line: str) -> bool:
+    return isinstance(row, DiffRow) and row.sign == line[0] and row.text == line[1:]
+
+
+def _number(rows: Sequence[Row], at: int, count: int) -> int:
+    """Of the first line that stands in the file now: the agent reads no others in it."""
+    lines = [row for row in rows[at : at + count] if isinstance(row, DiffRow)]
+    first = next((row for row in lines if row.sign != "-"), lines[0])
+    return (first.old if first.sign == "-" else first.new) or 0
+
+
+def changed_part(rows: Sequence[DiffRow]) -> Sequence[DiffRow]:
+    """A hunk without the equal lines around what it changes."""
+    changed = [at for at, row in enumerate(rows) if row.sign != " "]
+    return rows[changed[0] : changed[-1] + 1] if changed else rows
 
 
 def comment_on(path: str, side: str, rows: Sequence[DiffRow], text: str) -> Comment:
-    """A remark on these rows; on a hunk, it stands where the hunk changes something."""
-    changed = [at for at, row in enumerate(rows) if row.sign != " "]
-    rows = rows[changed[0] : changed[-1] + 1] if changed else rows
-    # Where something stands now: what is removed has no line in the file that the agent reads.
-    first = next((row for row in rows if row.sign != "-"), rows[0])
-    number = first.old if first.sign == "-" else first.new
+    """A remark on these rows."""
+    is_removed = all(row.sign == "-" for row in rows)
     quoted = tuple(f"{row.sign}{row.text}" for row in rows)
-    return Comment(path, side, number or 0, first.sign == "-", quoted, text)
+    return Comment(path, side, _number(rows, 0, len(rows)), is_removed, quoted, text)
 
 
 def kept(comments: Iterable[Comment]) -> str:
@@ -66,8 +97,8 @@ def read(text: str) -> list[Comment]:
         return []
 
 
-def message_of(comments: Iterable[Comment]) -> str:
-    """The message in which a session reads them."""
+def message_of(comments: Iterable[Comment], lost: Collection[Comment] = ()) -> str:
+    """The message in which a session reads them; `lost`: those whose lines are gone."""
     parts = ["Please look at these comments on the changes:"]
     for comment in comments:
         quoted = list(comment.quoted[:_MOST_LINES])
@@ -75,5 +106,6 @@ def message_of(comments: Iterable[Comment]) -> str:
             quoted.append(f"… {len(comment.quoted) - _MOST_LINES} more lines")
         fence = "```" if not any("```" in line for line in quoted) else "~~~~~~"
         code = "\n".join(quoted)
-        parts.append(f"`{comment.place}`\n{fence}diff\n{code}\n{fence}\n{comment.text}")
+        gone = " (these lines have changed since)" if comment in lost else ""
+        parts.append(f"`{comment.place}`{gone}\n{fence}diff\n{code}\n{fence}\n{comment.text}")
     return "\n\n".join(parts)

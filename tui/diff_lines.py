@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -23,6 +23,15 @@ _LONGEST: Final = 5_000
 """Characters of a row that are drawn; longer lines are generated."""
 
 
+class Mark(NamedTuple):
+    """What is told of a row besides its text."""
+
+    sign: Segment
+    """The first column."""
+    is_marked: bool = False
+    """Whether it is among the lines that are marked: its numbers look so."""
+
+
 class Painter:
     """Draws the rows of one file's difference in one look."""
 
@@ -36,45 +45,47 @@ class Painter:
         )
         self.digits = max(3, len(str(max(numbers, default=0))))
 
-    def unified(self, at: int, width: int, left: int, mark: Segment) -> Strip:
+    def unified(self, at: int, width: int, left: int, mark: Mark) -> Strip:
         """A row over the whole width; `left`: columns of the text that are scrolled away."""
         row = self.text.rows[at]
         if not isinstance(row, DiffRow):
-            return self._sentence(row, width, mark)
+            return self._sentence(row, width, mark.sign)
         numbers = f"{row.old or '':>{self.digits}} {row.new or '':>{self.digits}} "
         return self._joined(at, row, numbers, width, left, mark)
 
-    def halves(self, pair: tuple[int, int], width: int, left: int, mark: Segment) -> Strip:
+    def halves(self, pair: tuple[int, int], width: int, left: int, mark: Mark) -> Strip:
         """The old row and the new one beside each other."""
         one, other = pair
         row = self.text.rows[max(pair)]
         if not isinstance(row, DiffRow):
-            return self._sentence(row, width, mark)
+            return self._sentence(row, width, mark.sign)
         half = (width - 1) // 2
+        inner = Mark(Segment(""), mark.is_marked)
         between = Strip([Segment(self.palette.marks.column, self.palette.border)])
         return Strip.join(
             [
                 self._half(one, half, left, mark, is_old=True),
                 between,
-                self._half(other, width - half - 1, left, None, is_old=False),
+                self._half(other, width - half - 1, left, inner, is_old=False),
             ]
         )
 
-    def _half(self, at: int, width: int, left: int, mark: Segment | None, *, is_old: bool) -> Strip:
-        mark = mark or Segment("", Style())
+    def _half(self, at: int, width: int, left: int, mark: Mark, *, is_old: bool) -> Strip:
         row = self.text.rows[at] if at >= 0 else None
         if not isinstance(row, DiffRow):
-            return strip_of([mark, Segment(" " * width, self.palette.code)], width, self._kind)
+            return strip_of([mark.sign, Segment(" " * width, self.palette.code)], width, self._kind)
         number = row.old if is_old else row.new
-        return self._joined(at, row, f"{number or '':>{self.digits}} ", width, left, mark)
+        numbers = f"{number or '':>{self.digits}} "
+        return self._joined(at, row, numbers, width, left, mark)
 
     def _joined(
-        self, at: int, row: DiffRow, numbers: str, width: int, left: int, mark: Segment
+        self, at: int, row: DiffRow, numbers: str, width: int, left: int, mark: Mark
     ) -> Strip:
         side = self._side(row)
         ground, sign = (side.ground, side.sign) if side else (self.palette.code, self.palette.code)
         faint = self.palette.code_faint + side.ground if side else self.palette.code_faint
-        head: Line = [mark, Segment(numbers, faint), Segment(f"{row.sign} ", sign)]
+        faint += Style(reverse=mark.is_marked or None)
+        head: Line = [mark.sign, Segment(numbers, faint), Segment(f"{row.sign} ", sign)]
         tokens, words = self._block(at // _BLOCK)[at % _BLOCK]
         pieces = expand_tabs(list(row_pieces(row, tokens, words, self.palette)))
         gutter = strip_of(head, sum(segment.cell_length for segment in head), self._kind)

@@ -12,7 +12,7 @@ from tui.diff_rows import DiffRow, Sign
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)")
 _SIGNS: Final[dict[str, Sign]] = {" ": " ", "+": "+", "-": "-"}
 _NO_LINE_BREAK: Final = "\\ No newline at end of file"
-_NEAR: Final = 200
+NEAR: Final = 200
 """Lines by which a row may have moved and still be the same."""
 _SEARCHED: Final = 4_000
 """Rows before and after its place in which a row is looked for."""
@@ -119,7 +119,7 @@ def _rows(lines: list[str]) -> Iterator[Row]:
 def _distance(row: DiffRow, other: DiffRow) -> tuple[bool, int]:
     """How far a row is from what another one was: the same words win, unless they are far away."""
     lines = abs((row.new or row.old or 0) - (other.new or other.old or 0))
-    is_same = (row.sign, row.text) == (other.sign, other.text) and lines <= _NEAR
+    is_same = (row.sign, row.text) == (other.sign, other.text) and lines <= NEAR
     return not is_same, lines
 
 

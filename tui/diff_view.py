@@ -13,7 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui.colours import Palette
-from tui.diff_lines import Painter
+from tui.diff_lines import Mark, Painter
 from tui.diff_rows import DiffRow
 from tui.diff_text import DiffText, Row
 from tui.line_parts import indented, strip_of
@@ -36,12 +36,18 @@ class DiffView(ScrollView, can_focus=True):
         Binding("pagedown,space", "page(1)", show=False),
         Binding("home", "edge(-1)", show=False),
         Binding("end", "edge(1)", show=False),
+        Binding("shift+up", "extend(-1)", show=False),
+        Binding("shift+down", "extend(1)", show=False),
+        Binding("shift+pageup", "extend(-10)", show=False),
+        Binding("shift+pagedown", "extend(10)", show=False),
         Binding("left", "sideways(-1)", show=False),
         Binding("right", "sideways(1)", show=False),
     ]
 
-    class Moved(Message):
-        """The cursor stands elsewhere."""
+    ALLOW_SELECT = False  # what the mouse is drawn over are lines to comment on
+
+    class Marked(Message):
+        """More lines are marked, or fewer."""
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(id="diff")
@@ -53,6 +59,12 @@ class DiffView(ScrollView, can_focus=True):
         """What stands here while there is no row."""
         self.commented: Collection[int] = ()
         """The places of rows with a comment, among those of the text."""
+        self.marked_from: int | None = None
+        """Where the marked lines begin, among the rows that are drawn; they end at the cursor."""
+        self._is_held = False
+        """Whether every movement marks, and not only those with shift."""
+        self._pressed: int | None = None
+        """Where the mouse went down."""
         self._path = ""
         self._left = 0
         self._palette = palette
@@ -64,9 +76,14 @@ class DiffView(ScrollView, can_focus=True):
     def show(self, text: DiffText, path: str, *, said: str = "", anew: bool = True) -> None:
         """Show a file; not `anew`: the cursor stays on its line, and that where it is."""
         kept, at, offset = self.row, self.at, self.here - round(self.scroll_y)
+        begun = None if anew or self.marked_from is None else self._at(self.marked_from)
+        begun_row = self.text.rows[begun] if begun is not None else None
         self.text, self._path, self.said = text, path, said
         self._painter = Painter(text, path, self._palette)
         self.here = 0 if anew else self._place_of(text.place_near(kept, at))
+        self.marked_from = (
+            self._place_of(text.place_near(begun_row, begun)) if begun is not None else None
+        )
         self._left = 0 if anew else self._left
         self._measure()
         self.scroll_to(y=0 if anew else self.here - offset, animate=False, immediate=True)
@@ -78,7 +95,9 @@ class DiffView(ScrollView, can_focus=True):
         if is_split == self.is_split:
             return
         at, offset = self.at, self.here - round(self.scroll_y)
+        begun = self._at(self.marked_from) if self.marked_from is not None else None
         self.is_split = is_split
+        self.marked_from = self._place_of(begun) if begun is not None else None
         self.here = self._place_of(at)
         self._measure()
         self.scroll_to(y=self.here - offset, animate=False, immediate=True)
@@ -106,9 +125,12 @@ class DiffView(ScrollView, can_focus=True):
     @property
     def at(self) -> int:
         """The place of the cursor's row in the text; of two, the new one."""
-        if not self.is_split or self.here >= len(self.text.pairs):
-            return self.here
-        return max(self.text.pairs[self.here])
+        return self._at(self.here)
+
+    def _at(self, place: int) -> int:
+        if not self.is_split or place >= len(self.text.pairs):
+            return place
+        return max(self.text.pairs[place])
 
     @property
     def row(self) -> Row | None:
@@ -119,6 +141,24 @@ class DiffView(ScrollView, can_focus=True):
     def hunk(self) -> int | None:
         """The hunk that the cursor is in."""
         return self.text.hunk_at(self.at) if self.text.rows else None
+
+    @property
+    def marked(self) -> range:
+        """The places that are marked, among those of the text; of two columns, both."""
+        if self.marked_from is None:
+            return range(0)
+        ends = sorted((self.marked_from, self.here))
+        if not self.is_split:
+            return range(ends[0], ends[1] + 1)
+        pairs = self.text.pairs[ends[0] : ends[1] + 1]
+        places = [at for pair in pairs for at in pair if at >= 0]
+        return range(min(places), max(places) + 1)
+
+    @property
+    def marked_rows(self) -> list[DiffRow]:
+        """The lines that are marked."""
+        rows = (self.text.rows[at] for at in self.marked)
+        return [row for row in rows if isinstance(row, DiffRow)]
 
     @property
     def count(self) -> int:
@@ -142,14 +182,53 @@ class DiffView(ScrollView, can_focus=True):
 
     # Moving -------------------------------------------------------------------------------------
 
-    def go_to(self, here: int) -> None:
-        """Put the cursor on a row."""
-        before, self.here = self.here, max(0, min(here, self.count - 1))
+    def go_to(self, here: int, *, marks: bool = False) -> None:
+        """Put the cursor on a row; what is marked goes along (`marks`), or is so no more."""
+        if self.marked_from is not None and not (marks or self._is_held):
+            self.let_go()
+        here = max(0, min(here, self.count - 1))
+        if self.marked_from is not None:
+            lines = self._lines_around(self.marked_from)
+            here = max(lines.start, min(here, lines.stop - 1))
+        before, self.here = self.here, here
+        if self.marked_from is not None and here != before:
+            self.redraw()
+            self.post_message(self.Marked())
         for place in {before, self.here}:
             self._drawn.pop(place, None)
             self.refresh(Region(0, place - round(self.scroll_y), self.size.width, 1))
         self._show_cursor()
-        self.post_message(self.Moved())
+
+    def begin(self, place: int) -> bool:
+        """Mark from here on, within the hunk; whether there are lines."""
+        lines = self._lines_around(place)
+        if lines:
+            self.marked_from = max(lines.start, place)
+            self.redraw()
+            self.post_message(self.Marked())
+        return bool(lines)
+
+    def hold(self) -> bool:
+        """Begin to mark by every movement; whether there are lines."""
+        self._is_held = self.begin(self.here)
+        if self._is_held:
+            self.go_to(self.here)
+        return self._is_held
+
+    def let_go(self) -> None:
+        """Mark nothing."""
+        if self.marked_from is not None:
+            self.marked_from, self._is_held = None, False
+            self.redraw()
+            self.post_message(self.Marked())
+
+    def _lines_around(self, place: int) -> range:
+        """The drawn lines of the hunk that a place belongs to."""
+        hunk = self.text.hunk_at(self._at(place)) if self.text.rows else None
+        if hunk is None:
+            return range(0)
+        ends = [self._place_of(at) for at in self.text.heads[hunk + 1 : hunk + 2]]
+        return range(self._place_of(self.text.heads[hunk]) + 1, *(ends or [self.count]))
 
     def _show_cursor(self) -> None:
         top, height = round(self.scroll_y), self.size.height
@@ -161,6 +240,11 @@ class DiffView(ScrollView, can_focus=True):
     def action_move(self, by: int) -> None:
         """One row up or down."""
         self.go_to(self.here + by)
+
+    def action_extend(self, by: int) -> None:
+        """Mark lines, from the cursor on."""
+        if self.marked_from is not None or self.begin(self.here):
+            self.go_to(self.here + by, marks=True)
 
     def action_page(self, by: int) -> None:
         """A screen up or down."""
@@ -179,6 +263,7 @@ class DiffView(ScrollView, can_focus=True):
 
     def next_hunk(self, by: int) -> bool:
         """Go to the heading of the next hunk, or the one before; whether there is one."""
+        self.let_go()
         heads = [self._place_of(at) for at in self.text.heads]
         found = [at for at in heads if (at > self.here if by > 0 else at < self.here)]
         if not found:
@@ -190,10 +275,30 @@ class DiffView(ScrollView, can_focus=True):
                 self.scroll_to(y=top, animate=False, immediate=True)
         return True
 
-    def on_click(self, event: events.Click) -> None:
-        """Put the cursor where the mouse is."""
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Put the cursor where the mouse is; with shift, mark up to there."""
         self.focus()
-        self.go_to(round(self.scroll_y) + event.y)
+        place = round(self.scroll_y) + event.y
+        if event.shift and self.begin(self.here if self.marked_from is None else self.marked_from):
+            self.go_to(place, marks=True)
+            return
+        self.let_go()
+        self.go_to(place)
+        self._pressed = self.here
+        self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Mark what the mouse is drawn over; at an edge more comes into sight."""
+        place = round(self.scroll_y) + event.y
+        if self._pressed is None or (self.marked_from is None and place == self._pressed):
+            return
+        if self.marked_from is not None or self.begin(self._pressed):
+            self.go_to(place, marks=True)
+
+    def on_mouse_up(self) -> None:
+        """What is marked stays so."""
+        self._pressed = None
+        self.release_mouse()
 
     def on_focus(self) -> None:
         """The cursor is seen."""
@@ -220,23 +325,26 @@ class DiffView(ScrollView, can_focus=True):
 
     def _draw(self, place: int, width: int) -> Strip:
         is_here = place == self.here
-        if self.is_split:
-            pair = self.text.pairs[place]
-            return self._painter.halves(pair, width, self._left, self._sign({*pair}, is_here))
-        mark = self._sign({place}, is_here)
-        return self._painter.unified(place, width, self._left, mark)
+        ends = sorted((self.here if self.marked_from is None else self.marked_from, self.here))
+        is_marked = self.marked_from is not None and ends[0] <= place <= ends[1]
+        if not self.is_split:
+            sign = self._sign({place}, is_here, is_marked)
+            return self._painter.unified(place, width, self._left, Mark(sign, is_marked))
+        pair = self.text.pairs[place]
+        sign = self._sign({*pair}, is_here, is_marked)
+        return self._painter.halves(pair, width, self._left, Mark(sign, is_marked))
 
-    def _sign(self, places: set[int], is_here: bool) -> Segment:
-        """The first column: the cursor, or that something was said of the row."""
+    def _sign(self, places: set[int], is_here: bool, is_marked: bool) -> Segment:
+        """The first column: the cursor, what is marked, or that something was said of the row."""
         is_commented = any(at in self.commented for at in places)
         tone = self._palette.warning if is_commented else self._palette.accent
         is_ascii = self._palette.marks.column == "|"
         sign = ("*" if is_ascii else "◆") if is_commented else " "
-        if not is_here:
+        if not is_here and not is_marked:
             return Segment(sign, tone)
         if not is_commented:
             sign = ">" if is_ascii else "▌"
-            tone = tone if self.has_focus else self._palette.border
+            tone = tone if self.has_focus or not is_here else self._palette.border
         return Segment(sign, tone + Style(bold=True, reverse=self.has_focus and is_commented))
 
     @property

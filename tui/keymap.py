@@ -163,13 +163,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("canvas_layout", "f2", "As a list or as a grid", where="canvas", hint="list/grid"),
     Action("canvas_scope", "f3", "This project's or all sessions", where="canvas", hint="scope"),
-    Action(
-        "canvas_back",
-        "escape",
-        "Take the filter back, then the marks, then leave",
-        where="canvas",
-        hint="back",
-    ),
+    Action("canvas_back", "escape", "Unfilter, unmark, or leave", where="canvas", hint="back"),
     Action(
         "open_diff",
         "ctrl+g",
@@ -204,7 +198,8 @@ ACTIONS: tuple[Action, ...] = (
         "diff_discard", "x", "Discard the file's or hunk's changes", where="diff", hint="discard"
     ),
     Action("diff_undo", "z", "Bring back what was discarded last", where="diff", hint="undo"),
-    Action("diff_comment", "c", "Comment on the line or hunk", where="diff", hint="comment"),
+    Action("diff_comment", "c", "Comment on the lines or the hunk", where="diff", hint="comment"),
+    Action("diff_mark", "k", "Mark lines to comment on", where="diff", hint="mark"),
     Action("diff_comments", "e", "Edit and send the comments", where="diff", hint="send comments"),
     Action(
         "diff_next_side", "v", "Not staged, staged, against the base", where="diff", hint="view"
@@ -282,7 +277,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "show_scripts",
-        "",
+        "shift+f7,f19",
         "Scripts: setup, run, teardown",
         help="See, edit and trust the repository's own scripts, and follow what they print.",
     ),
@@ -290,7 +285,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("stop_script", "", "Stop the worktree's script"),
     Action(
         "open_base",
-        "shift+f7,f19",
+        "",
         "Work in the project's own directory",
         help="Sessions without a worktree of their own.",
     ),

@@ -9,6 +9,7 @@ TREE_KEYS = (
 DIFF_KEYS = (
     ("tab", "From the files to the difference and back; letters mean a file or a hunk"),
     ("↑ ↓ pgup pgdn", "Move the cursor; ← → read on in long lines"),
+    ("shift+↑ shift+↓", "Mark lines to comment on, as the mouse does that is drawn over them"),
 )
 CANVAS_KEYS = (
     ("letters", "Filter; backspace takes them back"),

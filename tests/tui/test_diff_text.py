@@ -1,7 +1,7 @@
 """A unified diff as rows, in one column and in two, and where its lines are found again."""
 
 from tests.tui.test_diff import PARSER
-from tui.diff_comments import comment_on, kept, message_of, read
+from tui.diff_comments import changed_part, comment_on, kept, message_of, read
 from tui.diff_rows import DiffRow
 from tui.diff_text import DiffText, Heading, Note, diff_text
 
@@ -68,12 +68,27 @@ def test_a_row_is_found_again_by_its_words_and_else_by_its_number() -> None:
 
 
 def test_a_comment_on_a_hunk_stands_where_its_new_lines_are() -> None:
-    said = comment_on("parser.py", "unstaged", diff_text(PARSER).hunk_rows(0), "Why?")
+    rows = changed_part(diff_text(PARSER).hunk_rows(0))
+    said = comment_on("parser.py", "unstaged", rows, "Why?")
     assert (said.place, said.quoted) == ("parser.py:2", ("-print(1)", "+print(2)"))
     removed = comment_on("parser.py", "unstaged", [DiffRow("-", "x", 7)], "Why?")
     assert removed.place == "parser.py:7 (removed)"
     assert read(kept([said, removed])) == [said, removed]
     assert read("no draft of comments") == []
+
+
+def test_the_lines_of_a_comment_are_found_by_their_text_next_to_where_they_were() -> None:
+    rows = diff_text(PARSER).rows
+    said = comment_on("parser.py", "unstaged", rows[2:4], "Why?")  # type: ignore[arg-type]
+    assert said.found_in(rows) == range(2, 4)
+    assert said.found_in(rows[1:]) == range(1, 3)
+    assert said.found_in(rows[:3]) is None
+    twice = [DiffRow("+", "pass", None, number) for number in (5, 9, 5_000, 9_000)]
+    one = comment_on("a", "unstaged", twice[1:2], "Why?")
+    assert one.found_in(twice) == range(1, 2)
+    assert one.found_in(twice[2:]) is None  # far away, and one of many
+    assert one.found_in(twice[3:]) == range(1)
+    assert one.moved_to(twice, range(3, 4)).place == "a:9000"
 
 
 def test_quoted_code_cannot_end_its_own_quotation() -> None:

@@ -1,12 +1,11 @@
-"""What the keys of the diff screen do: stage, unstage, discard, bring back, comment, send."""
+"""What the keys of the diff screen do: stage, unstage, discard, bring back, look elsewhere."""
 
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from model.commands.changes import discard_changes, stage_changes, undo_discard, unstage_changes
 from model.errors import SpinneyError
-from tui.diff_comments import comment_on, message_of
+from tui.actions.comments import comment, comments, mark
 
 if TYPE_CHECKING:
     from tui.screens.diff import Diff
@@ -116,64 +115,10 @@ async def refresh(screen: "Diff") -> None:
     await screen.read()
 
 
-async def comment(screen: "Diff") -> None:
-    """Say something of the line under the cursor, or of the hunk whose heading it is on."""
-    from tui.screens.diff_comment import EditComment
-
-    rows = [] if screen.is_in_files else screen.rows_here()
-    if not rows:
-        screen.main.say("Go to a line of the difference first (tab), or to a hunk's heading.")
-        return
-    blank = comment_on(screen.path, screen.side, rows, "")
-    text = await screen.app.push_screen_wait(EditComment(blank.place, blank.quoted))
-    if text:
-        screen.comments.append(comment_on(blank.path, blank.side, rows, text))
-        screen.keep_comments()
-
-
-async def comments(screen: "Diff") -> None:
-    """Look through the comments, change them, send them."""
-    from tui.screens.diff_comment import Comments, EditComment
-
-    at = 0
-    while found := screen.comments:
-        chosen = await screen.app.push_screen_wait(Comments(tuple(found), at))
-        if chosen is None:
-            return
-        what, at = chosen
-        if what == "send":
-            await _send(screen)
-            return
-        known = found[at]
-        if what == "remove":
-            del found[at]
-        elif text := await screen.app.push_screen_wait(
-            EditComment(known.place, known.quoted, known.text)
-        ):
-            found[at] = replace(known, text=text)
-        screen.keep_comments()
-    screen.main.say("No comment waits to be sent; c on a line makes one.")
-
-
-async def _send(screen: "Diff") -> None:
-    """All comments as one message; they are forgotten once it is taken."""
-    from tui.actions.git import session_for
-
-    assert screen.main.link is not None
-    found = tuple(screen.comments)
-    session = await session_for(screen.main, screen.worktree)
-    if session is None:
-        return
-    await screen.main.link.send(session.id, message_of(found))
-    screen.comments[:] = [comment for comment in screen.comments if comment not in found]
-    screen.keep_comments()
-    screen.main.say(f"Sent to “{session.name}”.")
-
-
 DIFF: "Mapping[str, Callable[[Diff], Coroutine[Any, Any, None]]]" = {
     f"diff_{function.__name__}": function
     for function in (
         stage, unstage, stage_all, discard, undo, next_side, layout, next_hunk, previous_hunk,
-        refresh, comment, comments,
+        refresh, mark, comment, comments,
     )
 }  # fmt: skip

@@ -4,7 +4,7 @@ What its keys do with the changes is in `tui.actions.diff`.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
 
 from textual import events, on
@@ -17,10 +17,11 @@ from model import events as e
 from model.commands.changes import Changes, FileDiff, get_file_diff, list_changed_files
 from model.errors import SpinneyError
 from model.highlight import highlight_code, language_for_path
+from tui.actions.comments import lost
 from tui.actions.diff import DIFF
 from tui.composer_draft import Draft
 from tui.diff_bars import FOOTER, counts, own_keys, title, useless
-from tui.diff_comments import Comment, kept, read
+from tui.diff_comments import Comment, changed_part, kept, read
 from tui.diff_files import FileList
 from tui.diff_rows import DiffRow
 from tui.diff_text import DiffText, diff_text
@@ -79,6 +80,10 @@ class Diff(FullScreen):
         self.changes: Changes | None = None
         self.file_diff: FileDiff | None = None
         """What is shown; its names are what hunks are staged by."""
+        self.lost: frozenset[Comment] = frozenset()
+        """Comments whose lines are gone."""
+        self._commented: dict[int, Comment] = {}
+        """What was said of the rows that are shown, by their places."""
         self._wanted = path
         self._shown: tuple[Side, str, str] | None = None
         self._chosen_split: bool | None = None
@@ -171,6 +176,7 @@ class Diff(FullScreen):
                 return
             self._entitle()
             await self._read_file()
+        await self.look_for_lost()
 
     def _goes_on_looking(self) -> bool:
         """Whether the file that this was opened for is looked for on the next side."""
@@ -246,12 +252,19 @@ class Diff(FullScreen):
         names = self.file_diff.hunks
         return names[place] if place < len(names) else None
 
-    def rows_here(self) -> list[DiffRow]:
-        """The line under the cursor, or the hunk whose heading it is on."""
+    def rows_here(self) -> Sequence[DiffRow]:
+        """The lines that are marked, that under the cursor, or the hunk whose heading it is on."""
+        if rows := self.view.marked_rows:
+            return rows
         if self.view.line is not None:
             return [self.view.line]
         place = self.view.hunk
-        return self.view.text.hunk_rows(place) if place is not None else []
+        return changed_part(self.view.text.hunk_rows(place)) if place is not None else []
+
+    @property
+    def comment_here(self) -> Comment | None:
+        """What was said of the line under the cursor, unless other lines are marked."""
+        return None if self.view.marked else self._commented.get(self.view.at)
 
     @property
     def comments(self) -> list[Comment]:
@@ -273,17 +286,26 @@ class Diff(FullScreen):
         return f"comments-{self.worktree.id}"
 
     def mark_comments(self) -> None:
-        """Mark the rows that something was said of."""
-        mine = [each for each in self.comments if (each.path, each.side) == (self.path, self.side)]
-        rows = enumerate(self.view.text.rows) if mine else ()
-        self.view.mark(
-            {
-                at
-                for at, row in rows
-                if isinstance(row, DiffRow)
-                and any(comment.is_on(self.path, self.side, row) for comment in mine)
-            }
-        )
+        """Mark the rows that something was said of; what was said moves with its lines."""
+        rows, found = self.view.text.rows, dict[int, Comment]()
+        for n, comment in enumerate(self.comments):
+            places = comment.found_in(rows) if comment.path == self.path else None
+            if places is not None:
+                self.comments[n] = comment = comment.moved_to(rows, places)
+                found |= dict.fromkeys(places, comment)
+        self._commented = found
+        self.view.mark(found.keys())
+        self._entitle()
+
+    async def look_for_lost(self) -> None:
+        """Tell of comments whose lines are on no side of the changes any more."""
+        unseen = [comment for comment in self.comments if comment not in self._commented.values()]
+        found = await lost(self, unseen) if unseen else frozenset()
+        news, self.lost = found - self.lost, found
+        if news:
+            places = ", ".join(sorted(comment.place for comment in news))
+            key = self.main.key_of("diff_comments")
+            self.main.say(f"The lines of a comment are gone: {places}. It is kept; {key} shows it.")
         self._entitle()
 
     # The bars -----------------------------------------------------------------------------------
@@ -293,7 +315,7 @@ class Diff(FullScreen):
         alone = self.has_class("narrow") and not self.has_class("files-open")
         sides = (self.side,) if alone else SIDES
         left = title(self.worktree.name, sides, self.side, self.changes, self.path if alone else "")
-        self.query_one("#top", Line).show(left, counts(self.files.files, len(self.comments)))
+        self.query_one("#top", Line).show(left, counts(self))
         self.show_keys()
 
     def show_keys(self) -> None:
@@ -324,8 +346,10 @@ class Diff(FullScreen):
                 self.load()
 
     def _back(self, *, at_once: bool) -> None:
-        """Escape leads from the difference to the files where there is room for one, then away."""
-        if self.has_class("narrow") and not self.is_in_files and not at_once:
+        """Escape unmarks, leads to the files where there is room for one pane, then away."""
+        if self.view.marked and not at_once:
+            self.view.let_go()
+        elif self.has_class("narrow") and not self.is_in_files and not at_once:
             self.action_other_pane()
         else:
             self.dismiss(None)
@@ -349,9 +373,10 @@ class Diff(FullScreen):
         self.view.focus()
         self._entitle()
 
-    @on(DiffView.Moved)
-    def _cursor_moved(self, event: DiffView.Moved) -> None:
+    @on(DiffView.Marked)
+    def _marked(self, event: DiffView.Marked) -> None:
         event.stop()
+        self._entitle()
 
     def change_layout(self) -> None:
         """Two columns, or one; it stays so until the screen is left."""

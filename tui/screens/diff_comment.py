@@ -1,6 +1,6 @@
 """Dialogs about comments on a difference: one is written, all are looked through and sent."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar, Literal
 
 from textual import on
@@ -22,29 +22,39 @@ Chosen = tuple[Literal["edit", "remove", "send"], int]
 class EditComment(Dialog[str]):
     """What one has to say of some lines."""
 
-    def __init__(self, place: str, quoted: Sequence[str], text: str = "") -> None:
-        super().__init__(f"Comment on {place}")
-        self._quoted = quoted
-        self._text = text
+    def __init__(self, comment: Comment, text: str) -> None:
+        super().__init__(f"Comment on {comment.place}")
+        self._comment = comment
+        self.text = text
+        """What is written, kept or not."""
 
     def body(self) -> list[Widget]:
         """The lines, the box and the keys."""
-        few = [one_line(line, 70) for line in self._quoted[:4]]
-        more = [f"… {len(self._quoted) - 4} more lines"] if len(self._quoted) > 4 else []
+        quoted = self._comment.quoted
+        few = [one_line(line, 70) for line in quoted[:4]]
+        more = [f"… {len(quoted) - 4} more lines"] if len(quoted) > 4 else []
+        removes = (("empty", "removes it"),) if self._comment.text else ()
         return [
             Static("\n".join([*few, *more]), markup=False, classes="words"),
-            MessageArea(placeholder="What should be different?"),
+            MessageArea(
+                placeholder="What should be different?", sends_nothing=bool(self._comment.text)
+            ),
             Static(
-                keys_line(("enter", "keep it"), ("^j", "line"), ("esc", "cancel")), classes="keys"
+                keys_line(("enter", "keep it"), ("^j", "line"), *removes, ("esc", "cancel")),
+                classes="keys",
             ),
         ]
 
     def on_mount(self) -> None:
         """Write at once."""
         area = self.query_one(MessageArea)
-        area.text = self._text
+        area.text = self.text
         area.move_cursor(area.document.end)
         area.focus()
+
+    @on(MessageArea.Changed)
+    def _changed(self) -> None:
+        self.text = self.query_one(MessageArea).draft.full()
 
     @on(MessageArea.Submitted)
     def _submitted(self, event: MessageArea.Submitted) -> None:
@@ -60,16 +70,21 @@ class Comments(Dialog[Chosen]):
         Binding("delete,backspace", "choose('remove')", "Remove", show=False),
     ]
 
-    def __init__(self, comments: Sequence[Comment], at: int = 0) -> None:
+    def __init__(self, comments: Sequence[Comment], lost: Collection[Comment], at: int = 0) -> None:
         super().__init__("Comments to send")
         self._comments = comments
+        self._lost = lost
         self._at = at
 
     def body(self) -> list[Widget]:
         """The list and its keys."""
         options = [
             Option(
-                Content.assemble((comment.place, "$accent"), f"\n  {one_line(comment.text, 66)}")
+                Content.assemble(
+                    (comment.place, "$accent"),
+                    ("  its lines are gone" if comment in self._lost else "", "$warning"),
+                    f"\n  {one_line(comment.text, 66)}",
+                )
             )
             for comment in self._comments
         ]

@@ -301,7 +301,7 @@ class Chat(Vertical):
     def keep_draft(self) -> None:
         """Have written what is new."""
         self.note_draft()
-        if self.key and self.drafts.has_news:
+        if self.drafts.has_news:
             self.run_worker(self._flush(), group="drafts", exit_on_error=False)
 
     def note_draft(self) -> None:
@@ -315,9 +315,8 @@ class Chat(Vertical):
     def put_down(self) -> None:
         """Have everything written, now: there is no later."""
         self.note_draft()
-        if self.key:
-            with suppress(SpinneyError):
-                self.drafts.flush()
+        with suppress(SpinneyError):
+            self.drafts.flush()
 
     async def _flush(self) -> None:
         try:

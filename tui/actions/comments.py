@@ -1,0 +1,119 @@
+"""Comments on a difference: mark lines, write, change, take back, send, and find what is lost."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from model.commands.changes import get_file_diff
+from model.errors import SpinneyError
+from tui.composer_draft import Draft
+from tui.diff_comments import Comment, comment_on, message_of
+from tui.diff_text import diff_text
+
+if TYPE_CHECKING:
+    from tui.screens.diff import Diff
+
+
+async def mark(screen: "Diff") -> None:
+    """Mark lines from the cursor on, or none any more."""
+    if screen.view.marked:
+        screen.view.let_go()
+    elif screen.is_in_files or not screen.view.hold():
+        screen.main.say("Go to a line of the difference first (tab).")
+
+
+async def comment(screen: "Diff") -> None:
+    """Say something of the lines that are meant, or change what was said of them."""
+    if (known := screen.comment_here) is not None and not screen.is_in_files:
+        await _change(screen, known)
+        return
+    rows = [] if screen.is_in_files else screen.rows_here()
+    if not rows:
+        screen.main.say("Go to a line of the difference first (tab), or to a hunk's heading.")
+        return
+    blank = comment_on(screen.path, screen.side, rows, "")
+    if text := await _written(screen, blank):
+        screen.comments.append(replace(blank, text=text))
+        screen.view.let_go()
+        screen.keep_comments()
+
+
+async def comments(screen: "Diff") -> None:
+    """Look through the comments, change them, send them."""
+    from tui.screens.diff_comment import Comments
+
+    at = 0
+    while found := screen.comments:
+        chosen = await screen.app.push_screen_wait(Comments(tuple(found), screen.lost, at))
+        if chosen is None:
+            return
+        what, at = chosen
+        if what == "send":
+            await _send(screen)
+            return
+        if what == "edit":
+            await _change(screen, found[at])
+        else:
+            del found[at]
+            screen.keep_comments()
+    screen.main.say("No comment waits to be sent; c on a line makes one.")
+
+
+async def _change(screen: "Diff", known: Comment) -> None:
+    text = await _written(screen, known)
+    if text is None or known not in screen.comments:
+        return
+    at = screen.comments.index(known)
+    screen.comments[at : at + 1] = [replace(known, text=text)] if text else []
+    screen.keep_comments()
+
+
+async def _written(screen: "Diff", comment: Comment) -> str | None:
+    """What a person says of the lines; what was begun and left is there the next time."""
+    from tui.screens.diff_comment import EditComment
+
+    drafts, key = screen.main.chat.drafts, f"comment {screen.worktree.id} {comment.place}"
+    dialog = EditComment(comment, drafts.of(key).text or comment.text)
+    text = await screen.app.push_screen_wait(dialog)
+    is_begun = text is None and dialog.text != comment.text
+    drafts.keep(key, Draft(dialog.text if is_begun else ""))
+    screen.main.chat.keep_draft()
+    return text
+
+
+async def _send(screen: "Diff") -> None:
+    """All comments as one message; they are forgotten once it is taken."""
+    from tui.actions.git import session_for
+
+    found = tuple(screen.comments)
+    session = await session_for(screen.main, screen.worktree)
+    if session is None:
+        return
+    await screen.link.send(session.id, message_of(found, screen.lost))
+    screen.comments[:] = [comment for comment in screen.comments if comment not in found]
+    screen.keep_comments()
+    screen.main.say(f"Sent to “{session.name}”.")
+
+
+async def lost(screen: "Diff", comments: Iterable[Comment]) -> frozenset[Comment]:
+    """Those of the comments whose lines are on no side of the changes."""
+    from tui.screens.diff import SIDES
+
+    left = set(comments)
+    for path in {comment.path for comment in left}:
+        for side in SIDES:
+            mine = {comment for comment in left if comment.path == path}
+            if not mine:
+                break
+            try:
+                diff = await screen.main.client.call(
+                    get_file_diff, worktree_id=screen.worktree.id, path=path, side=side
+                )
+            except SpinneyError as error:
+                if error.error_type != "conflict":  # nobody knows; a file without changes is known
+                    left -= mine
+                continue
+            text = await asyncio.to_thread(diff_text, diff.text)
+            left -= {comment for comment in mine if comment.found_in(text.rows) is not None}
+    return frozenset(left)
