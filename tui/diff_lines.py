@@ -11,7 +11,7 @@ from textual.strip import Strip
 from model.blocks import CodeLine
 from themes.loader import Kind
 from tui.colours import DiffStyles, Palette
-from tui.diff_rows import DiffRow, Ranges, changed_words
+from tui.diff_rows import DiffRow, Ranges, changed_between
 from tui.diff_text import DiffText, Heading, Note
 from tui.line_parts import strip_of
 from tui.render_diff import code_lines, row_pieces
@@ -86,8 +86,8 @@ class Painter:
         faint = self.palette.code_faint + side.ground if side else self.palette.code_faint
         faint += Style(reverse=mark.is_marked or None)
         head: Line = [mark.sign, Segment(numbers, faint), Segment(f"{row.sign} ", sign)]
-        tokens, words = self._block(at // _BLOCK)[at % _BLOCK]
-        pieces = expand_tabs(list(row_pieces(row, tokens, words, self.palette)))
+        tokens = self._block(at // _BLOCK)[at % _BLOCK]
+        pieces = expand_tabs(list(row_pieces(row, tokens, self._words(at), self.palette)))
         gutter = strip_of(head, sum(segment.cell_length for segment in head), self._kind)
         room = max(0, width - gutter.cell_length)
         body = Strip([Segment(text, style) for text, style in pieces])
@@ -104,16 +104,26 @@ class Painter:
         rest = Segment(across * width, self.palette.border)
         return strip_of([*line, rest], width, self._kind)
 
-    def _coloured(self, block: int) -> Sequence[tuple[CodeLine, Ranges]]:
-        """Tokens and changed words of so many rows; those of headings are empty."""
+    def _words(self, at: int) -> Ranges:
+        """What differs from the line beside it in two columns."""
+        one, other = self.text.pairs[self.text.places[at]]
+        if one == other or min(one, other) < 0:
+            return ()
+        old, new = self.text.rows[one], self.text.rows[other]
+        if not isinstance(old, DiffRow) or not isinstance(new, DiffRow):
+            return ()
+        return changed_between(old.text, new.text)[at == other]
+
+    def _coloured(self, block: int) -> Sequence[CodeLine]:
+        """Tokens of so many rows; those of headings are empty."""
         rows = self.text.rows[block * _BLOCK : (block + 1) * _BLOCK]
         shown = [
             DiffRow(row.sign, row.text[:_LONGEST], row.old, row.new)
             for row in rows
             if isinstance(row, DiffRow)
         ]
-        found = iter(zip(code_lines(shown, self._path), changed_words(shown), strict=True))
-        return [next(found) if isinstance(row, DiffRow) else ((), ()) for row in rows]
+        found = iter(code_lines(shown, self._path))
+        return [next(found) if isinstance(row, DiffRow) else () for row in rows]
 
     def _side(self, row: DiffRow) -> DiffStyles | None:
         return {"+": self.palette.inserted, "-": self.palette.deleted}.get(row.sign)

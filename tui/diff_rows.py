@@ -10,7 +10,9 @@ from typing import Final, Literal, NamedTuple
 
 MAX_COMPARED: Final = 3_000
 """Lines on a side beyond which all old lines go and all new ones come: comparing is quadratic."""
-_MAX_WORDS: Final = 300
+_MAX_LINE: Final = 2_000  # characters of a line, beyond which its words are not compared
+_MAX_WORDS: Final = 20_000
+"""Words of a line times those of the other, without what both begin and end with: 10 ms at most."""
 _ALIKE: Final = 0.5  # below this share of equal text two lines are not versions of one another
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
 
@@ -85,10 +87,33 @@ def changed_words(rows: Sequence[DiffRow]) -> list[Ranges]:
         here = range(at, at + len(list(run)))
         if sign == "+":
             for one, other in zip(removed, here, strict=False):
-                marked[one], marked[other] = _word_ranges(rows[one].text, rows[other].text)
+                marked[one], marked[other] = changed_between(rows[one].text, rows[other].text)
         removed = here if sign == "-" else range(0)
         at = here.stop
     return marked
+
+
+@lru_cache(maxsize=1024)
+def changed_between(old: str, new: str) -> tuple[Ranges, Ranges]:
+    """The stretches of two lines that differ; none where they have little in common."""
+    if max(len(old), len(new)) > _MAX_LINE:
+        return (), ()
+    before, after = _WORD.findall(old), _WORD.findall(new)
+    start = _common(before, after)
+    rest = min(len(before), len(after)) - start
+    end = min(_common(before[::-1], after[::-1]), rest)
+    one, other = before[start : len(before) - end], after[start : len(after) - end]
+    if not before or not after or len(one) * len(other) > _MAX_WORDS:
+        return (), ()
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    equal = start + end + sum(block.size for block in matcher.get_matching_blocks())
+    if 2 * equal < _ALIKE * (len(before) + len(after)):
+        return (), ()
+    changes = [places for tag, *places in matcher.get_opcodes() if tag != "equal"]
+    return (
+        _ranges(before, [(start + at, start + to) for at, to, _, _ in changes]),
+        _ranges(after, [(start + at, start + to) for _, _, at, to in changes]),
+    )
 
 
 def _lines(text: str) -> list[str]:
@@ -137,20 +162,6 @@ def _changed(change: _Change, before: Sequence[str], after: Sequence[str]) -> It
 
 def _is_ended(lines: Sequence[str]) -> bool:
     return lines[-1].endswith("\n")
-
-
-def _word_ranges(old: str, new: str) -> tuple[Ranges, Ranges]:
-    before, after = _WORD.findall(old), _WORD.findall(new)
-    if not before or not after or max(len(before), len(after)) > _MAX_WORDS:
-        return (), ()
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    if matcher.quick_ratio() < _ALIKE or matcher.ratio() < _ALIKE:
-        return (), ()
-    changes = [places for tag, *places in matcher.get_opcodes() if tag != "equal"]
-    return (
-        _ranges(before, [(start, stop) for start, stop, _, _ in changes]),
-        _ranges(after, [(start, stop) for _, _, start, stop in changes]),
-    )
 
 
 def _ranges(words: Sequence[str], places: Sequence[tuple[int, int]]) -> Ranges:

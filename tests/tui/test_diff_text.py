@@ -1,8 +1,12 @@
 """A unified diff as rows, in one column and in two, and where its lines are found again."""
 
+from rich.segment import Segment
+
 from tests.tui.test_diff import PARSER
+from tui.colours import palette
 from tui.diff_comments import changed_part, comment_on, kept, message_of, read
-from tui.diff_rows import DiffRow
+from tui.diff_lines import Mark, Painter
+from tui.diff_rows import DiffRow, changed_between
 from tui.diff_text import DiffText, Heading, Note, diff_text
 
 
@@ -94,3 +98,33 @@ def test_the_lines_of_a_comment_are_found_by_their_text_next_to_where_they_were(
 def test_quoted_code_cannot_end_its_own_quotation() -> None:
     said = comment_on("a.md", "unstaged", [DiffRow("+", "```", None, 1)], "Why?")
     assert "~~~~~~diff\n+```\n~~~~~~\nWhy?" in message_of([said])
+
+
+def test_the_words_that_changed_are_found_and_long_lines_are_not_searched() -> None:
+    old, new = changed_between("    while row:", "    while row or tail:")
+    assert (old, new) == ((), ((13, 21),))
+    assert changed_between("return one", "import sys  # all") == ((), ())
+    long = "x" * 3_000
+    assert changed_between(f"{long} a", f"{long} b") == ((), ())
+    # Many words are no obstacle where both lines begin and end alike.
+    many = ", ".join(map(str, range(400)))
+    assert changed_between(f"[{many}, 1]", f"[{many}, 2]")[1] == ((len(many) + 3, len(many) + 4),)
+    others = ", ".join(map(str, range(1000, 1200)))
+    assert changed_between(others, others.replace("1", "2")) == ((), ())
+
+
+def test_a_pair_of_lines_is_compared_wherever_it_stands_and_only_when_it_is_drawn() -> None:
+    changed_between.cache_clear()
+    count = 140  # the removed lines and those that came for them are far from one another
+    old = "".join(f"-    call({n}, old)\n" for n in range(count))
+    new = "".join(f"+    call({n}, new)\n" for n in range(count))
+    text = diff_text(f"--- a/x\n+++ b/x\n@@ -1,{count} +1,{count} @@\n{old}{new}")
+    look = palette("dark", "dracula")
+    painter = Painter(text, "x.py", look)
+    strip = painter.unified(count, 80, 0, Mark(Segment(" ")))
+    ground = look.deleted.word.bgcolor
+    assert [s.text for s in strip if s.style and s.style.bgcolor == ground] == ["old"]
+    strip = painter.unified(count * 2, 80, 0, Mark(Segment(" ")))
+    ground = look.inserted.word.bgcolor
+    assert [s.text for s in strip if s.style and s.style.bgcolor == ground] == ["new"]
+    assert changed_between.cache_info().misses == 1
