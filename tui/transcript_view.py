@@ -19,6 +19,7 @@ from textual.widget import Widget
 from model.catalog import BUILT_IN, Catalog
 from model.resources import Session
 from tui.colours import Palette
+from tui.finished_rows import FinishedRows
 from tui.history import History
 from tui.line_parts import prose_rows, strip_of
 from tui.transcript_cursor import Cursor
@@ -27,6 +28,7 @@ from tui.transcript_parts import BODY, Folds, Look
 from tui.transcript_rows import Rows
 from tui.transcript_selection import marked, selected_text, stable_row
 from tui.transcript_window import Anchor, Window
+from tui.widgets.quiet_scrollbar import QuietScrollBar
 from tui.wrap import Line
 
 _NEAR: Final = 2
@@ -75,9 +77,9 @@ class TranscriptView(ScrollView):
         self._asked_at = -1
         self._selection: Selection | None = None
         self._is_placing = False
-        self._is_painting = False
         self._painted: list[Strip] = []
         self._painted_top = -1
+        self._finished = FinishedRows()
 
     # What the app tells --------------------------------------------------------------------------
 
@@ -207,7 +209,7 @@ class TranscriptView(ScrollView):
         if size != self.virtual_size:
             # As an ordinary assignment this would lay out the whole screen for each new row.
             self.set_reactive(Widget.virtual_size, size)
-            self.vertical_scrollbar.window_virtual_size = size.height
+        self.vertical_scrollbar.follow(size.height, window.top)
         self._is_placing = True
         self.scroll_target_y = self.scroll_y = window.top
         self._is_placing = False
@@ -219,24 +221,34 @@ class TranscriptView(ScrollView):
             self._asked_at = len(history.messages)
             self.post_message(self.OlderWanted(history.session_id))
 
+    @property
+    def vertical_scrollbar(self) -> QuietScrollBar:
+        """The scroll bar; one that follows a stream for nothing."""
+        if (bar := self._vertical_scrollbar) is None:
+            bar = QuietScrollBar(name="vertical", thickness=self.scrollbar_size_vertical)
+            bar.display = False
+            self._vertical_scrollbar = bar
+            self.app._start_widget(self, bar)
+        assert isinstance(bar, QuietScrollBar)
+        return bar
+
     # Drawing -------------------------------------------------------------------------------------
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw a region. Rows asked for elsewhere are for finding what is under the mouse."""
-        self._is_painting = True
+        """Draw a region. The rows are whole, so they need nothing but the filters of every row."""
         self._painted_top = self.window.top if self.window else -1
-        try:
-            return super().render_lines(crop)
-        finally:
-            self._is_painting = False
+        rows = [self._strip_at(y) for y in crop.line_range]
+        self._painted += [Strip([])] * (crop.bottom - len(self._painted))
+        self._painted[crop.y : crop.bottom] = rows
+        ground = self.background_colors[1]
+        strips = self._finished.of(rows, self.get_line_filters(), ground)
+        if crop.x or crop.right < self.size.width:
+            return [strip.crop(crop.x, crop.right) for strip in strips]
+        return strips
 
     def render_line(self, y: int) -> Strip:
-        """Draw a row of the window."""
+        """A row of the window as the mouse finds it: each cell says where in the text it is."""
         strip = self._strip_at(y)
-        if self._is_painting:
-            self._painted += [Strip([])] * (y + 1 - len(self._painted))
-            self._painted[y] = strip
-            return strip
         place = self.window.place(y) if self.window else None
         if self.window is None or place is None:
             return strip
