@@ -100,13 +100,21 @@ def _first_word(language: str) -> str:
 def _lexer(language: str) -> "Lexer | None":
     if language in ("", "text", "plain", "plaintext", "txt", "output"):
         return None
-    from pygments.lexers import get_lexer_by_name
-    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
-
-    try:
-        return get_lexer_by_name(language)
-    except ClassNotFound:
+    # For a name that it does not know Pygments would read the metadata of every installed package,
+    # and while a block is being written its language is nothing but half a name.
+    if language not in _known_languages():
         return None
+    from pygments.lexers import get_lexer_by_name
+
+    return get_lexer_by_name(language)
+
+
+@lru_cache(maxsize=1)
+def _known_languages() -> frozenset[str]:
+    from pygments.lexers import get_all_lexers
+
+    every = get_all_lexers(plugins=False)
+    return frozenset(alias for _, aliases, _, _ in every for alias in aliases)
 
 
 def _plain(line: str) -> CodeLine:
