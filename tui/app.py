@@ -6,6 +6,7 @@ import inspect
 import os
 import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
@@ -140,10 +141,25 @@ class SpinneyApp(App[None]):
             return
         link = self.main.link = link_class(self.main, client)
         link.start(link.first_look())
+        self.run_worker(self._settle(link))
         try:
             await link.mirror.run()
         finally:
             await client.close()
+
+    async def _settle(self, link: "Link") -> None:
+        """Load what the first conversation needs, and let the collector of garbage pass by it.
+
+        All that Spinney has imported and knows by then stays to the end. A full collection that
+        looks at it holds screen and core, which is 40 ms in the middle of a stream.
+        """
+        from tui.warming import warm_up
+
+        await asyncio.to_thread(warm_up)
+        with suppress(TimeoutError):
+            await link.mirror.until(lambda _: True)
+            gc.collect(1)
+            gc.freeze()
 
     async def _client(self) -> "Client":
         if inspect.iscoroutinefunction(self._connect):
@@ -224,6 +240,12 @@ class SpinneyApp(App[None]):
     def is_dark(self) -> bool:
         """Whether the dark colours are on."""
         return self.current_theme.dark
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """No palette opens that would be empty: its key is the screen's then."""
+        if action == "command_palette" and not self.screen.COMMANDS:
+            return False
+        return super().check_action(action, parameters)
 
     def copy(self, text: str) -> None:
         """Copy through the terminal, and say what was copied."""

@@ -15,7 +15,7 @@ from model.commands.doctor import AgentKind, get_problems, list_agents, list_bac
 from model.commands.files import list_worktree_files
 from model.commands.server import get_http_server_status
 from model.commands.worktrees import mark_worktree_opened
-from model.errors import SpinneyError
+from model.errors import SpinneyError, foreseen
 from tui.actions.about import welcome
 from tui.actions.all import DO
 from tui.actions.editor import open_one
@@ -27,6 +27,7 @@ from tui.notify import Notices
 from tui.places import Place
 from tui.screens.edit_plan import EditPlan
 from tui.screens.new_worktree import WantedWorktree
+from tui.warming import warm_up
 
 if TYPE_CHECKING:
     from model.resources import Request, Session
@@ -84,6 +85,8 @@ class Link:
             self._screen.say(error.message, bad=True)
         except TimeoutError:
             self._screen.say("That took too long; look again in a moment.", bad=True)
+        except Exception as error:
+            self._screen.say(foreseen(error, "an action").message, bad=True)
 
     async def do(self, action_id: str) -> None:
         """An action of the key map."""
@@ -199,6 +202,8 @@ class Link:
             self._screen.beginning.lift()
             self._screen.say(error.message, bad=True)
             return
+        if self._screen.chat.transcript is None:
+            await asyncio.to_thread(warm_up)
         if self._screen.chat.session_id == session.id:
             worktree = self.mirror.state.worktrees.get(session.worktree_id)
             root = worktree.path if worktree is not None else ""

@@ -156,7 +156,7 @@ class Chat(Vertical):
     def open_session(self, session: "Session", project_id: str) -> None:
         """Make room for a conversation; `show` fills it."""
         self.session_id = session.id
-        self.remove_class("no-session")
+        self.remove_class("no-session", "no-draft")  # at once: each change styles all panes anew
         self._write_to(session.id, project_id)
 
     def _write_to(self, key: str, project_id: str) -> None:
