@@ -1,4 +1,6 @@
-"""Keys as people read them."""
+"""Keys as people read them, and the presses that they stand for."""
+
+from textual.events import Key
 
 _SHOWN = {
     "ctrl+@": "",
@@ -8,6 +10,10 @@ _SHOWN = {
     "ctrl+right_square_bracket": "^]",
     "f19": "shift+f7",  # as terminals without a keyboard protocol of their own send it
 }
+
+_PRESSED = {"esc": "escape", "del": "delete", "+": "plus"}
+_CHARACTERS = {"plus": "+", "space": " ", "enter": "\r", "tab": "\t"}
+_NO_KEYS = ("letters", "empty")
 
 
 def shown(keys: str) -> str:
@@ -21,3 +27,12 @@ def all_shown(keys: str) -> str:
     """Every key, spelled out, for the help."""
     names = dict.fromkeys(_SHOWN.get(key, key) for key in keys.split(","))
     return " or ".join(name.replace("^", "ctrl+") for name in names if name)
+
+
+def pressed(name: str) -> Key | None:
+    """The press of a key that people read as `name`; `None` where that tells of several."""
+    key = name.split(" or ")[-1].replace("^", "ctrl+").replace("⇧", "shift+")
+    key = _PRESSED.get(key, key)
+    if " " in key or key in _NO_KEYS:
+        return None
+    return Key(key, key if len(key) == 1 else _CHARACTERS.get(key))

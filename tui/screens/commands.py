@@ -1,21 +1,26 @@
 """The command palette's entries, made from the table of actions."""
 
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from tui.key_names import shown
 from tui.keymap import ACTIONS, Action, keys_of
+from tui.screens.dialog import keys_told
 
 if TYPE_CHECKING:
+    from tui.screens.dialog import Dialog
     from tui.screens.main import MainScreen
 
 
 _OF_WORKTREES = frozenset(
-    ("open_diff", "commit", "push", "pull_base", "pull_request", "resolve_conflicts", "abort_merge")
-)
+    (
+        "open_diff", "commit", "push", "pull_base", "pull_request", "resolve_conflicts",
+        "abort_merge", "link_pull_request", "cancel_git", "show_scripts", "run_script",
+    )
+)  # fmt: skip
 
 
 class ActionCommands(Provider):
@@ -65,10 +70,39 @@ class CanvasCommands(ActionCommands):
         return [a for a in ACTIONS if a.where == "canvas" or a.id in ("canvas", "help", "quit")]
 
 
+class DialogCommands(Provider):
+    """What a dialog names at its foot."""
+
+    async def discover(self) -> Hits:
+        """All of it, in the order in which it stands there."""
+        for key, words in keys_told(self.screen):
+            yield DiscoveryHit(
+                Content.assemble(_title(words), (f"  {key}", "$text-muted")),
+                partial(self._dialog.press, key),
+            )
+
+    async def search(self, query: str) -> Hits:
+        """What has the query in its words."""
+        matcher = self.matcher(query)
+        for key, words in keys_told(self.screen):
+            if (score := matcher.match(_title(words))) > 0:
+                label = Content.assemble(
+                    matcher.highlight(_title(words)), (f"  {key}", "$text-muted")
+                )
+                yield Hit(score, label, partial(self._dialog.press, key), text=_title(words))
+
+    @property
+    def _dialog(self) -> "Dialog[Any]":
+        return cast("Dialog[Any]", self.screen)
+
+
+def _title(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
 _OF_SESSIONS = (
     "choose_", "rename_session", "archive_session", "delete_session", "take_back",
 )  # fmt: skip
-_OF_WORKTREES = frozenset({"link_pull_request", "cancel_git", "show_scripts", "run_script"})
 
 
 class DiffCommands(ActionCommands):
@@ -95,6 +129,4 @@ def _is_useful(action_id: str, screen: "MainScreen") -> bool:
         return worktree is not None and bool(worktree.running_scripts)
     if action_id in _OF_WORKTREES or ("worktree" in action_id and action_id != "new_worktree"):
         return worktree is not None
-    if action_id in _OF_WORKTREES:
-        return screen.worktree is not None
     return True

@@ -1,25 +1,51 @@
 """Small dialogs: a question with two answers, one line of text, a page to read."""
 
-from typing import ClassVar, Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, TypeVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.command import Provider
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
+from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input, Static
+
+from tui.key_names import pressed
 
 R = TypeVar("R")
 
 
 def keys_line(*keys: tuple[str, str]) -> Content:
-    """`enter send   esc cancel`, for the foot of a dialog."""
-    parts: list[tuple[str, str]] = []
+    """`enter send   esc cancel`, for the foot of a dialog; a click on a key presses it."""
+    parts: list[Content | tuple[str, str]] = []
     for key, words in keys:
-        parts += [(key, "bold $accent"), (f" {words}   ", "$text-muted")]
+        hint = Content.assemble((key, "bold $accent"), (f" {words}", "$text-muted"))
+        if pressed(key) is not None:
+            hint = hint.stylize(Style.from_meta({"press": key}))
+        parts += [hint, ("   ", "$text-muted")]
     return Content.assemble(*parts)
+
+
+def keys_told(screen: Screen[Any]) -> list[tuple[str, str]]:
+    """What a foot made by `keys_line` says: each key that can be pressed, and its words."""
+    found = []
+    for foot in screen.query(".keys").results(Static):
+        if isinstance(content := foot.content, Content):
+            for span in content.spans:
+                if isinstance(span.style, Style) and (key := span.style.meta.get("press")):
+                    words = content.plain[span.start + len(key) : span.end]
+                    found.append((key, words.strip()))
+    return found
+
+
+def _commands() -> type[Provider]:
+    from tui.screens.commands import DialogCommands
+
+    return DialogCommands
 
 
 class Dialog(ModalScreen[R | None], Generic[R]):
@@ -32,6 +58,7 @@ class Dialog(ModalScreen[R | None], Generic[R]):
         Binding("tab", "app.focus_next", show=False, priority=True),
         Binding("shift+tab", "app.focus_previous", show=False, priority=True),
     ]
+    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_commands}  # type: ignore[assignment]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-high")]  # noqa: RUF012 (as Textual has it)
 
     def __init__(self, title: str) -> None:
@@ -51,6 +78,16 @@ class Dialog(ModalScreen[R | None], Generic[R]):
     def action_leave(self) -> None:
         """Change nothing."""
         self.dismiss(None)
+
+    def press(self, name: str) -> None:
+        """Press a key that the foot names."""
+        if (key := pressed(name)) is not None:
+            self.app.post_message(key.set_sender(self.app))
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the key that was clicked at the foot."""
+        if isinstance(name := event.style.meta.get("press"), str):
+            self.press(name)
 
 
 class Confirm(Dialog[bool]):
