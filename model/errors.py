@@ -1,6 +1,10 @@
 """The one exception that reaches people, its kinds, and the exact sentences of the interface."""
 
+import logging
+import os
 from typing import Final, Literal
+
+_log = logging.getLogger(__name__)
 
 ErrorType = Literal[
     "invalid_request",
@@ -51,6 +55,18 @@ class SpinneyError(Exception):
         """The missing session, named in the error body of HTTP."""
         self.retry_after = retry_after
         """Seconds until a limit ends, where the agent's provider told them."""
+
+
+def foreseen(error: BaseException, what: str) -> SpinneyError:
+    """The error as people may read it; one that nobody foresaw stays in the log."""
+    if isinstance(error, SpinneyError):
+        return error
+    reference = os.urandom(4).hex()
+    _log.error("internal error %s in %s", reference, what, exc_info=error)
+    return SpinneyError(
+        f"Something went wrong inside Spinney; its log has the details under {reference}.",
+        "internal_error",
+    )
 
 
 def project_not_found(project_id: str) -> SpinneyError:

@@ -8,11 +8,11 @@ from typing import Any
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from model.errors import HTTP_STATUS, SpinneyError
+from model.errors import HTTP_STATUS, SpinneyError, foreseen
 from server.auth import Door
 from server.doorman import Doorman
 from server.http_api import knock_of
-from server.wire import error_body, foreseen
+from server.wire import error_body
 
 _HEADER_LIST = re.compile(r"[\w!#$%&'*+.^`|~, -]{1,1000}", re.ASCII)
 

@@ -16,10 +16,10 @@ from model.bus import Missed
 from model.commands import all as _all_commands  # noqa: F401 - registers them
 from model.commands.registry import Command, find_command
 from model.commands.sessions import send_chat_message
-from model.errors import SpinneyError, session_not_found
+from model.errors import SpinneyError, foreseen, session_not_found
 from server.fanout import Connection, Fanout, missed_frame, text_frame
 from server.limits import Limits
-from server.wire import dump_result, error_body, foreseen, parse_json
+from server.wire import dump_result, error_body, parse_json
 
 if TYPE_CHECKING:
     from model.workspace import Workspace

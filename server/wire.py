@@ -1,9 +1,7 @@
 """JSON as it comes in and goes out: strict both ways, and errors without their insides."""
 
 import json
-import logging
 import math
-import secrets
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -11,8 +9,6 @@ from pydantic_core import PydanticSerializationError
 
 from model.errors import SpinneyError
 from model.text import clean, clean_json
-
-_log = logging.getLogger(__name__)
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -46,18 +42,6 @@ def dump_result(adapter: TypeAdapter[Any], result: Any) -> bytes:
         return adapter.dump_json(result)
     except (PydanticSerializationError, UnicodeEncodeError):
         return json.dumps(clean_json(adapter.dump_python(result, mode="json"))).encode()
-
-
-def foreseen(error: BaseException, what: str) -> SpinneyError:
-    """The error as clients may read it; one that nobody foresaw stays in the log."""
-    if isinstance(error, SpinneyError):
-        return error
-    reference = secrets.token_hex(4)
-    _log.error("internal error %s in %s", reference, what, exc_info=error)
-    return SpinneyError(
-        f"Something went wrong inside Spinney; its log has the details under {reference}.",
-        "internal_error",
-    )
 
 
 def error_body(error: SpinneyError) -> dict[str, Any]:

@@ -38,7 +38,7 @@ from model.resources import (
     Usage,
 )
 from model.store import Store
-from model.text import clean_line
+from model.text import clean, clean_line
 
 STOP_PATIENCE = 1.5
 """Seconds that an agent has to end a turn before its program is ended; people wait for this."""
@@ -139,14 +139,15 @@ class Conversation:
         if request.kind == "plan":
             await self._tell_agent(lambda agent: agent.discuss(request.id, text))
         else:
-            answers = {question.question: text for question in request.questions}
+            answers = self._requests.as_asked({q.question: text for q in request.questions})
             await self._tell_agent(lambda agent: agent.answer(request.id, answers))
 
     async def answer(self, answers: Mapping[str, str]) -> None:
         """Answer the waiting agent's questions."""
         request = self._requests.take("question")
         self._mark(request.id, answer=dict(answers))
-        await self._tell_agent(lambda agent: agent.answer(request.id, answers))
+        asked = self._requests.as_asked(answers)
+        await self._tell_agent(lambda agent: agent.answer(request.id, asked))
 
     async def permit(self, request_id: str, decision: Decision, reason: str) -> None:
         """Allow or deny what the agent asked for. Raises `conflict` when it was answered."""
@@ -268,7 +269,7 @@ class Conversation:
             answer.add_plan(request.id, request.plan)
         elif request.kind == "question":
             answer.add_question(request.id, request.questions)
-        self._requests.ask(request)
+        self._requests.ask(request, event)
 
     def _mark(self, request_id: str, **fields: object) -> None:
         if self._answer is not None:
@@ -335,8 +336,7 @@ class Conversation:
         answer = self._answer or self._open_answer()
         self._answer = None
         answer.finish()
-        if retry_after:
-            error = f"{error} {limit_ends_in(retry_after)}"
+        error = f"{clean(error)} {limit_ends_in(retry_after)}" if retry_after else clean(error)
         self._store.record(
             MessageFailed(
                 message_id=answer.message_id,

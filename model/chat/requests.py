@@ -1,6 +1,7 @@
 """What a session's agent waits for: plans, questions and permissions, one shown at a time."""
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from model.backends import base
@@ -8,6 +9,7 @@ from model.errors import SpinneyError
 from model.events import SessionUpdated, SessionWaiting
 from model.resources import Request, SessionStatus
 from model.store import Store
+from model.text import clean, clean_json
 
 
 def record_session(store: Store, session_id: str, **fields: Any) -> None:
@@ -24,7 +26,8 @@ def request_of(
         case base.PlanProposed():
             asked: dict[str, Any] = {"kind": "plan", "plan": event.text}
         case base.QuestionAsked():
-            asked = {"kind": "question", "questions": list(event.questions)}
+            questions = [question.model_dump() for question in event.questions]
+            asked = {"kind": "question", "questions": questions}
         case base.PermissionAsked():
             asked = {
                 "kind": "permission",
@@ -32,7 +35,7 @@ def request_of(
                 "tool_input": dict(event.input),
                 "description": event.description,
             }
-    return Request(id=event.request_id, message_id=message_id, **asked)
+    return Request(id=event.request_id, message_id=message_id, **clean_json(asked))
 
 
 class Requests:
@@ -42,6 +45,8 @@ class Requests:
         self._store = store
         self._session_id = session_id
         self._open: dict[str, Request] = {}
+        self._asked: dict[str, str] = {}
+        """Questions as their agents wrote them, by what people are shown of them."""
 
     def __bool__(self) -> bool:
         return bool(self._open)
@@ -51,8 +56,14 @@ class Requests:
         """The one that people see."""
         return next(iter(self._open.values()), None)
 
-    def ask(self, request: Request) -> None:
-        """Add a request; the session waits."""
+    def ask(
+        self,
+        request: Request,
+        event: base.PlanProposed | base.QuestionAsked | base.PermissionAsked,
+    ) -> None:
+        """Add a request, made of what the agent told; the session waits."""
+        if isinstance(event, base.QuestionAsked):
+            self._asked |= {clean(q.question): q.question for q in event.questions}
         if request.kind == "plan":
             # A new plan replaces the old one: approving that would carry out something stale.
             self._open = {key: old for key, old in self._open.items() if old.kind != "plan"}
@@ -73,9 +84,14 @@ class Requests:
         if self._open.pop(request_id, None) is not None:
             self._show()
 
+    def as_asked(self, answers: Mapping[str, str]) -> dict[str, str]:
+        """The answers by the questions' own text, by which their agent knows them."""
+        return {self._asked.get(shown, shown): answer for shown, answer in answers.items()}
+
     def forget_all(self) -> None:
         """The agent that asked is gone; the session's fields are the caller's."""
         self._open.clear()
+        self._asked.clear()
 
     def _show(self) -> None:
         first = self.first

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from model.client.base import Happened, Loaded, Update
 from model.commands.registry import Command
 from model.core import Core
+from model.errors import foreseen
 
 if TYPE_CHECKING:
     from model.bus import Reader
@@ -28,9 +29,12 @@ class LocalClient:
         self._workspace = workspace
 
     async def call(self, command: Command[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a command on the core's loop."""
+        """Run a command on the core's loop. Raises `SpinneyError`, as for every other client."""
         assert not args, "commands take keyword arguments"
-        return await self._core.run(command.run(self._workspace, kwargs))
+        try:
+            return await self._core.run(command.run(self._workspace, kwargs))
+        except Exception as error:
+            raise foreseen(error, command.name) from error
 
     async def updates(self) -> AsyncIterator[Update]:
         """The state and then batches of events, as fast as they are asked for."""

@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from model.client.local import LocalClient
 from model.core import Core
 from model.workspace import Workspace
+from server.on_demand import ServerOnDemand
 from tests.tui.conftest import Started, until
 from tui.app import SpinneyApp
 
@@ -35,6 +36,7 @@ async def terminal_on(
 ) -> AsyncIterator[Started]:
     """The terminal, once it shows what the workspace holds."""
     core = _SameLoop()
+    workspace.http_server = workspace.http_server or ServerOnDemand(workspace)
     app = SpinneyApp(lambda: LocalClient(core, workspace), environ={}, data=data)
     try:
         async with app.run_test(size=size, notifications=True) as pilot:

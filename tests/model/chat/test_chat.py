@@ -11,6 +11,7 @@ from model.events import SessionUpdated
 from model.resources import (
     PlanBlock,
     Question,
+    QuestionOption,
     TextBlock,
     ThinkingBlock,
     ToolResultBlock,
@@ -107,6 +108,37 @@ async def test_hostile_text_of_an_agent_is_harmless_in_the_store(stage: Stage) -
     everything = answer.model_dump_json()
     assert "\\u001b" not in everything
     assert "\x9b" not in everything
+
+
+@pytest.mark.parametrize("kind", ["plan", "question", "permission", "failure"])
+async def test_hostile_text_in_what_is_asked_is_harmless_and_no_answer_is_lost(
+    stage: Stage, kind: str
+) -> None:
+    bad = "\x1b[31mlook\ud800\x00\u202e"
+    asked = Question(question=bad, header=bad, options=[QuestionOption(label=bad)])
+    told: dict[str, base.AgentEvent] = {
+        "plan": base.PlanProposed("r", bad),
+        "question": base.QuestionAsked("r", (asked,)),
+        "permission": base.PermissionAsked("r", bad, {bad: bad}, bad),
+        "failure": base.TurnFailed(bad, "backend_error"),
+    }
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.say(told[kind])
+    await stage.until(lambda: stage.status("s") in ("waiting", "failed"))
+    everything = stage.session.model_dump_json() + (await stage.messages())[-1].model_dump_json()
+    assert "look\ufffd<U+202E>" in everything
+    assert "\\u001b" not in everything and "\\u0000" not in everything
+    match kind:
+        case "plan":
+            await stage.chats.approve("s", "build", None)
+            assert await puppet.hears("approve") == ("approve", "r", "build", None)
+        case "question":
+            await stage.chats.answer("s", {"look\ufffd<U+202E>": "yes"})
+            assert await puppet.hears("answer") == ("answer", "r", {bad: "yes"})
+        case "permission":
+            await stage.chats.permit("s", "r", "allow")
+            assert await puppet.hears("permit") == ("permit", "r", "allow", "")
 
 
 async def test_a_message_during_a_run_waits_and_then_runs(stage: Stage) -> None:
