@@ -78,9 +78,9 @@ class Silence:
         if self._tools:
             tool = next(reversed(self._tools.values()))
             ran = spoken(time.monotonic() - tool.began)
-            known = f"the last thing was {tool.what}, which has run for {ran}"
+            known = f"{tool.what} has run for {ran}"
         else:
-            known = "no tool is known to run, and the agent's program is alive"
+            known = "no tool is known to run, and its program is alive"
         return f"No output for {spoken(quiet)}; {known}. Stop the session if that is too long."
 
 

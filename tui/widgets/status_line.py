@@ -116,7 +116,9 @@ class StatusLine(Line):
                 text = f"{waiting}running {duration(int(now - self._since)):>6}"
                 return Content.styled(text, "$accent")
             case "waiting":
-                return Content.styled(f"{waiting}{reason(session)} waits for you", "bold $warning")
+                return Content.styled(
+                    f"{waiting}{reason(session) or 'it'} waits for you", "bold $warning"
+                )
             case "failed":
                 return Content.styled(f"{waiting}failed", "bold $error")
             case _ if not self._is_set_up:

@@ -59,7 +59,7 @@ def test_it_is_told_which_tool_runs_and_for_how_long(watched: Watched) -> None:
     watched.silence.heard(base.ToolUse("t", "bash", {"command": "make all\n"}))
     watched.clock.advance(FIRST_WORD)
     assert watched.told == [
-        "No output for 2 minutes; the last thing was the command `make all`, which has run for"
+        "No output for 2 minutes; the command `make all` has run for"
         " 2 minutes. Stop the session if that is too long."
     ]
 
