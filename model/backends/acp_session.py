@@ -219,14 +219,16 @@ class AcpSession:
                 if asked.rpc_id == params.get("requestId"):
                     await self._withdraw(request_id)
                     await self._rpc.refuse(asked.rpc_id, _REQUEST_CANCELLED, "cancelled")
-        update = as_object(params.get("update"))
-        if update.get("sessionUpdate") == "available_commands_update":
-            # Some tell them before we know what our conversation is called.
-            self._commands = acp_prompt.commands_of(update)
-            await self._link.tell(base.CommandsKnown(self._commands))
-        if method != "session/update" or not self._id or params.get("sessionId") != self._id:
+        if method != "session/update" or self._id not in ("", params.get("sessionId")):
             return
+        update = as_object(params.get("update"))
         match update.get("sessionUpdate"):
+            case "available_commands_update":
+                # Some tell them before we know what our conversation is called.
+                self._commands = acp_prompt.commands_of(update)
+                await self._link.tell(base.CommandsKnown(self._commands))
+            case _ if not self._id:
+                pass  # the replay of a history
             case "current_mode_update":
                 self._choices.note("mode", as_text(update.get("currentModeId")))
                 await self._notice_planning()
@@ -234,7 +236,7 @@ class AcpSession:
                 self._choices.learn(update)
                 await self._notice_planning()
             case _:
-                # All that belongs to no turn of ours is the replay of a history, or late.
+                # All that belongs to no turn of ours is late.
                 if self._link.turn_open:
                     await self._tell_all(self._stream.events(update))
 

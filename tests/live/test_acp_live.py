@@ -147,6 +147,18 @@ async def test_plan_mode_is_the_agents_own_and_changes_nothing(
     assert (worktree / "b.txt").exists()
 
 
+async def test_a_command_of_the_agents_own_is_told_and_carried_out(
+    open_acp: Open, worktree: Path
+) -> None:
+    (worktree / ".opencode/command").mkdir(parents=True)
+    weave = "---\ndescription: Weave a cloth\n---\nsay: woven $ARGUMENTS\n"
+    (worktree / ".opencode/command/weave.md").write_text(weave)
+    conversation = await open_acp(system_prompt="You weave.", mode="plan")
+    told = {each.name: each for each in (await conversation.until(base.CommandsKnown)).commands}
+    assert told["weave"].description == "Weave a cloth"
+    assert text(await conversation.turn("/weave a long scarf")) == "woven a long scarf"
+
+
 async def test_the_model_is_the_one_chosen(open_acp: Open, provider: CompletionsStub) -> None:
     conversation = await open_acp(model=f"{PROVIDER}/stub-2")
     await conversation.turn("say: hi")

@@ -576,6 +576,31 @@ async def test_a_command_of_the_project_is_carried_out_and_can_be_stopped(
     assert text(await conversation.turn("say: again")) == "again"
 
 
+async def test_its_commands_are_told_and_those_in_files_are_seen_before_it_runs(
+    backend: OpenCodeBackend,
+    open_opencode: Open,
+    worktree: Path,
+    environment: dict[str, str],
+) -> None:
+    (worktree / ".opencode/command/area").mkdir(parents=True)
+    weave = "---\ndescription: Weave a cloth\n---\nsay: woven $1 in $2\n"
+    (worktree / ".opencode/command/area/weave.md").write_text(weave)
+    (worktree / ".claude/skills/wind").mkdir(parents=True)
+    skill = "---\nname: wind\ndescription: Wind yarn\n---\nsay: wound\n"
+    (worktree / ".claude/skills/wind/SKILL.md").write_text(skill)
+    seen = {each.name for each in await backend.commands(worktree, environment)}
+    assert seen == {"area/weave", "wind", "compact"}
+    conversation = await open_opencode()
+    await conversation.agent.send(base.Prompt("/area/weave wool red"))
+    told = {each.name: each for each in (await conversation.until(base.CommandsKnown)).commands}
+    assert text(await conversation.rest()) == "woven wool in red"
+    assert told["area/weave"].description == "Weave a cloth"
+    assert told["area/weave"].argument_hint == "[1] [2]"
+    assert told["init"].description
+    assert seen <= set(told)
+    assert "wound" in text(await conversation.turn("/wind"))
+
+
 @pytest.mark.parametrize("model", [f"{PROVIDER}/{MODEL}", ""])
 async def test_compact_shortens_the_conversation(open_opencode: Open, model: str) -> None:
     conversation = await open_opencode(model=model)

@@ -106,7 +106,10 @@ class SmallAgent:
             raise acp.RequestError.auth_required()
         if CAN.get("nameless"):
             return schema.NewSessionResponse(session_id="")
-        return schema.NewSessionResponse(session_id=uuid.uuid4().hex, **self._choices())
+        session_id = uuid.uuid4().hex
+        if CAN.get("commands"):  # before anybody knows what the session is called
+            await self._commands(session_id, CAN["commands"])
+        return schema.NewSessionResponse(session_id=session_id, **self._choices())
 
     async def load_session(self, session_id: str, **told: Any) -> schema.LoadSessionResponse:
         note("session/load", session_id=session_id, **told)
@@ -196,6 +199,19 @@ class SmallAgent:
 
     async def _remember(self, session_id: str, rest: str) -> None:
         await self._say(session_id, "; ".join(self._memory(session_id)[:-1]))
+
+    async def _commands(self, session_id: str, rest: str) -> None:
+        """Each with a hint; one that takes nothing in brackets."""
+        given = schema.AvailableCommandInput(schema.UnstructuredCommandInput(hint="what"))
+        commands = [
+            schema.AvailableCommand(
+                name=name.strip("()"),
+                description=f"To {name.strip('()')}",
+                input=None if name.startswith("(") else given,
+            )
+            for name in rest.split(" ")
+        ]
+        await self.tell(session_id, say.update_available_commands(commands))
 
     async def _mode(self, session_id: str, rest: str) -> None:
         await self._say(session_id, f"{self.mode} {self.model}")

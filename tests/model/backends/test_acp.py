@@ -16,7 +16,7 @@ from model.agents_file import AgentRow, McpServer
 from model.backends import acp, base
 from model.backends.acp import AcpBackend
 from model.errors import SpinneyError
-from model.resources import Usage
+from model.resources import AgentCommand, Usage
 from tests.model.backends.agents import Conversation, Open, a_launch, becomes, lives, only, text
 
 Json = dict[str, Any]
@@ -367,6 +367,32 @@ async def test_the_system_prompt_goes_before_the_first_message_only(
     await conversation.turn("say: one")
     await conversation.turn("say: two")
     assert prompts(heard_file) == [["Speak of looms.", "say: one"], ["say: two"]]
+
+
+async def test_commands_are_told_at_the_start_and_when_they_change(open_small: Open) -> None:
+    conversation = await open_small(can={"commands": "weave (spin)"})
+    known = await conversation.until(base.CommandsKnown)
+    assert known.commands == (
+        AgentCommand(name="weave", description="To weave", argument_hint="what"),
+        AgentCommand(name="spin", description="To spin"),
+    )
+    changed = only(await conversation.turn("commands: knit"), base.CommandsKnown)
+    assert [command.name for command in changed.commands] == ["knit"]
+
+
+async def test_a_command_stands_at_the_beginning_of_what_is_sent(
+    open_small: Open, heard_file: Path
+) -> None:
+    conversation = await open_small(
+        can={"commands": "weave"}, system_prompt="Speak of looms.", mode="plan"
+    )
+    await conversation.until(base.CommandsKnown)
+    await conversation.turn("/weave a scarf")
+    await conversation.turn("/weaver is another word")
+    command, text = prompts(heard_file)
+    assert command == ["/weave a scarf"]
+    assert text[0] == "Speak of looms."
+    assert text[-1] == "/weaver is another word"
 
 
 async def test_files_are_links_and_images_go_to_who_sees_them(

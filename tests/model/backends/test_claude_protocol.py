@@ -5,7 +5,7 @@ import pytest
 from model.backends import base
 from model.backends.base import BlockDropped, TextDelta, TextFinal, ToolResult, ToolUse
 from model.backends.claude_protocol import ClaudeStream
-from model.resources import ExecutionMode, Usage
+from model.resources import AgentCommand, ExecutionMode, Usage
 from tests.model.backends import claude_lines as say
 from tests.model.backends.claude_lines import Line
 
@@ -301,3 +301,38 @@ def test_the_failure_of_a_sub_agent_is_not_the_turns() -> None:
     failed = ending({**inner, "parent_tool_use_id": "agent"}, say.result(is_error=True))
     assert isinstance(failed, base.TurnFailed)
     assert failed.error_type == "backend_error"
+
+
+# Its own commands --------------------------------------------------------------------------------
+
+INTRODUCTION: Line = {
+    "commands": [
+        {"name": "weave", "description": "Weave a cloth", "argumentHint": "[yarn]"},
+        {"name": "compact", "description": None, "argumentHint": 7, "aliases": ["c"]},
+        {"description": "nameless"},
+        "garbage",
+    ]
+}
+
+
+def test_commands_are_told_at_the_introduction_and_again_only_when_they_change() -> None:
+    stream = a_stream()
+    weave = AgentCommand(name="weave", description="Weave a cloth", argument_hint="[yarn]")
+    (known,) = stream.introduced(INTRODUCTION)
+    assert isinstance(known, base.CommandsKnown)
+    assert [command.name for command in known.commands] == ["weave", "compact"]
+    assert known.commands[0] == weave
+
+    def told_with(names: object) -> list[base.AgentEvent]:
+        line = {**say.init(), "slash_commands": names}
+        return [e for e in told(line, stream=stream) if isinstance(e, base.CommandsKnown)]
+
+    assert told_with(["weave", "compact"]) == []
+    assert told_with("garbage") == []
+    new = (weave, AgentCommand(name="mcp__loom__spin"))
+    assert told_with(["weave", "mcp__loom__spin"]) == [base.CommandsKnown(new)]
+
+
+@pytest.mark.parametrize("introduction", [{}, {"commands": None}, {"commands": {"name": "x"}}])
+def test_an_introduction_without_commands_tells_none(introduction: Line) -> None:
+    assert list(a_stream().introduced(introduction)) == []

@@ -84,13 +84,14 @@ async def test_a_recording_becomes_the_events_of_its_conversation(
     player.prepare(recording(name, tmp_path), **pieces)
     conversation = await open_codex(**SCENARIOS[name].launch)
     told = await play(conversation, SCENARIOS[name])
-    shown = [event for event in told if not _is_about_the_model(event)]
+    shown = [event for event in told if not _is_about_the_program(event)]
     assert isinstance(shown[0], base.ConversationIdentified)
     assert kinds(shown[1:]) == OUTCOMES[name]
 
 
-def _is_about_the_model(event: base.AgentEvent) -> bool:
-    return isinstance(event, base.Notice) and "Model metadata" in event.text
+def _is_about_the_program(event: base.AgentEvent) -> bool:
+    is_of_model = isinstance(event, base.Notice) and "Model metadata" in event.text
+    return is_of_model or isinstance(event, base.CommandsKnown)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from model.backends import base
+from model.resources import AgentCommand
 from tests.model.backends.agents import Conversation, only, text
 from tests.model.backends.opencode_played import (
     SCENARIOS,
@@ -78,6 +79,23 @@ async def test_a_command_is_asked_after_its_use_is_told() -> None:
     assert asked.input == used.input
     assert asked.tool_use_id == used.id == result.tool_use_id
     assert result.content.strip() == "42"
+
+
+async def test_what_the_server_lists_as_commands_is_told() -> None:
+    lines = recorded("text")
+    conversation, server = open_played(lines, conversation_of(lines), "build")
+    server.answers["/command"] = [
+        {"name": "weave", "description": "Weave", "hints": ["$1", "$ARGUMENTS"]},
+        {"name": "init", "description": None, "hints": None},
+        {"name": None},
+        "garbage",
+    ]
+    await conversation.agent.send(base.Prompt(SCENARIOS["text"][1]))
+    weave, init, compact = (await conversation.until(base.CommandsKnown)).commands
+    assert weave == AgentCommand(name="weave", description="Weave", argument_hint="[1] [arguments]")
+    assert init == AgentCommand(name="init")
+    assert compact.name == "compact"
+    await conversation.agent.close()
 
 
 async def test_a_question() -> None:
