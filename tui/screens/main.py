@@ -13,16 +13,16 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.command import Provider
 from textual.containers import Horizontal
-from textual.screen import Screen
 from textual.widgets import Static
 
 from tui import bars, keymap
 from tui.actions.local import LOCAL
 from tui.beginning import EVERY, Beginning
 from tui.key_names import shown
-from tui.places import Place, is_shown, nearest, project_of, worktree_of
+from tui.places import Place, is_shown, nearest
 from tui.plain import Announcements
 from tui.steps import missing_agents, next_step, repository_at
+from tui.screens.here import Here
 from tui.terminal import WIDE, Terminal, size_problem
 from tui.widgets.chat import Chat
 from tui.widgets.key_hints import KeyHints
@@ -32,13 +32,10 @@ from tui.widgets.top_bar import TopBar
 from tui.widgets.welcome import Step, Welcome
 
 if TYPE_CHECKING:
-    from model.client.base import Client
     from model.commands.doctor import BackendReport
-    from model.resources import Project, Session, Worktree
-    from model.state import State
+    from model.resources import Session
     from tui.app import SpinneyApp
-    from tui.link import Link
-    from tui.mirror import Change, Mirror
+    from tui.mirror import Change
     from tui.transcript import Transcript
 
 
@@ -48,7 +45,7 @@ def _action_commands() -> type[Provider]:
     return ActionCommands
 
 
-class MainScreen(Screen[None]):
+class MainScreen(Here):
     """Projects, a conversation, and the bars around them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keymap.bindings()]
@@ -62,12 +59,9 @@ class MainScreen(Screen[None]):
         self.started_in = started_in
         self.offered = repository_at(started_in)
         """The repository that Spinney was started in."""
-        self.place: Place | None = None
-        """What is open, or was pointed at last."""
         self.key_overrides: Mapping[str, str] = {}
         self.wanted_modes: dict[str, Any] = {}
         """Modes that were asked for and are not confirmed yet, by session."""
-        self.link: Link | None = None
         self.server_address = ""
         """Where the server answers, while it runs."""
         self._agents_missing: tuple[str, ...] = ()
@@ -91,60 +85,6 @@ class MainScreen(Screen[None]):
         self.set_interval(EVERY, self.beginning.keep)
         self.chat.welcome.focus()
         bars.name_keys(self)
-
-    # What is here -------------------------------------------------------------------------------
-
-    @property
-    def projects(self) -> ProjectTree:
-        """The projects."""
-        return self.query_one("#tree", ProjectTree)
-
-    @property
-    def chat(self) -> Chat:
-        """The conversation."""
-        return self.query_one("#chat", Chat)
-
-    @property
-    def client(self) -> "Client":
-        """The way to the model; only for what runs after `connected`."""
-        assert self.link is not None
-        return self.link.client
-
-    @property
-    def mirror(self) -> "Mirror":
-        """What is known of the model."""
-        assert self.link is not None
-        return self.link.mirror
-
-    @property
-    def state(self) -> "State":
-        """All that is known."""
-        return self.mirror.state
-
-    @property
-    def session(self) -> "Session | None":
-        """The session that is open."""
-        if self.link is None or self.place is None or self.place.kind != "session":
-            return None
-        return self.state.sessions.get(self.place.id)
-
-    @property
-    def worktree(self) -> "Worktree | None":
-        """The worktree of what is open, or of where the tree's cursor is."""
-        if self.link is None:
-            return None
-        opened, pointed = self.place, worktree_of(self.projects.place, self.state)
-        if pointed is not None and opened is not None and opened.kind == "project":
-            # What is done to the worktree of another project would surprise.
-            return pointed if pointed.project_id == opened.id else None
-        return worktree_of(opened, self.state) or pointed
-
-    @property
-    def project(self) -> "Project | None":
-        """The project of what is open, or of where the tree's cursor is."""
-        if self.link is None:
-            return None
-        return project_of(self.place, self.state) or project_of(self.projects.place, self.state)
 
     # Following the mirror -----------------------------------------------------------------------
 
