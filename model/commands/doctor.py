@@ -8,7 +8,8 @@ from model import __version__
 from model.backends.probing import probe_all
 from model.commands.registry import command
 from model.doctor import Finding, examine_machine
-from model.errors import project_gone
+from model.errors import SpinneyError, project_gone
+from model.git.run import git_version
 from model.resources import Resource
 
 if TYPE_CHECKING:
@@ -112,7 +113,18 @@ async def get_installation(workspace: "Workspace") -> Installation:
 
 @command
 async def get_problems(workspace: "Workspace") -> list[str]:
-    """Sentences about what was found wrong at start or since, and of projects that are gone."""
+    """Sentences about what was found wrong at start or since, of projects that are gone, and of git
+    where it does not serve.
+    """
     paths = [project.path for project in workspace.store.state.projects.values() if project.path]
     gone = await asyncio.to_thread(lambda: [path for path in paths if not Path(path).is_dir()])
-    return [*workspace.problems, *(project_gone(path).message for path in gone)]
+    no_git = await _no_git() if paths else []
+    return [*workspace.problems, *no_git, *(project_gone(path).message for path in gone)]
+
+
+async def _no_git() -> list[str]:
+    try:
+        await git_version()
+    except SpinneyError as error:
+        return [error.message]
+    return []

@@ -1,6 +1,7 @@
 """What is done to a worktree outside, in a shell, is on the screen: branches, commits, removal."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ from model.resources import Session, Worktree
 from model.workspace import Workspace
 from tests.conftest import Eventually
 from tests.model.git.made_repository import Repository
+from tests.model.git.old_git import old_git
 from tests.model.worktrees.conftest import (  # noqa: F401 - fixtures
     Maker,
     added,
+    fake_git,
     make,
     make_repository,
     own_home,
@@ -21,6 +24,7 @@ from tests.model.worktrees.conftest import (  # noqa: F401 - fixtures
 from tests.tui.conftest import until
 from tests.tui.whole import row_of, screen_of, terminal_on, until_shown
 from tui.places import Place
+from tui.screens.new_worktree import NewWorktree
 
 
 @pytest.fixture
@@ -128,3 +132,19 @@ async def test_the_diff_of_a_worktree_that_is_gone_is_a_sentence(
         app.main.open_place(Place("worktree", tree.id))
         await pilot.press("ctrl+g")
         await until_shown(app, pilot, "does not exist any more", "recreate or")
+
+
+async def test_a_git_that_is_too_old_is_said_at_the_start_and_in_the_dialog(
+    workspace: Workspace,
+    tree: Worktree,
+    fake_git: Callable[[str], None],  # noqa: F811
+) -> None:
+    old_git(fake_git, "2.25.1")
+    async with terminal_on(workspace) as (app, pilot):
+        await until_shown(app, pilot, "git 2.25.1 is too old", "newer.")
+        app.main.open_place(Place("worktree", tree.id))
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen.query(".problem"))
+        await until_shown(app, pilot, "git 2.25.1 is too old")

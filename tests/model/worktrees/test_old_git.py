@@ -1,0 +1,125 @@
+"""The life of a worktree with every git that people still have, or a word that it is too old."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.commands import changes, git, worktrees
+from model.commands.doctor import get_installation, get_problems
+from model.commands.projects import add_project
+from model.demo import prepare
+from model.errors import SpinneyError
+from model.events import ProjectAdded
+from model.paths import Directories
+from model.resources import Project, Worktree
+from model.workspace import Workspace
+from tests.conftest import Eventually
+from tests.model.git.made_repository import Repository
+from tests.model.git.old_git import old_git
+from tests.model.worktrees.conftest import Maker
+
+VERSIONS = ("2.30.2", "2.34.1", "2.36.0")
+
+
+@pytest.fixture(params=VERSIONS)
+def with_old_git(
+    with_remote: Repository, fake_git: Callable[[str], None], request: pytest.FixtureRequest
+) -> Repository:
+    old_git(fake_git, request.param)
+    return with_remote
+
+
+async def test_the_stand_in_refuses_what_came_later(
+    with_remote: Repository, fake_git: Callable[[str], None]
+) -> None:
+    old_git(fake_git, "2.34.1")
+    assert with_remote.git("--version") == "git version 2.34.1"
+    assert "branch refs/heads/main" in with_remote.git("worktree", "list", "--porcelain")
+    with pytest.raises(AssertionError, match="unknown option -z"):
+        with_remote.git("-c", "a.b=c", "worktree", "list", "--porcelain", "-z")
+
+
+async def test_a_worktree_lives_its_whole_life(
+    workspace: Workspace, with_old_git: Repository, eventually: Eventually
+) -> None:
+    project = await add_project.function(workspace, str(with_old_git.root))
+    made = await Maker(workspace, project, eventually)("otter")
+    path = Path(made.path)
+    with_old_git.write("read.me", "one\nTWO\nthree\n", cwd=path)
+    with_old_git.write("new file", "new\n", cwd=path)
+
+    def now() -> Worktree:
+        return workspace.store.state.worktrees[made.id]
+
+    await git.fetch_worktrees_status.function(workspace, project.id)
+    assert (now().cached_uncommitted_added, now().cached_uncommitted_removed) == (2, 1)
+    await stages_and_discards(workspace, made, path)
+    assert "+TWO" in await git.get_git_diff.function(workspace, made.path, "working")
+    await git.commit_changes.function(workspace, made.id, "All of it", stage_all=True)
+    assert (await git.git_push.function(workspace, made.path)).success
+    with_old_git.commit("base.txt", "newer\n")
+    with_old_git.git("push", "--quiet")
+    assert (await git.git_pull.function(workspace, made.path, "main")).success
+    assert (path / "base.txt").exists()
+    renamed = await worktrees.rename_worktree.function(workspace, made.id, "heron")
+    assert (renamed.branch, Path(renamed.path).name) == ("heron", "heron")
+    shutil.rmtree(renamed.path)
+    await git.fetch_worktrees_status.function(workspace, project.id)
+    assert now().status == "missing"
+    await worktrees.recreate_worktree.function(workspace, made.id)
+    assert (Path(renamed.path) / "new file").exists()
+    losses = await worktrees.get_removal_losses.function(workspace, made.id)
+    assert losses.files == []
+    await worktrees.remove_worktree.function(workspace, made.id, for_good=True, force=True)
+    assert not Path(renamed.path).exists()
+    assert "heron" not in with_old_git.git("branch", "--list")
+
+
+async def stages_and_discards(workspace: Workspace, made: Worktree, path: Path) -> None:
+    """A hunk is staged, unstaged, discarded and brought back."""
+    listed = await changes.list_changed_files.function(workspace, made.id)
+    assert {file.path for file in listed.files} == {"read.me", "new file"}
+    shown = await changes.get_file_diff.function(workspace, made.id, "read.me")
+    await changes.stage_changes.function(workspace, made.id, "read.me", shown.hunks[0])
+    await changes.unstage_changes.function(workspace, made.id)
+    done = await changes.discard_changes.function(workspace, made.id, "read.me")
+    assert (path / "read.me").read_text() == "one\ntwo\nthree\n"
+    await changes.undo_discard.function(workspace, made.id, done.id)
+    assert (path / "read.me").read_text() == "one\nTWO\nthree\n"
+
+
+async def test_a_held_worktree_and_one_that_is_being_made_are_known(
+    workspace: Workspace, with_old_git: Repository, eventually: Eventually, tmp_path: Path
+) -> None:
+    project = await add_project.function(workspace, str(with_old_git.root))
+    made = await Maker(workspace, project, eventually)("otter")
+    with_old_git.git("worktree", "lock", made.path)
+    with pytest.raises(SpinneyError, match="locked"):
+        await worktrees.remove_worktree.function(workspace, made.id, for_good=True, force=True)
+    assert Path(made.path).exists()
+
+
+async def test_the_demo_is_made(
+    workspace: Workspace, directories: Directories, with_old_git: Repository
+) -> None:
+    await prepare(workspace, directories)
+    assert workspace.store.state.projects
+
+
+async def test_a_git_that_is_too_old_is_said_at_the_start_and_where_it_is_asked(
+    workspace: Workspace, repository: Repository, fake_git: Callable[[str], None]
+) -> None:
+    known = Project(
+        id="p", name="alpha", path=str(repository.root), default_branch="main", added_at=1
+    )
+    await workspace.store.accept(ProjectAdded(project=known))
+    old_git(fake_git, "2.25.1")
+    told = "git 2.25.1 is too old: Spinney needs git 2.30 or newer."
+    assert told in await get_problems.function(workspace)
+    findings = (await get_installation.function(workspace)).findings
+    assert [(f.ok, f.remedy) for f in findings if f.name == "git"] == [(False, told)]
+    with pytest.raises(SpinneyError) as raised:
+        await worktrees.create_worktree.function(workspace, "p", custom_name="otter")
+    assert raised.value.message == told
