@@ -1,31 +1,31 @@
 """The front door: runs a command line; the one place where core, server and terminal are joined.
 
-Only the standard library is imported here; each command imports what it needs when it runs, so that
-`spinney --help` answers at once.
+Each command imports what it needs when it runs, so that `spinney --help` answers at once. What is
+imported before a terminal is opened stays in the process in front of it (`tui.foreground`) as long
+as that lives: almost nothing, not even `typing` and `pathlib`.
 """
 
+import gc
+import os
 import sys
-from pathlib import Path
 
-_HOME = str(Path(__file__).resolve().parent)
+_HOME = os.path.dirname(os.path.realpath(__file__))  # noqa: PTH120 - see above
 # People start Spinney inside projects that have packages of the same names as its own.
 sys.path[:] = [_HOME, *(entry for entry in sys.path if entry not in ("", _HOME))]
 
-import argparse
-import gc
-import json
-import os
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from argparse import Namespace
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import Any
 
     from model.client.base import Client
     from model.client.remote import RemoteClient
-    from model.doctor import Finding
     from model.paths import Directories
     from model.running import Lock
     from server.engine import Engine
+    from tui.app import Connect
     from tui.foreground import Leash
 
 _TOKEN = "SPINNEY_TOKEN"
@@ -34,45 +34,49 @@ _TOKEN = "SPINNEY_TOKEN"
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command line; returns the exit code."""
-    from model.command_line import build_parser
-    from model.errors import SpinneyError
-
-    given = sys.argv[1:] if arguments is None else arguments
-    parser = build_parser()
-    if not given or given[0] == "--plain" or (given[0][:1] != "-" and given[0] not in _COMMANDS):
-        given = ["open", *given]
-    options = parser.parse_args(given)
-    os.environ |= {"SPINNEY_PLAIN": "1"} if getattr(options, "plain", False) else {}
     try:
-        return int(_COMMANDS[options.command](options))
-    except SpinneyError as error:
-        print(f"spinney: {error.message}", file=sys.stderr)
-        return 1
+        return _run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         # Whoever read our output has left, as in `spinney events | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except Exception as error:
+        from model.errors import SpinneyError
+
+        if not isinstance(error, SpinneyError):
+            raise
+        print(f"spinney: {error.message}", file=sys.stderr)
+        return 1
+
+
+def _run(given: list[str]) -> int:
+    if not given:
+        return _open(".")  # The usual start needs no parser.
+    from model.command_line import build_parser
+
+    parser = build_parser()
+    if given[0] == "--plain" or (given[0][:1] != "-" and given[0] not in _COMMANDS):
+        given = ["open", *given]
+    options = parser.parse_args(given)
+    os.environ |= {"SPINNEY_PLAIN": "1"} if getattr(options, "plain", False) else {}
+    return int(_COMMANDS[options.command](options))
 
 
 # The terminal ------------------------------------------------------------------------------------
 
 
-def _open(options: argparse.Namespace) -> int:
-    from model.errors import SpinneyError
-    from model.paths import directories
+def _open(path: str, *, demo: bool = False) -> int:
+    if not os.path.isdir(os.path.expanduser(path)):  # noqa: PTH111, PTH112 - no `pathlib` here
+        from model.errors import SpinneyError
 
-    path = Path(options.path).expanduser().absolute()
-    if not path.is_dir():
         raise SpinneyError(f"There is no folder {path}. For commands, see: spinney --help")
     _check_terminal()
-    places = directories()
-    places.create()
-    return _behind(lambda leash: _show(places, path, leash, demo=options.demo))
+    return _behind(lambda leash: _show(path, leash, demo=demo))
 
 
-def _demo(_: argparse.Namespace) -> int:
+def _demo(_: "Namespace") -> int:
     _check_terminal()
     return _behind(_demonstrate)
 
@@ -80,6 +84,7 @@ def _demo(_: argparse.Namespace) -> int:
 def _demonstrate(leash: "Leash") -> int:
     import shutil
     import tempfile
+    from pathlib import Path
 
     from model.demo import demo_directories
     from model.running import hold_lock
@@ -94,38 +99,29 @@ def _demonstrate(leash: "Leash") -> int:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _attach(options: argparse.Namespace) -> int:
-    from model.client.address import asked_token, parse_address
-    from model.client.here import found, reached
-    from model.errors import SpinneyError
-    from model.paths import directories
-
+def _attach(options: "Namespace") -> int:
     _check_terminal()
     if options.url is None:
-        places = directories()
-        found(places)
-        return _behind(lambda leash: _look_into_here(places, None, leash))
-    base_url, token = parse_address(options.url)
-    if token:
+        return _behind(lambda leash: _look_into_here(None, leash))
+    token = os.environ.pop(_TOKEN, "")
+    if token and "token=" not in options.url:
+        return _behind(lambda leash: _look_into_there(options.url, token, leash))
+    from model.client.address import asked_token, parse_address
+
+    base_url, told = parse_address(options.url)
+    if told:
         # Everybody can list this process's words; nobody else can read its environment.
         words = [base_url if word == options.url else word for word in sys.orig_argv[1:]]
-        os.execve(sys.executable, [sys.executable, *words], {**os.environ, _TOKEN: token})
-    token = os.environ.pop(_TOKEN, "") or asked_token(base_url)
-
-    async def connect() -> "Client":
-        try:
-            return await reached(base_url, token)
-        except TimeoutError:
-            raise SpinneyError(f"{base_url} does not answer. Is Spinney running there?") from None
-
-    return _behind(lambda leash: _look_into(connect, None, leash, elsewhere=base_url))
+        os.execve(sys.executable, [sys.executable, *words], {**os.environ, _TOKEN: told})
+    token = asked_token(base_url)
+    return _behind(lambda leash: _look_into_there(base_url, token, leash))
 
 
 def _check_terminal() -> None:
-    from model.errors import SpinneyError
-
     # Textual draws on the error stream, so that one must be a terminal too.
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        from model.errors import SpinneyError
+
         raise SpinneyError("Spinney needs a terminal here. Without one, run: spinney serve")
 
 
@@ -135,15 +131,20 @@ def _behind(work: "Callable[[Leash], int]") -> int:
     return run_behind(work)
 
 
-def _show(places: "Directories", path: Path, leash: "Leash", *, demo: bool) -> int:
+def _show(path: str, leash: "Leash", *, demo: bool) -> int:
     """Be the Spinney of this data directory, or a screen of the one that runs already."""
+    from pathlib import Path
+
+    from model.paths import directories
     from model.running import take_lock
 
+    places, offered = directories(), Path(path).expanduser().absolute()
+    places.create()
     lock = take_lock(places.lock)
     if lock is None:
-        return _look_into_here(places, path, leash)
+        return _look_into_here(offered, leash)
     try:
-        return _run_here(places, lock, path, leash, demo=demo)
+        return _run_here(places, lock, offered, leash, demo=demo)
     finally:
         lock.close()
 
@@ -151,7 +152,7 @@ def _show(places: "Directories", path: Path, leash: "Leash", *, demo: bool) -> i
 def _run_here(
     places: "Directories",
     lock: "Lock",
-    path: Path | None,
+    path: "Path | None",
     leash: "Leash",
     *,
     demo: bool,
@@ -191,8 +192,13 @@ def _run_here(
     return app.return_code or 0
 
 
-def _look_into_here(places: "Directories", path: Path | None, leash: "Leash") -> int:
-    from model.client.here import connected
+def _look_into_here(path: "Path | None", leash: "Leash") -> int:
+    from model.client.here import connected, found
+    from model.paths import directories
+
+    places = directories()
+    if path is None:
+        found(places)  # Asked for by name: that it is not here is said without a screen.
 
     async def connect() -> "Client":
         return await connected(places)
@@ -200,12 +206,24 @@ def _look_into_here(places: "Directories", path: Path | None, leash: "Leash") ->
     return _look_into(connect, path, leash)
 
 
+def _look_into_there(url: str, token: str, leash: "Leash") -> int:
+    from model.client.address import parse_address
+    from model.client.here import reached
+    from model.errors import SpinneyError
+
+    base_url, _ = parse_address(url)
+
+    async def connect() -> "Client":
+        try:
+            return await reached(base_url, token)
+        except TimeoutError:
+            raise SpinneyError(f"{base_url} does not answer. Is Spinney running there?") from None
+
+    return _look_into(connect, None, leash, elsewhere=base_url)
+
+
 def _look_into(
-    connect: "Callable[[], Awaitable[Client]]",
-    path: Path | None,
-    leash: "Leash",
-    *,
-    elsewhere: str = "",
+    connect: "Connect", path: "Path | None", leash: "Leash", *, elsewhere: str = ""
 ) -> int:
     """A screen of a Spinney that lives elsewhere, and lives on when the screen is closed."""
     gc.disable()
@@ -227,7 +245,7 @@ def _look_into(
 # Without a terminal ------------------------------------------------------------------------------
 
 
-def _serve(options: argparse.Namespace) -> int:
+def _serve(options: "Namespace") -> int:
     from model.paths import directories
     from model.running import hold_lock
     from server.serving import Wanted, serve
@@ -243,7 +261,7 @@ def _serve(options: argparse.Namespace) -> int:
         demo=options.demo,
     )
 
-    def announce(status: dict[str, Any], token: str, problems: list[str]) -> None:
+    def announce(status: "dict[str, Any]", token: str, problems: list[str]) -> None:
         for problem in problems:
             print(f"spinney: {problem}", file=sys.stderr)
         _announce(status, token, as_json=options.json)
@@ -253,7 +271,9 @@ def _serve(options: argparse.Namespace) -> int:
     return 0
 
 
-def _announce(status: dict[str, Any], token: str, *, as_json: bool) -> None:
+def _announce(status: "dict[str, Any]", token: str, *, as_json: bool) -> None:
+    import json
+
     if as_json:
         shown = {"base_url": status["base_url"], "port": status["port"]}
         line = json.dumps({**shown, "token": token, "pid": os.getpid()})
@@ -264,7 +284,7 @@ def _announce(status: dict[str, Any], token: str, *, as_json: bool) -> None:
     print(line, flush=True)
 
 
-def _stop(_: argparse.Namespace) -> int:
+def _stop(_: "Namespace") -> int:
     import asyncio
 
     from model.client.here import end
@@ -274,12 +294,13 @@ def _stop(_: argparse.Namespace) -> int:
     return 0
 
 
-def _call(options: argparse.Namespace) -> int:
+def _call(options: "Namespace") -> int:
     import asyncio
+    import json
 
     from model.client.words import arguments_from
 
-    async def run() -> Any:
+    async def run() -> "Any":
         client = _running_client()
         try:
             return await client.call_raw(options.name, arguments_from(options.arguments))
@@ -290,7 +311,7 @@ def _call(options: argparse.Namespace) -> int:
     return 0
 
 
-def _events(_: argparse.Namespace) -> int:
+def _events(_: "Namespace") -> int:
     import asyncio
 
     from model.client.base import Happened, Lost
@@ -312,7 +333,9 @@ def _events(_: argparse.Namespace) -> int:
     return 0
 
 
-def _schema(_: argparse.Namespace) -> int:
+def _schema(_: "Namespace") -> int:
+    import json
+
     from model.reference import schema
 
     print(json.dumps(schema(), indent=2))
@@ -328,14 +351,16 @@ def _running_client() -> "RemoteClient":
     return RemoteClient(*found_door(places), find=lambda: found_door(places))
 
 
-def _doctor(options: argparse.Namespace) -> int:
+def _doctor(options: "Namespace") -> int:
     import asyncio
+    import json
     from dataclasses import asdict
 
     from model.agents_file import load_catalog
     from model.backends.all import all_backends
-    from model.doctor import Finding, examine
+    from model.doctor import Finding, as_text, examine
     from model.paths import directories
+    from tui.terminal import examine_terminal
 
     places = directories()
     catalog, problems = load_catalog(places.models, places.agents)
@@ -343,37 +368,15 @@ def _doctor(options: argparse.Namespace) -> int:
     for path in (places.models, places.agents):
         told = [problem for problem in problems if problem.startswith(str(path))]
         findings += [Finding(path.name, False, problem) for problem in told]
-    findings.append(_terminal())
+    findings.append(examine_terminal())
     if options.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
-        marks = {True: "ok ", False: "BAD", None: " · "}
-        for finding in findings:
-            print(f"{marks[finding.ok]}  {finding.name:<14} {finding.found}")
-            if finding.remedy:
-                print(f"{'':<20}{finding.remedy}")
+        print(as_text(findings))
     return 1 if any(finding.ok is False for finding in findings) else 0
 
 
-def _terminal() -> "Finding":
-    import shutil
-
-    from model.doctor import Finding
-    from tui.terminal import Terminal, size_problem
-
-    if not sys.stdout.isatty():
-        return Finding("terminal", None, "not looked at: the output goes elsewhere")
-    size = shutil.get_terminal_size()
-    terminal = Terminal.of(os.environ)
-    facts = [f"{size.columns}×{size.lines}", "dark" if terminal.dark else "light"]
-    facts += ["colours" if terminal.colors else "no colours (NO_COLOR)"]
-    facts += ["over SSH"] if terminal.remote else []
-    facts += ["in tmux"] if terminal.tmux else []
-    problem = size_problem(size.columns, size.lines)
-    return Finding("terminal", problem is None, ", ".join(facts), problem or "")
-
-
-def _completion(options: argparse.Namespace) -> int:
+def _completion(options: "Namespace") -> int:
     from model.command_line import build_parser
     from model.completion import completion_script
 
@@ -382,7 +385,7 @@ def _completion(options: argparse.Namespace) -> int:
 
 
 _COMMANDS = {
-    "open": _open,
+    "open": lambda options: _open(options.path, demo=options.demo),
     "demo": _demo,
     "attach": _attach,
     "stop": _stop,

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,17 @@ class Finding:
     remedy: str = ""
     fix: str | None = None
     """The command alone that mends it, where one does."""
+
+
+def as_text(findings: Iterable[Finding]) -> str:
+    """The report for people, a line for each finding and one for what mends it."""
+    marks = {True: "ok ", False: "BAD", None: " · "}
+    lines = []
+    for finding in findings:
+        lines.append(f"{marks[finding.ok]}  {finding.name:<14} {finding.found}")
+        if finding.remedy:
+            lines.append(f"{'':<20}{finding.remedy}")
+    return "\n".join(lines)
 
 
 async def examine(

@@ -5,7 +5,6 @@ import itertools
 import logging
 import os
 import re
-import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -124,7 +123,7 @@ def write_atomically(
     `before_rename` is called when everything is on disk under another name; what it raises stops
     the write. Any failure leaves the old file as it was and raises `SpinneyError`.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     try:
         _remove_stale(path)
         try:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from model import PROTOCOL, __version__
@@ -186,6 +185,8 @@ def wait_for_end(path: Path, pid: int, patience: float) -> bool:
 
 def log_to(path: Path, level: str) -> None:
     """Write the log of this process to `path`, readable for its owner alone."""
+    from logging.handlers import RotatingFileHandler  # not before the first frame
+
     names = {"trace": logging.DEBUG, "debug": logging.DEBUG, "info": logging.INFO}
     names |= {"warn": logging.WARNING, "error": logging.ERROR}
     try:

@@ -6,6 +6,7 @@ Read from the environment once, at start: probing a terminal costs a round trip 
 import asyncio
 import os
 import select
+import shutil
 import signal
 import sys
 import threading
@@ -20,6 +21,7 @@ from textual.keys import Keys
 from tui.notify_ways import Way, has_title, way_of
 
 if TYPE_CHECKING:
+    from model.doctor import Finding
     from tui.foreground import Leash
 
 LEAST_WIDTH = 60
@@ -99,6 +101,22 @@ def size_problem(width: int, height: int) -> str | None:
         f"Spinney needs {LEAST_WIDTH}×{LEAST_HEIGHT}.\n"
         f"This terminal is {width}×{height}: make it larger."
     )
+
+
+def examine_terminal() -> "Finding":
+    """What the doctor says of the terminal that it prints to."""
+    from model.doctor import Finding
+
+    if not sys.stdout.isatty():
+        return Finding("terminal", None, "not looked at: the output goes elsewhere")
+    size = shutil.get_terminal_size()
+    terminal = Terminal.of(os.environ)
+    facts = [f"{size.columns}×{size.lines}", "dark" if terminal.dark else "light"]
+    facts += ["colours" if terminal.colors else "no colours (NO_COLOR)"]
+    facts += ["over SSH"] if terminal.remote else []
+    facts += ["in tmux"] if terminal.tmux else []
+    problem = size_problem(size.columns, size.lines)
+    return Finding("terminal", problem is None, ", ".join(facts), problem or "")
 
 
 def know_alt_enter() -> None:

@@ -28,6 +28,8 @@ from tui.app import SpinneyApp
 ROOT = Path(__file__).parents[2]
 MODULES = 480
 """At the first frame; bare Textual with a tree, a text area and a footer has 392."""
+IN_FRONT = 70
+"""In the process in front of the terminal; Python itself starts with some 40."""
 WIDGETS = 40
 BYTES = 1024
 """For a typed character."""
@@ -60,6 +62,23 @@ tui.app.SpinneyApp(connect).run(headless=True)
     count, heavy = json.loads(found.stdout.splitlines()[-1])
     assert heavy == []
     assert count <= MODULES
+
+
+def test_the_process_in_front_holds_next_to_nothing() -> None:
+    program = """
+import sys
+import spinney, tui.foreground
+spinney._check_terminal = lambda: None
+tui.foreground.run_behind = lambda work: print(*sys.modules) or 0
+spinney.main([])
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    modules = set(found.stdout.split())
+    assert modules >= {"spinney", "tui.foreground"}
+    assert not modules & {"argparse", "json", "pathlib", "typing", "model.errors", "asyncio"}
+    assert len(modules) <= IN_FRONT
 
 
 async def test_ten_thousand_messages_are_few_widgets(start: Start) -> None:
