@@ -298,6 +298,7 @@ class GitStatusUpdated(Event):
     """Git's counts of a worktree were refreshed (lines and commits)."""
 
     name: ClassVar[str] = "git:status-update"
+    numbered_only: ClassVar[frozenset[str]] = frozenset({"conflicts"})
     worktree_id: str
     ahead: int | None
     behind: int | None
@@ -306,6 +307,7 @@ class GitStatusUpdated(Event):
     branch_diff_added: int | None
     branch_diff_removed: int | None
     unpushed: int | None
+    conflicts: int | None = None
     checked_at: float
 
 

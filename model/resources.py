@@ -106,6 +106,8 @@ class Worktree(Resource):
     cached_branch_diff_added: int | None = None
     cached_branch_diff_removed: int | None = None
     cached_unpushed_count: int | None = None
+    cached_conflict_count: int | None = None
+    """Files with a conflict that is not solved yet."""
     cached_status_at: float | None = None
 
 

@@ -238,6 +238,7 @@ def _apply_to_worktree(state: State, event: e.Event) -> State:
                 cached_branch_diff_added=event.branch_diff_added,
                 cached_branch_diff_removed=event.branch_diff_removed,
                 cached_unpushed_count=event.unpushed,
+                cached_conflict_count=event.conflicts,
                 cached_status_at=event.checked_at,
             )
         case _:

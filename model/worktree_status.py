@@ -87,6 +87,7 @@ def _record(store: Store, known: Worktree, found: status.GitStatus, *, tell: boo
         known.cached_branch_diff_added,
         known.cached_branch_diff_removed,
         known.cached_unpushed_count,
+        known.cached_conflict_count,
     )
     event = GitStatusUpdated(
         worktree_id=known.id,
@@ -97,6 +98,7 @@ def _record(store: Store, known: Worktree, found: status.GitStatus, *, tell: boo
         branch_diff_added=found.branch_diff_added,
         branch_diff_removed=found.branch_diff_removed,
         unpushed=found.unpushed,
+        conflicts=found.conflicts,
         checked_at=time.time(),
     )
     after = tuple(event.model_dump(exclude={"worktree_id", "checked_at"}).values())

@@ -8,7 +8,6 @@ from textual.content import Content
 from tui.widgets.line import clickable
 
 if TYPE_CHECKING:
-    from model.commands.changes import Changes
     from tui.screens.diff import Diff
 
 FOOTER: Final = (
@@ -19,23 +18,36 @@ FOOTER: Final = (
 """The actions at the foot, those that are wanted most first."""
 
 
-def title(
-    worktree: str, sides: Sequence[str], here: str, changes: "Changes | None", path: str
-) -> Content:
+def title(screen: "Diff", sides: Sequence[str], path: str) -> Content:
     """The worktree, the sides (a click shows one), a file, and what waits to be finished."""
-    base = changes.base if changes is not None else "base"
+    base = screen.changes.base if screen.changes is not None else "base"
     names = {"unstaged": "not staged", "staged": "staged", "branch": f"against {base}"}
-    parts = [Content.styled(worktree, "bold $accent"), Content("  ")]
+    parts = [Content.styled(screen.worktree.name, "bold $accent"), Content("  ")]
     for side in sides:
-        word = f"[{names[side]}]" if side == here else f" {names[side]} "
-        tone = "bold $foreground" if side == here else "$text-muted"
+        word = f"[{names[side]}]" if side == screen.side else f" {names[side]} "
+        tone = "bold $foreground" if side == screen.side else "$text-muted"
         parts.append(clickable(Content.styled(word, tone), f"screen.look_at('{side}')"))
     if path:
         parts.append(Content.styled(f" {path}", "bold $foreground"))
-    if changes is not None and changes.operation is not None:
-        words = f"  a {changes.operation} waits to be finished"
-        parts.append(Content.styled(words, "bold $warning"))
+    if words := _stopped(screen):
+        parts.append(Content.styled(f"  {words}", "bold $warning"))
     return Content.assemble(*parts)
+
+
+def _stopped(screen: "Diff") -> str:
+    """What stopped in the middle, and what it waits for."""
+    if screen.changes is None or screen.changes.operation is None:
+        return ""
+    left = _conflicts(screen)
+    waits = f"stopped: {_number(left, 'conflict')}" if left else "waits for its commit"
+    return f"{screen.changes.operation} {waits}"
+
+
+def _conflicts(screen: "Diff") -> int:
+    """Files whose conflict is not solved; only one of the sides lists them."""
+    if screen.side != "unstaged":
+        return screen.worktree.cached_conflict_count or 0
+    return sum(file.status == "conflicted" for file in screen.files.files)
 
 
 def counts(screen: "Diff") -> Content:
@@ -81,7 +93,9 @@ def _is_useful(action_id: str, screen: "Diff") -> bool:
             return screen.side == "staged" and has_files
         case "diff_comment" | "diff_mark" | "diff_next_hunk":
             return not screen.is_in_files and bool(screen.view.text.rows)
-        case "diff_resolve_conflicts" | "diff_abort_merge":
+        case "diff_resolve_conflicts":
+            return _conflicts(screen) > 0
+        case "diff_abort_merge":
             return screen.changes is not None and screen.changes.operation is not None
         case "diff_comments":
             return bool(screen.comments)

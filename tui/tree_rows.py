@@ -112,6 +112,8 @@ def worktree_parts(worktree: "Worktree", mark: Mark, *, folded: bool) -> Iterato
         yield f"  detached at {clean_line(worktree.detached_at)[:7]}", "muted"
     if worktree.running_scripts:
         yield f" ▶ {', '.join(worktree.running_scripts)}", Mark.RUNNING.role
+    if count := worktree.cached_conflict_count:
+        yield f" {count} conflict{'' if count == 1 else 's'}", "reason"
     if folded and mark is not Mark.IDLE:
         yield f" {mark.sign}", mark.role
     if worktree.label is not None and (word := clean_line(worktree.label.name)):

@@ -46,6 +46,8 @@ class GitStatus:
     branch_diff_removed: int
     changed_files: int
     """Files that are not committed as they are."""
+    conflicts: int
+    """Files among them in which a merge or a rebase found a conflict that is not solved yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class _WorkingTree:
     commit: str | None
     branch: str | None
     tracked: int
+    conflicts: int
     untracked: list[str]
 
 
@@ -95,6 +98,7 @@ async def worktree_status(path: Path, base: str, tips: BranchTips | None = None)
         branch_diff_added=compared.added,
         branch_diff_removed=compared.removed,
         changed_files=tree.tracked + len(tree.untracked),
+        conflicts=tree.conflicts,
     )
 
 
@@ -130,7 +134,7 @@ async def _working_tree(path: Path, *options: str) -> _WorkingTree:
 
 def _read_status(shown: Output) -> _WorkingTree:
     facts: dict[str, str] = {}
-    tracked = 0
+    tracked, conflicts = 0, 0
     untracked: list[str] = []
     for field in shown.fields:
         match field[0]:
@@ -139,13 +143,15 @@ def _read_status(shown: Output) -> _WorkingTree:
                 facts[key] = value
             case "?":
                 untracked.append(field[2:])
-            case _:
+            case sign:
                 tracked += 1
+                conflicts += sign == "u"
     head, commit = facts["branch.head"], facts["branch.oid"]
     return _WorkingTree(
         commit=None if commit == "(initial)" else commit,
         branch=None if head == "(detached)" else clean_line(head),
         tracked=tracked,
+        conflicts=conflicts,
         untracked=untracked,
     )
 

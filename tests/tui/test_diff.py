@@ -16,9 +16,11 @@ from model.commands.changes import ChangedFile, Changes, DiscardedFile, FileDiff
 from model.errors import SpinneyError
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
+from tui.screens.dialog import Confirm
 from tui.screens.diff import Diff
 from tui.screens.diff_comment import Comments, EditComment
 from tui.transcript_targets import Target
+from tui.widgets.key_hints import KeyHints
 
 PARSER = """\
 diff --git a/parser.py b/parser.py
@@ -54,6 +56,20 @@ def a_file(path: str, **fields: Any) -> ChangedFile:
     given: dict[str, Any] = {"old_path": None, "status": "modified", "added": 2, "removed": 1}
     given |= {"old_mode": "100644", "mode": "100644", "submodule": False, "path": path}
     return ChangedFile(**{**given, **fields})
+
+
+CONFLICT = """\
+diff --git a/parser.py b/parser.py
+--- a/parser.py
++++ b/parser.py
+@@ -1,2 +1,5 @@
+ import sys
++<<<<<<< HEAD
+ print(1)
++=======
++print(2)
++>>>>>>> theirs
+"""
 
 
 class Tree:
@@ -504,6 +520,35 @@ async def test_what_cannot_be_read_is_a_sentence_in_place(start: Start) -> None:
         )
         assert isinstance(app.screen, Diff)
         assert "git is not installed." in app.screen.view.render_line(1).text
+
+
+async def test_a_merge_that_stopped_is_told_with_its_conflicts_until_it_is_committed(
+    start: Start,
+) -> None:
+    tree = Tree()
+    tree.operation = "merge"
+    tree.files["unstaged"] = [a_file("parser.py", status="conflicted")]
+    tree.texts["parser.py"] = CONFLICT
+    async with start(tree.client, size=(80, 24)) as (app, pilot):
+        screen = await opened(app, pilot)
+        foot = screen.query_one(KeyHints)
+        assert "merge stopped: 1 conflict" in top(screen)
+        assert foot.text.startswith("enter open  o resolve  b abort")
+        await pilot.press("o")
+        await until(pilot, lambda: tree.client.called("send_chat_message"))
+        assert "- parser.py" in tree.client.called("send_chat_message")[0]["message"]
+        tree.files = {"unstaged": [], "staged": [a_file("parser.py")], "branch": []}
+        screen.load()
+        await until(pilot, lambda: "merge waits for its commit" in top(screen))
+        assert foot.text.startswith("b abort")
+        tree.client.answers["abort_merge"] = lambda given: "merge"
+        await pilot.press("b")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("enter", "y")
+        await until(pilot, lambda: tree.client.called("abort_merge") == [{"worktree_id": "w1"}])
+        tree.operation = None
+        screen.load()
+        await until(pilot, lambda: "merge" not in top(screen) and "abort" not in foot.text)
 
 
 async def test_on_a_narrow_screen_one_pane_stands_at_a_time(start: Start) -> None:

@@ -107,6 +107,8 @@ async def test_rows_tell_what_becomes_of_worktrees_and_how_they_are_labelled(sta
             a_worktree(id="w4", name="four", created_at=4, status="missing"),
             a_worktree(id="w5", name="alpha", created_at=5, session_type="base"),
             a_worktree(id="w6", name="six", created_at=6, detached_at="0123456789"),
+            a_worktree(id="w8", name="eight", created_at=8, cached_conflict_count=2,
+                       cached_behind_count=1),
             a_worktree(id="w7", name="seven", created_at=7,
                        label=Label(name="[bold]\x1b[31mlong label", color="nonsense")),
         )
@@ -120,6 +122,7 @@ async def test_rows_tell_what_becomes_of_worktrees_and_how_they_are_labelled(sta
             "(base) alpha",
             "six  detached at 0123456",
             "seven [bold]long …",
+            "eight 2 conflicts ↓1",
         ]
         await pilot.pause()
         rows = app.main.projects.render_lines(app.main.projects.size.region)

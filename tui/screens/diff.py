@@ -314,7 +314,7 @@ class Diff(FullScreen):
         # Where only one pane has room, the name of the file that it shows is not in sight.
         alone = self.has_class("narrow") and not self.has_class("files-open")
         sides = (self.side,) if alone else SIDES
-        left = title(self.worktree.name, sides, self.side, self.changes, self.path if alone else "")
+        left = title(self, sides, self.path if alone else "")
         self.query_one("#top", Line).show(left, counts(self))
         self.show_keys()
 

@@ -26,6 +26,7 @@ from tests.model.git.made_repository import Repository
 CLEAN = GitStatus(
     branch="main", commit=None, ahead=0, behind=0, unpushed=0, uncommitted_added=0,
     uncommitted_removed=0, branch_diff_added=0, branch_diff_removed=0, changed_files=0,
+    conflicts=0,
 )  # fmt: skip
 
 
@@ -45,6 +46,21 @@ async def test_staged_unstaged_and_untracked_lines_are_counted_once_each(
     assert (status.uncommitted_added, status.uncommitted_removed) == (2 + 2 + 3, 1)
     assert status.changed_files == 3
     assert await uncommitted_files(repository.root) == 3
+
+
+async def test_conflicts_are_counted_until_they_are_solved(repository: Repository) -> None:
+    repository.git("checkout", "--quiet", "-b", "theirs")
+    repository.write("read.me", "theirs\n")
+    repository.git("commit", "--quiet", "--all", "--message", "Theirs")
+    repository.git("checkout", "--quiet", "main")
+    repository.write("read.me", "ours\n")
+    repository.git("commit", "--quiet", "--all", "--message", "Ours")
+    with pytest.raises(AssertionError):  # it stops
+        repository.git("merge", "--quiet", "theirs")
+    assert (await worktree_status(repository.root, "main")).conflicts == 1
+    repository.git("add", "read.me")
+    status = await worktree_status(repository.root, "main")
+    assert (status.conflicts, status.changed_files) == (0, 1)
 
 
 async def test_binary_and_very_large_files_count_no_lines(repository: Repository) -> None:
