@@ -1,5 +1,6 @@
 """Spinney as a program: started the way a person starts it, in a home of its own."""
 
+import asyncio
 import fcntl
 import json
 import os
@@ -11,12 +12,17 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from model.client.here import found_door
+from model.client.remote import RemoteClient
+from model.client.words import arguments_from
+from model.paths import Directories
 from model.running import running_here, wait_for_end
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -146,10 +152,35 @@ class Program:
         )
 
     def call(self, name: str, *arguments: str) -> Any:
-        """The result of a command that succeeds."""
+        """The result of a command that succeeds, asked for as `spinney call` does; from here, which
+        takes hundredths of a second where the start of a process takes most of one."""
+        places = Directories(self.config, self.data, self.home)
+
+        async def asked() -> Any:
+            client = RemoteClient(*found_door(places))
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    return await client.call_raw(name, arguments_from(list(arguments)))
+            finally:
+                await client.close()
+
+        # A test may have a loop of its own in this thread.
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, asked()).result()
+
+    def called(self, name: str, *arguments: str) -> Any:
+        """The result of a command that succeeds, as `spinney call` prints it."""
         ran = self.run("call", name, *arguments)
         assert ran.returncode == 0, ran.stderr
         return json.loads(ran.stdout)
+
+    def ready_worktree(self, repository: Path) -> dict[str, Any]:
+        """A worktree of a new project, once agents can work in it."""
+        project = self.call("add_project", f"path={repository}")
+        made: dict[str, Any] = self.call("create_worktree", f"projectId={project['id']}")
+        named = f"worktreeId={made['id']}"
+        until(lambda: self.call("get_worktree", named)["status"] == "ready", "it is ready")
+        return made
 
     def made_repository(self, name: str = "alpha") -> Path:
         """A repository with one commit of all that lies in its folder."""
@@ -230,6 +261,14 @@ class Program:
             line = next_line(process, PATIENCE)
             assert line, "it did not answer: " + process.communicate(timeout=PATIENCE)[1]
             yield Serving(process, **json.loads(line))
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    """Ask until it holds; for other processes, which tell nothing by themselves."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"waited in vain until {what}"
+        time.sleep(0.05)
 
 
 def next_line(process: "subprocess.Popen[str]", seconds: float) -> str:

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -200,23 +201,25 @@ def test_a_killed_server_is_not_taken_for_a_running_one(spinney: Program) -> Non
 # Commands from outside ---------------------------------------------------------------------------
 
 
-@pytest.fixture
-def served(spinney: Program) -> Iterator[Program]:
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """One that is asked by all that leave each other alone."""
+    spinney = Program(tmp_path_factory.mktemp("served"))
     with spinney.serving():
         yield spinney
 
 
 def test_call_prints_the_result_as_json(served: Program) -> None:
     repository = served.made_repository()
-    added = served.call("add_project", f"path={repository}")
+    added = served.called("add_project", f"path={repository}")
     assert added["path"] == str(repository)
-    assert served.call("list_projects") == [added]
+    assert served.called("list_projects") == [added]
 
 
 def test_call_takes_values_as_json_and_whole_objects(served: Program) -> None:
-    changed = served.call("update_preferences", 'changes={"theme": "dark"}')
+    changed = served.called("update_preferences", 'changes={"theme": "dark"}')
     assert changed["theme"] == "dark"
-    changed = served.call("update_preferences", '{"changes": {"theme": "light"}}')
+    changed = served.called("update_preferences", '{"changes": {"theme": "light"}}')
     assert changed["theme"] == "light"
 
 
@@ -290,11 +293,12 @@ def test_events_ends_quietly_when_nobody_reads_it(served: Program) -> None:
     with served.started("events") as following:
         assert following.stdout is not None and following.stderr is not None
         following.stdout.close()
-        for size in range(12, 24):
-            served.call("update_preferences", f'changes={{"ui_font_size": {size}}}')
-            if following.poll() is not None:
+        for size in range(12, 72):
+            served.call("update_preferences", f'changes={{"ui_font_size": {size % 12 + 12}}}')
+            with suppress(subprocess.TimeoutExpired):
+                following.wait(timeout=0.5)
                 break
-        assert following.wait(timeout=PATIENCE) == 0
+        assert following.poll() == 0
         assert following.stderr.read() == ""
 
 

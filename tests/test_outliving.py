@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,7 @@ import psutil
 import pytest
 
 from model.running import running_here
-from tests.program import PATIENCE, OnTerminal, Program
+from tests.program import PATIENCE, OnTerminal, Program, until
 
 STREAM = "/demo stream 200000 50"
 BACK = b"\x1b[?1049l"
@@ -37,19 +36,9 @@ def pid_of(spinney: Program) -> int:
     return running.pid
 
 
-def until(condition: Callable[[], object], what: str) -> None:
-    """Ask until it holds; for other processes, which tell nothing by themselves."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, f"waited in vain until {what}"
-        time.sleep(0.05)
-
-
 def session_at_work(spinney: Program) -> str:
     """A session in a new repository whose agent writes for hours; its id."""
-    project = spinney.call("add_project", f"path={spinney.made_repository()}")
-    worktree = spinney.call("create_worktree", f"projectId={project['id']}")
-    until(lambda: (Path(worktree["path"]) / ".git").exists(), "the worktree is made")
+    worktree = spinney.ready_worktree(spinney.made_repository())
     session = spinney.call("create_session", f"worktreeId={worktree['id']}")
     spinney.call("send_chat_message", f"sessionId={session['id']}", f"message={STREAM}")
     return str(session["id"])

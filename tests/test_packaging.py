@@ -126,7 +126,7 @@ def test_doctor_works_among_traps(spinney: Program) -> None:
 
 def test_it_serves_commands_and_the_page_among_traps(spinney: Program) -> None:
     with spinney.serving() as server:
-        assert spinney.call("list_projects") == []
+        assert spinney.called("list_projects") == []
         with urllib.request.urlopen(server.base_url, timeout=PATIENCE) as page:
             assert page.status == 200
             assert b"<html" in page.read()
@@ -136,15 +136,15 @@ def test_its_demo_agent_works_in_a_repository_that_holds_traps(spinney: Program)
     lay_traps(spinney.place / "alpha")
     repository = spinney.made_repository("alpha")
     with spinney.serving("--demo"):
-        project = spinney.call("add_project", f"path={repository}")
-        worktree = spinney.call("create_worktree", f"projectId={project['id']}")
-        _eventually(lambda: spinney.call("get_worktree", f"worktreeId={worktree['id']}"), "ready")
-        session = spinney.call(
+        project = spinney.called("add_project", f"path={repository}")
+        worktree = spinney.called("create_worktree", f"projectId={project['id']}")
+        _eventually(lambda: spinney.called("get_worktree", f"worktreeId={worktree['id']}"), "ready")
+        session = spinney.called(
             "create_session", f"worktreeId={worktree['id']}", "backend=demo", "executionMode=yolo"
         )
         named = f"sessionId={session['id']}"
-        spinney.call("send_chat_message", named, "message=/demo write a.txt: Hello")
-        _eventually(lambda: spinney.call("get_session", named), "idle")
+        spinney.called("send_chat_message", named, "message=/demo write a.txt: Hello")
+        _eventually(lambda: spinney.called("get_session", named), "idle")
     assert (Path(worktree["path"]) / "a.txt").read_text().strip() == "Hello"
 
 

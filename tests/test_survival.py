@@ -13,7 +13,7 @@ import aiohttp
 import psutil
 import pytest
 
-from tests.program import PATIENCE, Program, Serving
+from tests.program import PATIENCE, Program, Serving, until
 
 
 @pytest.fixture
@@ -33,21 +33,11 @@ def repository(tmp_path: Path) -> Path:
 
 
 def session_in(program: Program, repository: Path) -> dict[str, Any]:
-    project = program.call("add_project", f"path={repository}")
-    worktree = program.call("create_worktree", f"projectId={project['id']}")
-    until(lambda: (Path(worktree["path"]) / ".git").exists(), "the worktree is made")
+    worktree = program.ready_worktree(repository)
     made: dict[str, Any] = program.call(
         "create_session", f"worktreeId={worktree['id']}", "executionMode=build"
     )
     return {**made, "worktree": worktree}
-
-
-def until(condition: Any, what: str) -> None:
-    """Ask until it holds; for other processes, which tell nothing by themselves."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, f"waited in vain until {what}"
-        time.sleep(0.05)
 
 
 def working_in(place: Path) -> list[psutil.Process]:
