@@ -15,7 +15,7 @@ from model.commands.doctor import BackendReport, Installation, get_installation,
 from model.commands.doctor import list_backends as list_backends_command
 from model.errors import SpinneyError
 from model.text import clean_line
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog, R, keys_line
 
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen
@@ -84,49 +84,66 @@ def _row(ok: bool | None, name: str, found: str, fix: str | None, remedy: str) -
     return parts
 
 
-class AboutScreen(Dialog[None]):
-    """The lines of `spinney doctor`, and what a report of a fault needs."""
+class Findings(Dialog[R]):
+    """A page of what is found, looked at anew as often as one likes."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "copy", show=False),
-        Binding("r", "look", show=False),
-    ]
-    CSS = "AboutScreen > .dialog { width: 100; }"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "look", show=False)]
 
-    def __init__(self, main: "MainScreen") -> None:
-        super().__init__("About Spinney")
+    def __init__(self, main: "MainScreen", title: str) -> None:
+        super().__init__(title)
         self._main = main
-        self.content = Content("Looking at programs and folders …")
+        self.content = Content("")
 
-    def body(self) -> list[Widget]:
+    def page(self, *keys: tuple[str, str]) -> list[Widget]:
         """What was found, and keys."""
         return [
             VerticalScroll(Static(self.content, id="found", markup=False), classes="page"),
-            Static(
-                keys_line(("↑ ↓", "scroll"), ("c", "copy"), ("r", "look again"), ("esc", "close")),
-                classes="keys",
-            ),
+            Static(keys_line(*keys), classes="keys"),
         ]
+
+    def told(self, found: Found) -> list[Part]:
+        """What stands on the page."""
+        raise NotImplementedError
 
     def on_mount(self) -> None:
         """Look."""
+        self.show([("Looking at programs and folders …\n", "$text-muted")])
         self.action_look()
 
     def action_look(self) -> None:
-        """Look anew."""
+        """Look anew, after something was installed."""
         self.run_worker(self._look(), exclusive=True)
 
     async def _look(self) -> None:
         try:
             found = await look(self._main)
         except SpinneyError as error:
-            self._show(Content(error.message))
-            return
-        self._show(Content.assemble(*_head(found), *rows(found), *_foot(found)))
+            self.show([error.message, "\n"])
+        else:
+            self.show(self.told(found))
 
-    def _show(self, content: Content) -> None:
-        self.content = content
-        self.query_one("#found", Static).update(content)
+    def show(self, parts: list[Part]) -> None:
+        """Put this on the page."""
+        self.content = Content.assemble(*parts)
+        self.query_one("#found", Static).update(self.content)
+
+
+class AboutScreen(Findings[None]):
+    """The lines of `spinney doctor`, and what a report of a fault needs."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "copy", show=False)]
+    CSS = "AboutScreen > .dialog { width: 100; }"
+
+    def __init__(self, main: "MainScreen") -> None:
+        super().__init__(main, "About Spinney")
+
+    def body(self) -> list[Widget]:
+        """What was found, and keys."""
+        return self.page(("↑ ↓", "scroll"), ("c", "copy"), ("r", "look again"), ("esc", "close"))
+
+    def told(self, found: Found) -> list[Part]:
+        """Version, programs, folders, the log and problems."""
+        return [*_head(found), *rows(found), *_foot(found)]
 
     def action_copy(self) -> None:
         """Copy it all as text."""

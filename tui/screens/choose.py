@@ -9,6 +9,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from model.text import clean_line
 from tui.screens.dialog import Dialog, keys_line
 
 
@@ -22,6 +23,14 @@ class Choice:
     color: str = ""
     """What the label is drawn in; empty: as text is."""
 
+    def row(self, present: str) -> Content:
+        """How a list shows it; `present`: the value that is marked."""
+        mark = "● " if self.value == present else "  "
+        parts = [(mark, "$text-accent"), (clean_line(self.label), self.color)]
+        if self.description:
+            parts.append((f"  {clean_line(self.description)}", "$text-muted"))
+        return Content.assemble(*parts)
+
 
 class Choose(Dialog[str]):
     """Choose one; the present one is marked."""
@@ -33,20 +42,13 @@ class Choose(Dialog[str]):
 
     def body(self) -> list[Widget]:
         """The list and its keys."""
-        options = [Option(self._shown(choice), id=choice.value) for choice in self.choices]
+        options = [Option(c.row(self.present), id=c.value) for c in self.choices]
         return [
             OptionList(*options, markup=False, compact=True),
             Static(
                 keys_line(("↑ ↓", "move"), ("enter", "choose"), ("esc", "cancel")), classes="keys"
             ),
         ]
-
-    def _shown(self, choice: Choice) -> Content:
-        mark = "● " if choice.value == self.present else "  "
-        parts = [(mark, "$text-accent"), (choice.label, choice.color)]
-        if choice.description:
-            parts.append((f"  {choice.description}", "$text-muted"))
-        return Content.assemble(*parts)
 
     def on_mount(self) -> None:
         """Begin at the present one."""

@@ -3,72 +3,48 @@
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
-from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
-from model.errors import SpinneyError
 from model.text import clean_line
-from tui.screens.about import Found, Part, look, rows
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.about import Findings, Found, Part, rows
 
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen
 
 
-class FirstRun(Dialog[str]):
+class FirstRun(Findings[str]):
     """What was found. The result is the action that is wanted next; none: to look around."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "add", show=False),
-        Binding("r", "look", show=False),
         Binding("ctrl+q", "dismiss('quit')", show=False),
     ]
     CSS = "FirstRun > .dialog { width: 88; }"
 
     def __init__(self, main: "MainScreen", *, welcome: bool) -> None:
-        super().__init__("Welcome to Spinney" if welcome else "Programs")
-        self._main = main
+        super().__init__(main, "Welcome to Spinney" if welcome else "Programs")
         self._welcome = welcome
-        self.content = Content("")
 
     def body(self) -> list[Widget]:
         """What was found, and keys."""
         add = ("enter", "add it" if self._offers else "add a project")
         keys = [add] if self._welcome else []
         keys += [("r", "look again"), ("esc", "look around" if self._welcome else "close")]
-        return [
-            VerticalScroll(Static(id="found", markup=False), classes="page"),
-            Static(keys_line(*keys), classes="keys"),
-        ]
+        return self.page(*keys)
 
     @property
     def _offers(self) -> bool:
         return self._main.offered is not None and not self._main.state.projects
 
-    def on_mount(self) -> None:
-        """Look."""
-        self._show([("Looking for programs …\n", "$text-muted")])
-        self.action_look()
+    def told(self, found: Found) -> list[Part]:
+        """Programs, and what to do about those that are missing."""
+        return [*rows(found, brief=True), *self._advice(found)]
 
-    def action_look(self) -> None:
-        """Look anew, after something was installed."""
-        self.run_worker(self._look(), exclusive=True)
-
-    async def _look(self) -> None:
-        try:
-            found = await look(self._main)
-        except SpinneyError as error:
-            self._show([error.message, "\n"])
-            return
-        self._show([*rows(found, brief=True), *self._advice(found)])
-
-    def _show(self, parts: list[Part]) -> None:
+    def show(self, parts: list[Part]) -> None:
+        """Put this on the page, between a greeting and the way without any program."""
         demo = ("spinney demo", "bold $accent")
-        trying = ("\nTo try it without any of these, leave and run: ", demo)
-        self.content = Content.assemble(*self._greeting(), *parts, *trying)
-        self.query_one("#found", Static).update(self.content)
+        trying: list[Part] = ["\nTo try it without any of these, leave and run: ", demo]
+        super().show([*self._greeting(), *parts, *trying])
 
     def _greeting(self) -> list[Part]:
         if not self._welcome:

@@ -16,7 +16,8 @@ from model.commands.preferences import update_preferences
 from model.errors import SpinneyError
 from tui.key_names import all_shown
 from tui.keymap import ACTIONS, BY_ID, Action, keys_of
-from tui.screens.dialog import Confirm, Dialog, keys_line
+from tui.screens.dialog import Confirm, keys_line
+from tui.screens.filtered import Filtered
 from tui.screens.keys_rules import clash, refusal
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 TITLE_WIDTH = 42
 
 
-class KeysScreen(Dialog[None]):
+class KeysScreen(Filtered):
     """Every action with its keys; letters filter."""
 
     CSS = """
@@ -42,13 +43,12 @@ class KeysScreen(Dialog[None]):
         Binding("plus", "add", show=False),
         Binding("delete", "reset", show=False),
         Binding("ctrl+r", "reset_all", show=False),
-        Binding("backspace", "shorten", show=False),
     ]
+    NO_LETTERS = "+"
 
     def __init__(self, main: "MainScreen") -> None:
         super().__init__("Keys")
         self._main = main
-        self._words = ""
 
     def body(self) -> list[Widget]:
         """Filter, actions, the name of the one under the cursor, keys."""
@@ -70,9 +70,9 @@ class KeysScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         """Show all, and follow what any client changes."""
-        self._main.spinney.preferences_changed.subscribe(self, lambda _: self._fill())
+        self._main.spinney.preferences_changed.subscribe(self, lambda _: self.fill())
         self._list.focus()
-        self._fill()
+        self.fill()
 
     @property
     def _list(self) -> OptionList:
@@ -88,21 +88,20 @@ class KeysScreen(Dialog[None]):
         option = self._list.highlighted_option
         return BY_ID.get(option.id or "") if option is not None else None
 
-    def _fill(self) -> None:
+    def fill(self) -> None:
+        """The actions that the filter leaves."""
         present = self.action.id if self.action is not None else ""
         found = [action for action in ACTIONS if self._is_found(action)]
         self._list.set_options([Option(self._row(action), id=action.id) for action in found])
         ids = [action.id for action in found]
         self._list.highlighted = ids.index(present) if present in ids else 0 if ids else None
-        words = (self._words, "bold") if self._words else ("letters filter", "$text-muted")
-        count = (f"  {len(found)} of {len(ACTIONS)}", "$text-muted")
-        self.query_one("#filter", Static).update(Content.assemble(("❯ ", "$accent"), words, count))
+        self.tell_filter(f"{len(found)} of {len(ACTIONS)}")
         self._show_about()
 
     def _is_found(self, action: Action) -> bool:
         keys = all_shown(keys_of(action.id, self._overrides))
         text = f"{action.id} {action.title} {keys}".lower()
-        return all(word in text for word in self._words.lower().split())
+        return all(word in text for word in self.words.lower().split())
 
     def _row(self, action: Action) -> Content:
         own = action.id in self._overrides
@@ -120,29 +119,6 @@ class KeysScreen(Dialog[None]):
             where = "" if action.where == "everywhere" else f" Works in: {action.where}."
             about = f"{action.id} in the preference keybindings. Built-in key: {builtin}.{where}"
         self.query_one("#about", Static).update(about)
-
-    # Filter -------------------------------------------------------------------------------------
-
-    def on_key(self, event: events.Key) -> None:
-        """Letters filter."""
-        if event.is_printable and event.character is not None and event.character != "+":
-            event.stop()
-            self._filter(self._words + event.character)
-
-    def _filter(self, words: str) -> None:
-        self._words = words.lstrip()
-        self._fill()
-
-    def action_shorten(self) -> None:
-        """Take back a letter of the filter."""
-        self._filter(self._words[:-1])
-
-    def action_leave(self) -> None:
-        """End the filter, then the screen."""
-        if self._words:
-            self._filter("")
-        else:
-            self.dismiss(None)
 
     # Changing -----------------------------------------------------------------------------------
 

@@ -5,13 +5,11 @@ from typing import ClassVar, Final
 
 from textual import on
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from model.errors import SpinneyError
-from model.text import clean_line
 from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog, keys_line
 
@@ -97,7 +95,7 @@ class Pick(Dialog[Choice]):
         if self._own and typed and all(entry.value != typed for entry in found):
             self.shown.append(Choice(typed, f"{self._own} “{typed}”"))
         self._list.clear_options()
-        self._list.add_options([Option(self._row(entry)) for entry in self.shown])
+        self._list.add_options([Option(entry.row(self.present)) for entry in self.shown])
         values = [entry.value for entry in self.shown]
         if self.shown:
             at = values.index(self.present) if not words and self.present in values else 0
@@ -122,13 +120,6 @@ class Pick(Dialog[Choice]):
     def marked(self) -> Choice | None:
         """The entry that enter takes."""
         return self.shown[self._list.highlighted or 0] if self.shown else None
-
-    def _row(self, entry: Choice) -> Content:
-        mark = "● " if entry.value == self.present else "  "
-        parts = [(mark, "$accent"), (clean_line(entry.label), "")]
-        if entry.description:
-            parts.append((f"  {clean_line(entry.description)}", "$text-muted"))
-        return Content.assemble(*parts)
 
     def action_move(self, rows: int) -> None:
         """Mark another entry."""

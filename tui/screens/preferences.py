@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import events, on
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -15,7 +15,8 @@ from model.errors import SpinneyError
 from model.preferences_fields import PreferenceField, preference_fields
 from tui.screens import preference_editors as editors
 from tui.screens import preferences_rows as rows
-from tui.screens.dialog import Confirm, Dialog, keys_line
+from tui.screens.dialog import Confirm, keys_line
+from tui.screens.filtered import Filtered
 
 if TYPE_CHECKING:
     from model.preferences import Preferences
@@ -25,7 +26,7 @@ _TELLS_TOO_MUCH = ("list", "object")
 """Kinds that hold more than one can write again by heart: asked about before they are reset."""
 
 
-class PreferencesScreen(Dialog[None]):
+class PreferencesScreen(Filtered):
     """The settings in groups; letters filter, the keys at the foot change."""
 
     CSS = """
@@ -44,13 +45,11 @@ class PreferencesScreen(Dialog[None]):
         Binding("left", "step(-1)", show=False),
         Binding("right", "step(1)", show=False),
         Binding("delete", "reset", show=False),
-        Binding("backspace", "shorten", show=False),
     ]
 
     def __init__(self, main: "MainScreen", words: str = "") -> None:
-        super().__init__("Preferences")
+        super().__init__("Preferences", words)
         self._main = main
-        self._words = words
         self._wanted: dict[str, Any] = {}
         """Values that were asked for and are not confirmed yet: presses may be quicker."""
 
@@ -72,7 +71,7 @@ class PreferencesScreen(Dialog[None]):
         """Show all, and follow what any client changes."""
         self._main.spinney.preferences_changed.subscribe(self, self._follow)
         self._list.focus()
-        self.call_after_refresh(self._fill)
+        self.call_after_refresh(self.fill)
 
     # What is shown ------------------------------------------------------------------------------
 
@@ -93,7 +92,7 @@ class PreferencesScreen(Dialog[None]):
     def _value(self, key: str) -> Any:
         return self._wanted.get(key, getattr(self._preferences, key))
 
-    def _fill(self) -> None:
+    def fill(self) -> None:
         """The settings that the filter leaves, under their groups."""
         present = self.field.key if self.field is not None else ""
         options: list[Option] = []
@@ -117,7 +116,7 @@ class PreferencesScreen(Dialog[None]):
         return [
             field
             for field in preference_fields().values()
-            if rows.found(self._words, field, rows.in_words(field, self._value(field.key), catalog))
+            if rows.found(self.words, field, rows.in_words(field, self._value(field.key), catalog))
         ]
 
     @property
@@ -132,11 +131,7 @@ class PreferencesScreen(Dialog[None]):
     def _show_filter(self) -> None:
         every = preference_fields().values()
         changed = sum(rows.is_changed(field, self._preferences) for field in every)
-        count = f"  {len(self._found())} of {len(every)}, {changed} changed"
-        words = (self._words, "bold") if self._words else ("letters filter", "$text-muted")
-        self.query_one("#filter", Static).update(
-            Content.assemble(("❯ ", "$accent"), words, (count, "$text-muted"))
-        )
+        self.tell_filter(f"{len(self._found())} of {len(every)}, {changed} changed")
 
     @on(OptionList.OptionHighlighted)
     def _show_details(self) -> None:
@@ -179,33 +174,19 @@ class PreferencesScreen(Dialog[None]):
     def on_resize(self) -> None:
         """The columns follow the width."""
         if self.is_mounted and self._list.options:
-            self.call_after_refresh(self._fill)
+            self.call_after_refresh(self.fill)
 
-    # Filter -------------------------------------------------------------------------------------
-
-    def on_key(self, event: events.Key) -> None:
-        """Letters filter."""
-        if self.has_class("editing") or not event.is_printable or event.character is None:
-            return
-        event.stop()
-        self._filter(self._words + event.character)
-
-    def _filter(self, words: str) -> None:
-        self._words = words.lstrip()
-        self._fill()
-
-    def action_shorten(self) -> None:
-        """Take back a letter of the filter."""
-        self._filter(self._words[:-1])
+    @property
+    def takes_letters(self) -> bool:
+        """Not while a value is written."""
+        return not self.has_class("editing")
 
     def action_leave(self) -> None:
         """End the editing, then the filter, then the screen."""
         if self.has_class("editing"):
             self._stop_editing()
-        elif self._words:
-            self._filter("")
         else:
-            self.dismiss(None)
+            super().action_leave()
 
     # Changing -----------------------------------------------------------------------------------
 
