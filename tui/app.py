@@ -23,7 +23,7 @@ from textual.theme import Theme
 from model.errors import SpinneyError
 from themes.loader import chrome
 from themes.terminal import theme_colors
-from tui import plain
+from tui import compositor, plain
 from tui.background import BackgroundTold, TerminalDriver
 from tui.beginning import Beginning
 from tui.clipboard import copied, copy_sequence, too_long
@@ -89,6 +89,7 @@ class SpinneyApp(App[None]):
         """What the program does once this screen has closed."""
         self.terminal = Terminal.of(os.environ if environ is None else environ)
         plain.switch(self.terminal.plain)
+        compositor.for_all_screens()
         self._wanted_theme: Literal["system", "light", "dark"] = "system"
         self._output_filters = filters(
             ascii_signs=self.terminal.ascii_signs,
