@@ -24,6 +24,7 @@ from server.http_api import HttpApi
 from server.limits import Limits
 from server.listening import listening_socket
 from server.static import StaticFiles
+from server.theme_css import theme_css
 from server.websocket import WebSockets
 
 if TYPE_CHECKING:
@@ -141,7 +142,8 @@ class Server:
         app = web.Application(middlewares=[entrance.admit], client_max_size=limits.body_size)
         app.on_response_prepare.append(add_headers)
         app.add_routes(HttpApi(self._workspace, door, self._run, limits).routes())
-        app.add_routes([web.get("/ws", sockets.serve), web.get("/{path:.*}", static.serve)])
+        app.add_routes([web.get("/ws", sockets.serve)])
+        app.add_routes([web.get("/theme.css", theme_css), web.get("/{path:.*}", static.serve)])
         runner = web.AppRunner(
             app,
             access_log=None,

@@ -10,8 +10,10 @@ import json
 import logging
 from collections import deque
 from collections.abc import Callable
+from typing import Final, Literal
 
 from model.bus import EventBus, Missed, Published, Reader
+from model.events import ContentDelta
 from server.limits import Limits
 
 _SLICE = 150
@@ -28,6 +30,9 @@ _PIECE = 64 * 1024
 _log = logging.getLogger(__name__)
 
 Encode = Callable[[Published], bytes]
+
+Form = Literal["plain", "numbered", "blocks"]
+"""How events are written: as the interface has them, numbered, or numbered without text."""
 
 
 def text_frame(payload: bytes) -> bytes:
@@ -63,21 +68,37 @@ def _numbered(entry: Published) -> bytes:
         return missed_frame(Missed(entry.seq, entry.seq))
 
 
+def _without_text(entry: Published) -> bytes:
+    """For a page, which gets text as blocks (`server.block_feed`)."""
+    event = entry.event
+    if isinstance(event, ContentDelta) and event.kind is None:
+        return b""
+    return _numbered(entry)
+
+
+_FORMS: Final[dict[Form, Encode]] = {
+    "plain": _plain,
+    "numbered": _numbered,
+    "blocks": _without_text,
+}
+
+
 class Connection:
     """One WebSocket's end: its cursor, and frames that wait for room in its socket."""
 
     def __init__(
-        self, transport: asyncio.Transport, reader: Reader, *, numbered: bool, limits: Limits
+        self, transport: asyncio.Transport, reader: Reader, *, form: Form, limits: Limits
     ) -> None:
         self.transport = transport
         self.reader = reader
-        self.numbered = numbered
+        self.form: Form = form
+        self.numbered = form != "plain"
         self.heard = asyncio.get_running_loop().time()
         self.pinged = self.heard
         self.room = asyncio.Event()
         """Set while the client takes what it is sent; else no more is read from it."""
         self.room.set()
-        self._form, self._encode = ("numbered", _numbered) if numbered else ("plain", _plain)
+        self._encode = _FORMS[form]
         self._limit = limits.buffer
         self._waiting: deque[bytes] = deque()
         self._buffered = 0
@@ -91,7 +112,7 @@ class Connection:
         if not self._waiting and reader.behind:
             if transport.get_write_buffer_size() > self._limit:
                 return False
-            joined = shared.joined(reader, self._form, self._encode)
+            joined = shared.joined(reader, self.form, self._encode)
             if joined is None:
                 self._take()
             else:
@@ -123,7 +144,7 @@ class Connection:
         entries, missed = self.reader.take()
         if missed is not None and self.numbered:
             self._waiting.append(missed_frame(missed))
-        frames = (entry.frame(self._form, self._encode) for entry in entries)
+        frames = (entry.frame(self.form, self._encode) for entry in entries)
         self._waiting.extend(frame for frame in frames if frame)
 
     def _write(self) -> None:
@@ -194,10 +215,12 @@ class Fanout:
 
         Nothing is written to one that was removed: its client has left.
         """
-        if connection not in self.connections:
-            return
         self.bus.seal()
-        if not connection.send(text_frame(payload), self._shared):
+        self.frame(connection, text_frame(payload))
+
+    def frame(self, connection: Connection, frame: bytes) -> None:
+        """As `send`, for what is a frame already and follows the events that are sealed."""
+        if connection in self.connections and not connection.send(frame, self._shared):
             self._leave_behind(connection)
 
     def close(self) -> None:

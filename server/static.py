@@ -1,7 +1,11 @@
-"""The page: every file of `web/` read once at start, so that no request names a path on disk."""
+"""The page: every file of `web/` read once at start, so that no request names a path on disk.
 
+What the page's own addresses get is the shell, which is asked for each time. All it names stands
+under a path with the hash of the whole folder and never changes, so a browser asks for it once.
+"""
+
+import gzip
 import hashlib
-import mimetypes
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,17 +17,39 @@ from model.errors import SpinneyError
 WEB = Path(__file__).parent / "web"
 
 CONTENT_SECURITY_POLICY = (
-    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src *; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "font-src 'self'; connect-src 'self'; media-src 'self'; manifest-src 'self'; "
+    "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types spinney"
 )
+
+_HEADERS = {"Content-Security-Policy": CONTENT_SECURITY_POLICY}
+
+_TYPES = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".wav": "audio/wav",
+    ".webmanifest": "application/manifest+json",
+}
+"""Our own: what the system's table says of them differs between machines."""
+
+_PACKED = {"text/html", "text/javascript", "text/css", "image/svg+xml", "application/manifest+json"}
 
 _PLACE_IN_THE_PAGE = re.compile(r"(/[\w-]{1,64}){0,8}/?", re.ASCII)
 """Addresses that the page itself understands; they all get `index.html`."""
+
+_AT_THE_ROOT = ("/sw.js", "/manifest.webmanifest")
+"""Files whose address must stay the same, and which are asked for anew each time."""
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
     content: bytes
+    packed: bytes | None
+    """Compressed, where that makes it shorter."""
     content_type: str
     etag: str
 
@@ -31,50 +57,79 @@ class _File:
 class StaticFiles:
     """Serves what was found in a folder; links that lead out of it are not followed."""
 
-    def __init__(self, files: dict[str, _File]) -> None:
+    def __init__(self, files: dict[str, _File], version: str) -> None:
         self._files = files
+        self.version = version
+        """Names this set of files; another set has another one."""
 
     @classmethod
     def read(cls, root: Path = WEB) -> "StaticFiles":
         """Read the folder; blocks."""
         root = root.resolve()
-        inside = (path for path in root.rglob("*") if path.is_file())
-        own = (path for path in inside if path.resolve().is_relative_to(root))
-        return cls({f"/{path.relative_to(root).as_posix()}": _read(path) for path in own})
+        inside = sorted(path for path in root.rglob("*") if path.is_file())
+        own = [path for path in inside if path.resolve().is_relative_to(root)]
+        contents = {f"/{path.relative_to(root).as_posix()}": path.read_bytes() for path in own}
+        version = hashlib.sha256()
+        for name, content in contents.items():
+            version.update(name.encode() + b"\0" + content + b"\0")
+        made = cls({}, version.hexdigest()[:16])
+        for name, content in contents.items():
+            if name == "/index.html":
+                # What only some views need lies deeper, and is loaded by them.
+                modules = [known for known in contents if re.fullmatch(r"/js/\w+\.js", known)]
+                content = made._shell(content, modules)
+            made._files[name] = made._file(name, content)
+        return made
 
     async def serve(self, request: web.Request) -> web.Response:
         """The file, the page for its own addresses, or a JSON 404."""
         # The path as it was sent: nothing is decoded, joined or normalised.
         path = request.raw_path.partition("?")[0]
-        file = self._files.get(path)
-        if file is not None and path != "/index.html":
-            return _answer(request, file, "no-cache")
-        of_the_page = _PLACE_IN_THE_PAGE.fullmatch(path) or path == "/index.html"
-        if of_the_page and not path.startswith(("/api/", "/ws/")):
+        prefix = f"/v/{self.version}"
+        if path.startswith(f"{prefix}/"):
+            file = self._files.get(path.removeprefix(prefix))
+            if file is not None:
+                return _answer(request, file, "public, max-age=31536000, immutable")
+        elif path in _AT_THE_ROOT and path in self._files:
+            return _answer(request, self._files[path], "no-cache")
+        elif not path.startswith(("/v/", "/api/", "/ws/")):
             index = self._files.get("/index.html")
-            if index is not None:
-                return _answer(request, index, "no-store")
+            if index is not None and (_PLACE_IN_THE_PAGE.fullmatch(path) or path == "/index.html"):
+                return _answer(request, index, "no-cache")
         raise SpinneyError("There is nothing at this address.", "not_found")
 
+    def _file(self, name: str, content: bytes) -> _File:
+        if name in _AT_THE_ROOT:
+            content = content.replace(b"{version}", self.version.encode())
+        kind = _TYPES.get(Path(name).suffix, "application/octet-stream")
+        packed = gzip.compress(content, 9, mtime=0) if kind in _PACKED else None
+        etag = hashlib.sha256(content).hexdigest()[:32]
+        return _File(content, packed, kind, etag)
 
-def _read(path: Path) -> _File:
-    content = path.read_bytes()
-    guessed = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    return _File(content, guessed, hashlib.sha256(content).hexdigest()[:32])
+    def _shell(self, content: bytes, modules: list[str]) -> bytes:
+        """The shell with the addresses of this version, and what its start needs named at once."""
+        loads = "".join(
+            f'<link rel="modulepreload" href="/v/{self.version}{name}">\n  ' for name in modules
+        )
+        return content.replace(b"{preload}", loads.encode()).replace(
+            b"{version}", self.version.encode()
+        )
 
 
 def _answer(request: web.Request, file: _File, caching: str) -> web.Response:
-    headers = {"Cache-Control": caching, "Content-Security-Policy": CONTENT_SECURITY_POLICY}
-    known = request.if_none_match or ()
-    if caching != "no-store" and any(etag.value == file.etag for etag in known):
+    headers = {**_HEADERS, "Cache-Control": caching, "Vary": "Accept-Encoding"}
+    if any(etag.value == file.etag for etag in request.if_none_match or ()):
         return web.Response(status=304, headers=headers)
+    body = file.content
+    if file.packed is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
+        body = file.packed
+        headers["Content-Encoding"] = "gzip"
     text = file.content_type.startswith("text/")
     response = web.Response(
-        body=file.content,
+        body=body,
         content_type=file.content_type,
         charset="utf-8" if text else None,
         headers=headers,
     )
-    if caching != "no-store":
-        response.etag = file.etag
+    response.etag = file.etag
     return response

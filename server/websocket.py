@@ -17,7 +17,8 @@ from model.commands import all as _all_commands  # noqa: F401 - registers them
 from model.commands.registry import Command, find_command
 from model.commands.sessions import send_chat_message
 from model.errors import SpinneyError, foreseen, session_not_found
-from server.fanout import Connection, Fanout, missed_frame, text_frame
+from server.block_feed import BlockFeed
+from server.fanout import Connection, Fanout, Form, missed_frame, text_frame
 from server.limits import Limits
 from server.wire import dump_result, error_body, parse_json
 
@@ -46,6 +47,7 @@ class WebSockets:
         self._workspace = workspace
         self._limits = limits
         self._fanout = Fanout(workspace.bus)
+        self._blocks = BlockFeed(workspace.bus, lambda: workspace.store.state, self._fanout.frame)
         self._open: dict[Connection, web.WebSocketResponse] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._watch = asyncio.create_task(self._keep_watch())
@@ -67,12 +69,15 @@ class WebSockets:
             raise SpinneyError("The client left during the upgrade.") from None
         if request.transport is None:
             return socket
-        connection = self._connect(request.transport, since)
+        is_page = since is not None and request.query.get("blocks") == "1"
+        form: Form = "blocks" if is_page else "plain" if since is None else "numbered"
+        connection = self._connect(request.transport, since, form)
         self._open[connection] = socket
         try:
             await self._listen(socket, connection)
         finally:
             del self._open[connection]
+            self._blocks.forget(connection)
             self._fanout.remove(connection)
         return socket
 
@@ -86,14 +91,15 @@ class WebSockets:
         """Close all connections because the server ends."""
         self._watch.cancel()
         await self.close(WSCloseCode.GOING_AWAY, "The server stops.")
+        self._blocks.close()
         self._fanout.close()
 
-    def _connect(self, transport: asyncio.Transport, since: int | None) -> Connection:
+    def _connect(self, transport: asyncio.Transport, since: int | None, form: Form) -> Connection:
         bus = self._workspace.bus
         bus.seal()
         unknown = since is not None and since > bus.seq
         reader = bus.reader(None if unknown else since or None)
-        connection = Connection(transport, reader, numbered=since is not None, limits=self._limits)
+        connection = Connection(transport, reader, form=form, limits=self._limits)
         if since is not None:
             payload = {
                 "seq": bus.seq,
@@ -110,7 +116,7 @@ class WebSockets:
 
     async def _listen(self, socket: web.WebSocketResponse, connection: Connection) -> None:
         clock = asyncio.get_running_loop().time
-        client = _Client(self._workspace, self._fanout, connection, self._tasks, own=self._own)
+        client = _Client(self, connection, own=self._own)
         commands = self._limits.commands
         async for message in socket:
             connection.heard = clock()
@@ -166,21 +172,14 @@ class WebSockets:
 class _Client:
     """What one client asked for. Nothing of it is kept when the connection ends."""
 
-    def __init__(
-        self,
-        workspace: "Workspace",
-        fanout: Fanout,
-        connection: Connection,
-        tasks: set[asyncio.Task[None]],
-        *,
-        own: bool,
-    ) -> None:
+    def __init__(self, sockets: WebSockets, connection: Connection, *, own: bool) -> None:
         self._own = own
         self.running = 0
-        self._workspace = workspace
-        self._fanout = fanout
+        self._workspace = sockets._workspace
+        self._fanout = sockets._fanout
+        self._blocks = sockets._blocks
+        self._tasks = sockets._tasks
         self._connection = connection
-        self._tasks = tasks
         self._ended = asyncio.Event()
 
     def take(self, text: str) -> None:
@@ -214,6 +213,9 @@ class _Client:
         kind = frame.get("type")
         if "command" not in frame and kind in ("send_message", "subscribe", "unsubscribe"):
             self._take_chat_message(frame, kind, request_id)
+            return
+        if "command" not in frame and kind == "show" and self._connection.form == "blocks":
+            self._show(frame.get("session_id"))
             return
         if "id" not in frame:
             raise SpinneyError("Missing field: id")
@@ -254,6 +256,14 @@ class _Client:
             self._connection.reader.unsubscribe(session_id)
         if request_id is not None:
             self._send({"type": "response", "id": request_id, "data": None})
+
+    def _show(self, session_id: object) -> None:
+        """A page looks at another session, or at none."""
+        if session_id is not None and not isinstance(session_id, str):
+            raise SpinneyError("Invalid field 'session_id': must be text")
+        if session_id is not None and session_id not in self._workspace.store.state.sessions:
+            raise session_not_found(session_id)
+        self._blocks.show(self._connection, session_id)
 
     def _start(
         self,

@@ -2,6 +2,7 @@
 
 from model.commands import (
     agent_commands,
+    blocks,
     changes,
     cloning,
     directories,
@@ -22,6 +23,7 @@ from model.commands import (
 
 __all__ = [
     "agent_commands",
+    "blocks",
     "changes",
     "cloning",
     "directories",

@@ -127,10 +127,17 @@ def bearer(token: str = TOKEN) -> dict[str, str]:
 
 
 async def connect(
-    server: Server, http: aiohttp.ClientSession, since: int | None = None, **options: Any
+    server: Server,
+    http: aiohttp.ClientSession,
+    since: int | None = None,
+    *,
+    blocks: bool = False,
+    **options: Any,
 ) -> Socket:
-    """Open a WebSocket with the token; numbered when `since` is given."""
+    """Open a WebSocket with the token; numbered when `since` is given, with `blocks` as a page."""
     params = {"token": TOKEN, **({} if since is None else {"since": str(since)})}
+    if blocks:
+        params["blocks"] = "1"
     url = f"{base_url(server)}/ws"
     return Socket(await http.ws_connect(url, params=params, max_msg_size=0, **options))
 

@@ -1,0 +1,57 @@
+"""Conversations as block trees, for a client that parses no Markdown: the page in the browser."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from model.blocks import as_json
+from model.commands.registry import command
+from model.commands.sessions import PAGE, get_messages
+from model.markdown import MarkdownStream, render
+from model.resources import Message, PlanBlock, TextBlock
+
+if TYPE_CHECKING:
+    from model.workspace import Workspace
+
+_TURN = 20
+"""Messages that are rendered before the loop has its turn again."""
+
+
+class MessageBlocksPage(BaseModel):
+    """A page of a conversation, oldest first; texts and plans have `blocks`, their trees."""
+
+    messages: list[dict[str, Any]]
+    total: int = 0
+
+
+@command
+async def get_message_blocks(
+    workspace: "Workspace", session_id: str, limit: int = PAGE, offset: int = 0
+) -> MessageBlocksPage:
+    """As `get_messages`, with every answer's text and plan also as block trees."""
+    page = await get_messages.function(workspace, session_id, limit, offset)
+    made: list[dict[str, Any]] = []
+    for number, message in enumerate(page.messages):
+        if number % _TURN == _TURN - 1:
+            await asyncio.sleep(0)
+        made.append(_with_blocks(message))
+    return MessageBlocksPage(messages=made, total=page.total)
+
+
+def _with_blocks(message: Message) -> dict[str, Any]:
+    fields = message.model_dump(mode="json")
+    if message.role == "user":
+        return fields
+    for block, told in zip(message.content, fields["content"], strict=True):
+        if isinstance(block, TextBlock | PlanBlock):
+            told["blocks"] = _blocks(block.text, is_open=message.status == "processing")
+    return fields
+
+
+def _blocks(text: str, *, is_open: bool) -> list[dict[str, Any]]:
+    if not is_open:
+        return [as_json(block) for block in render(text)]
+    stream = MarkdownStream()
+    stream.append(text)
+    return [as_json(block) for block in stream.blocks]

@@ -1,0 +1,174 @@
+// @ts-check
+// What all views share: the connection, the state, the place that is shown, and a word to the person.
+
+import { make, button } from "./dom.js";
+import { Connection } from "./net.js";
+import { go, hashOf, routeOf } from "./router.js";
+import { State, noChange } from "./state.js";
+
+/**
+ * @typedef {object} View one place of the page, alive while it is shown
+ * @property {string} title for the bar, the tab and screen readers
+ * @property {HTMLElement} element fills the room; made once
+ * @property {(change: import("./state.js").Change) => void} [changed] at most once a frame
+ * @property {(name: string, body: any) => void} [event] every event, at once; draw later
+ * @property {(snapshot: any) => void} [loaded] everything was read anew
+ * @property {() => void} [close] it is left
+ * @property {() => void} [focus] puts the keys where they belong
+ *
+ * @typedef {(app: App, route: import("./router.js").Route) => View} MakeView
+ */
+
+/** The page. */
+export class App {
+  state = new State();
+  /** @type {import("./net.js").Link} */ link = { state: "connecting" };
+  /** @type {View | null} */ view = null;
+  route = routeOf(location.hash);
+  /** @type {Map<string, MakeView>} */ #views = new Map();
+  /** @type {Set<(change: import("./state.js").Change) => void>} */ #followers = new Set();
+  /** @type {Set<(name: string, body: any) => void>} */ #listeners = new Set();
+  /** @type {Set<(link: import("./net.js").Link) => void>} */ #watchers = new Set();
+  #change = noChange();
+  #frame = 0;
+
+  constructor() {
+    this.connection = new Connection({
+      loaded: (snapshot) => this.#loaded(snapshot),
+      event: (name, body) => this.#event(name, body),
+      link: (link) => {
+        this.link = link;
+        for (const watcher of this.#watchers) watcher(link);
+      },
+    });
+    addEventListener("hashchange", () => this.show());
+  }
+
+  // Parts ------------------------------------------------------------------------------------------
+
+  /** @param {string} name @param {MakeView} make */
+  addView(name, make) {
+    this.#views.set(name, make);
+  }
+
+  /** Draw when something changed, at most once a frame. @param {(change: import("./state.js").Change) => void} follow */
+  follow(follow) {
+    this.#followers.add(follow);
+  }
+
+  /** Hear every event at once. @param {(name: string, body: any) => void} listen */
+  listen(listen) {
+    this.#listeners.add(listen);
+  }
+
+  /** Hear how the connection is. @param {(link: import("./net.js").Link) => void} watch */
+  watch(watch) {
+    this.#watchers.add(watch);
+    watch(this.link);
+  }
+
+  // Places -----------------------------------------------------------------------------------------
+
+  /** Show what the address names. */
+  show() {
+    if (!this.state.isLoaded) return;
+    this.route = routeOf(location.hash);
+    const make = this.#views.get(this.route.view) ?? this.#views.get("needs");
+    if (!make) return;
+    this.view?.close?.();
+    this.view = make(this, this.route);
+    const room = /** @type {HTMLElement} */ (document.getElementById("room"));
+    room.replaceChildren(this.view.element);
+    this.retitle();
+    document.body.dataset.view = this.route.view;
+    this.view.focus?.();
+    this.changed();
+  }
+
+  /** Show the view's title where it belongs, and how many sessions need a person. */
+  retitle() {
+    const title = this.view?.title ?? "Spinney";
+    const waiting = this.state.waiting().length;
+    document.title = `${waiting ? `(${waiting}) ` : ""}${title === "Spinney" ? title : `${title} · Spinney`}`;
+    const shown = document.getElementById("title");
+    if (shown && shown.textContent !== title) shown.textContent = title;
+  }
+
+  /** @param {string} view @param {string} [id] @param {Record<string, string>} [query] */
+  go(view, id, query) {
+    go(hashOf(view, id, query));
+  }
+
+  // Doing ------------------------------------------------------------------------------------------
+
+  /**
+   * Run a command; says itself what went wrong. Gives the result, or `undefined` where it failed.
+   * @param {string} command
+   * @param {Record<string, unknown>} [args]
+   * @returns {Promise<any>}
+   */
+  async run(command, args) {
+    try {
+      return (await this.connection.call(command, args)) ?? null;
+    } catch (error) {
+      this.say(/** @type {Error} */ (error).message, { bad: true });
+      return undefined;
+    }
+  }
+
+  /**
+   * Say something that goes away by itself.
+   * @param {string} text
+   * @param {{bad?: boolean, action?: [string, () => unknown]}} [how] `action`: a button's words and what it does
+   */
+  say(text, { bad = false, action } = {}) {
+    const box = /** @type {HTMLElement} */ (document.getElementById("toasts"));
+    const toast = make("p.toast", make("span", text), { role: bad ? "alert" : "status" });
+    if (bad) toast.classList.add("bad");
+    const gone = () => toast.remove();
+    if (action) toast.append(button(action[0], () => (gone(), action[1]())));
+    toast.append(button("✕", gone, ".quiet", { "aria-label": "Close" }));
+    box.append(toast);
+    while (box.children.length > 4) box.firstElementChild?.remove();
+    setTimeout(gone, bad ? 12000 : 6000);
+  }
+
+  // Following --------------------------------------------------------------------------------------
+
+  /** Draw at the next frame what concerns this change, or everything. @param {Partial<import("./state.js").Change>} [change] */
+  changed(change = { tree: true, preferences: true }) {
+    this.#change.tree ||= change.tree ?? false;
+    this.#change.preferences ||= change.preferences ?? false;
+    this.#frame ||= requestAnimationFrame(() => this.#draw());
+  }
+
+  /** @param {any} snapshot */
+  #loaded(snapshot) {
+    const isFirst = !this.state.isLoaded;
+    this.state.load(snapshot);
+    if (isFirst || !this.view) this.show();
+    else this.view.loaded?.(snapshot);
+    this.changed();
+    document.body.dataset.ready = "yes";
+  }
+
+  /** @param {string} name @param {any} body */
+  #event(name, body) {
+    this.state.apply(name, body, this.#change);
+    this.view?.event?.(name, body);
+    for (const listen of this.#listeners) listen(name, body);
+    const { ids, tree, preferences, queues } = this.#change;
+    if (ids.size || tree || preferences || queues.size) {
+      this.#frame ||= requestAnimationFrame(() => this.#draw());
+    }
+  }
+
+  #draw() {
+    this.#frame = 0;
+    const change = this.#change;
+    this.#change = noChange();
+    for (const follow of this.#followers) follow(change);
+    this.view?.changed?.(change);
+    this.retitle();
+  }
+}

@@ -1,0 +1,146 @@
+// @ts-check
+// Block trees of the server (`model/blocks.py`) become elements. No string is ever parsed as HTML:
+// element names, classes and attributes come from the closed lists below, text stays text.
+
+import { button, make } from "./dom.js";
+
+/**
+ * @typedef {{ text: string, bold?: boolean, italic?: boolean, strike?: boolean, code?: boolean, href?: string }} Span
+ * @typedef {[string, string?][]} CodeLine pieces of a line, each with its token class
+ * @typedef {any} Block see `as_json` there
+ */
+
+const LINK = /^(https?|mailto):/i;
+const CLASS = /^[a-z_]{1,40}$/;
+const LANGUAGE = /^[\w+#.-]{1,40}$/;
+
+/** @param {Block} block @returns {HTMLElement} */
+export function blockElement(block) {
+  switch (block.type) {
+    case "paragraph":
+      return make("p", spans(block.spans));
+    case "heading":
+      return make("p.heading", spans(block.spans), {
+        role: "heading",
+        "aria-level": String(Math.min(6, Math.max(1, block.level) + 2)),
+        "data-level": String(block.level),
+      });
+    case "code":
+      return codeElement(block);
+    case "list":
+      return listElement(block);
+    case "quote":
+      return make("blockquote", block.blocks.map(blockElement));
+    case "table":
+      return tableElement(block);
+    case "rule":
+      return make("hr");
+    default:
+      return make("p", JSON.stringify(block));
+  }
+}
+
+/** @param {Span[]} all */
+function spans(all) {
+  return all.map((span) => {
+    /** @type {Node} */
+    let made = document.createTextNode(span.text);
+    if (span.code) made = make("code", made);
+    if (span.bold) made = make("b", made);
+    if (span.italic) made = make("i", made);
+    if (span.strike) made = make("s", made);
+    if (span.href && LINK.test(span.href)) {
+      made = make("a", made, { href: span.href, target: "_blank", rel: "noopener noreferrer" });
+    }
+    return made;
+  });
+}
+
+/** @param {Block} block */
+function codeElement(block) {
+  const lines = make("code", block.lines.map(codeLine));
+  const label = LANGUAGE.test(block.language) ? block.language : "code";
+  const pre = make("pre", lines, { tabIndex: 0, role: "group", "aria-label": label });
+  const copy = button("copy", () => copyText(lines.textContent ?? "", copy), ".quiet.copy");
+  return make("figure.code", make("figcaption", make("span", block.language), copy), pre);
+}
+
+/** @param {CodeLine} line */
+export function codeLine(line) {
+  return make(
+    "span.line",
+    line.map(([text, kind]) => (kind && CLASS.test(kind) ? make("span", text, { className: `tok-${kind}` }) : text)),
+    "\n",
+  );
+}
+
+/** @param {Block} block */
+function listElement(block) {
+  const items = block.items.map((/** @type {Block[]} */ item) => make("li", item.map(blockElement)));
+  const list = make(block.ordered ? "ol" : "ul", items);
+  if (block.ordered && block.start !== 1) list.setAttribute("start", String(block.start));
+  if (block.tight) list.classList.add("tight");
+  if (block.continues) list.classList.add("continues");
+  return list;
+}
+
+/** @param {Block} block */
+function tableElement(block) {
+  /** @param {"td" | "th"} name @param {Span[][]} cells */
+  const row = (name, cells) =>
+    make("tr", cells.map((cell, place) => make(name, spans(cell), { className: `align-${block.aligns[place] ?? "left"}` })));
+  const table = make(
+    "table",
+    make("thead", row("th", block.header)),
+    make("tbody", block.rows.map((/** @type {Span[][]} */ cells) => row("td", cells))),
+  );
+  return make("div.table", table, { tabIndex: 0, role: "group", "aria-label": "table" });
+}
+
+/**
+ * Bring an element's children in step with a text's blocks, of which those from `from` on are new.
+ * Code that only grew (`from_line`) keeps the lines that it has.
+ * @param {HTMLElement} element
+ * @param {number} from
+ * @param {Block[]} blocks
+ */
+export function replaceBlocks(element, from, blocks) {
+  let [first, ...rest] = blocks;
+  const old = element.children[from];
+  if (first?.from_line !== undefined && old) {
+    growCode(old, first);
+    from += 1;
+    [first, ...rest] = rest;
+  }
+  while (element.children.length > from) element.lastElementChild?.remove();
+  if (first) element.append(blockElement(first), ...rest.map(blockElement));
+}
+
+/** @param {Element} figure @param {Block} block */
+function growCode(figure, block) {
+  const code = figure.querySelector("code");
+  if (!code) return;
+  while (code.children.length > block.from_line) code.lastElementChild?.remove();
+  code.append(...block.lines.map(codeLine));
+}
+
+/**
+ * Copy, also where the page has no secure context and so no clipboard of its own.
+ * @param {string} text
+ * @param {HTMLElement} [told] says for a moment that it was copied
+ */
+export async function copyText(text, told) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = make("textarea.aside", { value: text });
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  if (!told) return;
+  const words = told.textContent;
+  told.textContent = "copied";
+  setTimeout(() => (told.textContent = words), 1500);
+}

@@ -1,0 +1,178 @@
+// @ts-check
+// One message: who said it, its text as blocks, and its tools, each one line that opens.
+
+import { blockElement } from "./blocks.js";
+import { button, make } from "./dom.js";
+import { diffOf } from "./edits.js";
+
+/**
+ * @typedef {import("./state.js").Resource} Resource
+ *
+ * @typedef {object} Around what a message needs to know of its place
+ * @property {import("./app.js").App} app
+ * @property {string} sessionId
+ * @property {string} agent what people call the session's agent
+ */
+
+/** @param {Resource} message @param {Around} around */
+export function messageElement(message, around) {
+  const element = make("article.message", { id: `m-${message.id}`, "data-role": message.role });
+  fillMessage(element, message, around);
+  return element;
+}
+
+/** Draw all of a message, leaving folds open that were open. @param {HTMLElement} element @param {Resource} message @param {Around} around */
+export function fillMessage(element, message, around) {
+  const open = new Set([...element.querySelectorAll("details[open]")].map((fold) => /** @type {HTMLElement} */ (fold).dataset.index));
+  element.replaceChildren(
+    head(message, around),
+    ...message.content.map((/** @type {any} */ _, /** @type {number} */ index) => contentElement(message, index, around)),
+    ...(message.files ?? []).map((/** @type {string} */ path) => make("p.file", `▤ ${path}`)),
+    ...tail(message),
+  );
+  for (const fold of element.querySelectorAll("details")) fold.open ||= open.has(fold.dataset.index);
+}
+
+/** Draw one block of a message in its place. @param {HTMLElement} element @param {Resource} message @param {number} index @param {Around} around */
+export function fillContent(element, message, index, around) {
+  const old = element.querySelector(`:scope > [data-index="${index}"]`);
+  const block = message.content[index];
+  // A result stands with its tool, which may be the one of a sub-agent.
+  if (!old || block?.type === "tool_result" || block?.parent_tool_use_id) fillMessage(element, message, around);
+  else {
+    const made = contentElement(message, index, around);
+    if (old instanceof HTMLDetailsElement && made instanceof HTMLDetailsElement) made.open = old.open;
+    old.replaceWith(made);
+  }
+}
+
+/** @param {Resource} message @param {Around} around */
+function head(message, { agent }) {
+  const time = new Date(message.timestamp * 1000);
+  const clock = make("time", time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }), {
+    dateTime: time.toISOString(),
+    title: time.toLocaleString(),
+  });
+  return make("h3.who", message.role === "user" ? "you" : agent, " ", clock);
+}
+
+/** @param {Resource} message */
+function tail(message) {
+  const streaming = message.role === "assistant" && message.status === "processing";
+  return [
+    ...(streaming ? [make("p.pulse", "writing…")] : []),
+    ...(message.error ? [make("p.error", message.error.error, { role: "alert" })] : []),
+  ];
+}
+
+/** @param {Resource} message @param {number} index @param {Around} around @returns {HTMLElement} */
+function contentElement(message, index, around) {
+  const block = message.content[index] ?? {};
+  const made = drawn(message, block, around);
+  made.dataset.index = String(index);
+  return made;
+}
+
+/** @param {Resource} message @param {any} block @param {Around} around @returns {HTMLElement} */
+function drawn(message, block, around) {
+  switch (block.type) {
+    case "text":
+      return message.role === "user"
+        ? make("p.said", block.text)
+        : make("div.prose", (block.blocks ?? []).map(blockElement));
+    case "thinking":
+      return folded("thinking", [thought(block)], () => make("p.said", block.text));
+    case "tool_use":
+      return block.parent_tool_use_id ? hidden() : toolElement(message, block, around);
+    case "plan":
+      return make(
+        "section.plan",
+        make("h4", "Plan", block.approved ? ` · approved → ${block.approved}` : ""),
+        make("div.prose", (block.blocks ?? []).map(blockElement)),
+      );
+    case "question":
+      return questionElement(block);
+    case "image":
+      return make("p.file", `▧ ${block.path}`);
+    case "notice":
+      return make("p.notice", block.text);
+    default:
+      return hidden();
+  }
+}
+
+const hidden = () => make("span", { hidden: true });
+
+/** @param {any} block */
+const thought = (block) =>
+  block.seconds === null || block.seconds === undefined ? "thinking…" : `thought for ${Math.max(1, Math.round(block.seconds))} s`;
+
+/**
+ * A fold whose inside is made when it is opened first.
+ * @param {string} kind @param {(Node | string)[]} title @param {() => Node} inside
+ */
+export function folded(kind, title, inside) {
+  const fold = make("details", make("summary", title), { className: kind });
+  fold.addEventListener("toggle", () => fold.open && fold.children.length === 1 && fold.append(inside()));
+  return fold;
+}
+
+/** @param {Resource} message @param {any} block @param {Around} around */
+function toolElement(message, block, around) {
+  const result = message.content.find((/** @type {any} */ other) => other?.type === "tool_result" && other.tool_use_id === block.id);
+  const below = message.content.filter((/** @type {any} */ other) => other?.parent_tool_use_id === block.id && other.type === "tool_use");
+  const state = result ? (result.is_error ? "✗" : "✓") : message.status === "processing" ? "◌" : "";
+  const words = result ? (result.is_error ? "failed" : "done") : state && "running";
+  const title = [
+    make("b", block.name),
+    make("span.subject", subject(block.input ?? {})),
+    make("span.outcome", state, { title: words, "aria-label": words, role: "img" }),
+  ];
+  const fold = folded("tool", title, () => {
+    const edit = block.name === "edit" && typeof block.input?.new_content === "string";
+    return make(
+      "div.inside",
+      edit ? diffOf(block.input.old_content ?? "", block.input.new_content) : make("pre", inputText(block.input), { tabIndex: 0 }),
+      below.map((/** @type {any} */ child) => toolElement(message, child, around)),
+      result && output(result, block.id, around),
+    );
+  });
+  if (result?.is_error) fold.classList.add("failed");
+  return fold;
+}
+
+/** What a tool is about, in a few words. @param {Record<string, any>} input */
+function subject(input) {
+  const { file_path, command, pattern, url, path, description } = input;
+  return String(file_path ?? command ?? pattern ?? url ?? path ?? description ?? "").split("\n")[0];
+}
+
+/** @param {any} input */
+const inputText = (input) =>
+  typeof input?.command === "string" && Object.keys(input).length <= 2 ? input.command : JSON.stringify(input ?? {}, null, 2);
+
+/** @param {any} result @param {string} toolUseId @param {Around} around */
+function output(result, toolUseId, { app, sessionId }) {
+  const text = make("pre.output", result.content, { tabIndex: 0 });
+  if (result.is_error) text.classList.add("failed");
+  if (!result.truncated) return text;
+  const all = button("show all", async () => {
+    const whole = await app.run("get_tool_output", { sessionId, toolUseId, offset: 0, limit: 1_000_000 });
+    if (whole) text.textContent = whole.content;
+    if (whole) all.remove();
+  });
+  return make("div", text, all);
+}
+
+/** @param {any} block */
+function questionElement(block) {
+  const answers = typeof block.answer === "string" ? { "": block.answer } : (block.answer ?? {});
+  return make(
+    "section.asked",
+    block.questions.map((/** @type {any} */ one) => [
+      make("p", make("b", one.question)),
+      make("ul.tight", one.options.map((/** @type {any} */ option) => make("li", option.label))),
+      (answers[one.question] ?? answers[""]) && make("p.answer", `→ ${answers[one.question] ?? answers[""]}`),
+    ]).flat(),
+  );
+}

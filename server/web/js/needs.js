@@ -1,0 +1,53 @@
+// @ts-check
+// "Needs you": every plan, question and permission over all projects, to be answered right here.
+
+import { make, placeKeyed } from "./dom.js";
+import { requestCard } from "./cards.js";
+import { asks, markElement, markOf } from "./marks.js";
+import { hashOf } from "./router.js";
+
+/** @type {import("./app.js").MakeView} */
+export function needsView(app) {
+  const list = make("div.needs");
+  const rest = make("div.running");
+  const element = make("div.page", list, rest);
+
+  const draw = () => {
+    const waiting = app.state.waiting();
+    placeKeyed(list, waiting, (session) => session.id, (session, old) => {
+      if (old && old.dataset.request === (session.request?.id ?? "")) return old;
+      return needed(app, session);
+    });
+    if (!waiting.length) list.replaceChildren(make("p.hint", nobody(app)));
+    const running = app.state.running();
+    placeKeyed(rest, running.length ? [heading, ...running] : [], (item) => item.id, (item) =>
+      item === heading ? make("h2", "Running") : make("p", sessionLink(app, item)));
+  };
+  return { title: "Needs you", element, changed: (change) => change.tree && draw() };
+}
+
+const heading = { id: "heading" };
+
+/** @param {import("./app.js").App} app */
+function nobody(app) {
+  if (!app.state.projects.size) {
+    return "No projects yet. Add one in the terminal (f3), or run: spinney /path/to/repository";
+  }
+  return "Nobody needs you. What runs is shown below; all sessions are in the list at the left.";
+}
+
+/** @param {import("./app.js").App} app @param {import("./state.js").Resource} session */
+function needed(app, session) {
+  const card = make("section.needed", make("h2", sessionLink(app, session), ` ${asks(session)}`), requestCard(app, session));
+  card.dataset.request = session.request?.id ?? "";
+  return card;
+}
+
+/** A session by its name and place. @param {import("./app.js").App} app @param {import("./state.js").Resource} session */
+export function sessionLink(app, session) {
+  const { worktree, project } = app.state.placeOf(session);
+  const place = [project?.name, worktree?.name].filter(Boolean).join(" ▸ ");
+  return make("a.session", markElement(markOf(session)), make("b", session.name), make("small", place), {
+    href: hashOf("session", session.id),
+  });
+}

@@ -1,0 +1,199 @@
+// @ts-check
+// The way to Spinney: the token, the state at first, then events and calls over one WebSocket.
+// A lost connection comes back by itself and goes on after the last event that was heard.
+
+const FIRST_PAUSE = 1000;
+const LONGEST_PAUSE = 30000;
+const KEY = "spinney-token";
+
+/**
+ * @typedef {object} Listener
+ * @property {(snapshot: any) => void} loaded the whole state, at first and when events were missed
+ * @property {(name: string, body: any) => void} event
+ * @property {(link: Link) => void} link
+ *
+ * @typedef {object} Link how the connection is
+ * @property {"connecting" | "open" | "lost" | "refused"} state
+ * @property {number} [seconds] until the next try, while lost
+ * @property {string} [why]
+ */
+
+/** The token of this tab, or the one that was to be remembered. */
+export function knownToken() {
+  return sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY) ?? "";
+}
+
+/**
+ * Keep the token for this tab, or for this browser.
+ * @param {string} token
+ * @param {boolean} remember
+ */
+export function keepToken(token, remember) {
+  sessionStorage.setItem(KEY, token);
+  if (remember) localStorage.setItem(KEY, token);
+  else localStorage.removeItem(KEY);
+}
+
+/** One connection for the life of the page. */
+export class Connection {
+  /** @type {Listener} */ #on;
+  /** @type {WebSocket | null} */ #socket = null;
+  /** @type {Map<string, {resolve: (data: any) => void, reject: (error: Error) => void}>} */
+  #calls = new Map();
+  #lastId = 0;
+  #seq = 0;
+  #run = "";
+  #failures = 0;
+  /** @type {number | undefined} */ #timer;
+  #trying = false;
+  /** @type {string | null} */ #shown = null;
+
+  /** @param {Listener} on */
+  constructor(on) {
+    this.#on = on;
+    const now = () => document.visibilityState === "visible" && this.tryNow();
+    addEventListener("online", now);
+    document.addEventListener("visibilitychange", now);
+  }
+
+  get isOpen() {
+    return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
+  /** Load the state and connect, now. */
+  async start() {
+    clearTimeout(this.#timer);
+    if (this.#trying || this.isOpen) return;
+    this.#trying = true;
+    try {
+      if (!this.#run) await this.#load();
+      this.#open();
+    } catch (error) {
+      this.#trying = false;
+      if (error instanceof Refused) this.#on.link({ state: "refused", why: error.message });
+      else this.#comeBack();
+    }
+  }
+
+  /** Do not wait for the next try. */
+  tryNow() {
+    if (this.#failures) this.start();
+  }
+
+  /**
+   * Run a command. Fails with the sentence for the person; nothing is ever sent twice.
+   * @param {string} command
+   * @param {Record<string, unknown>} [args]
+   * @returns {Promise<any>}
+   */
+  call(command, args = {}) {
+    return new Promise((resolve, reject) => {
+      if (!this.isOpen) {
+        reject(new Error("Not connected. Nothing was sent; try again in a moment."));
+        return;
+      }
+      const id = String(++this.#lastId);
+      this.#calls.set(id, { resolve, reject });
+      this.#socket?.send(JSON.stringify({ id, command, args }));
+    });
+  }
+
+  /**
+   * From now on the text of this session's answers comes as blocks; `null` ends that.
+   * @param {string | null} sessionId
+   */
+  show(sessionId) {
+    this.#shown = sessionId;
+    if (this.isOpen) this.#socket?.send(JSON.stringify({ type: "show", session_id: sessionId }));
+  }
+
+  async #load() {
+    const token = knownToken();
+    /** @type {HeadersInit} */
+    const headers = token ? { Authorization: `Bearer ${token}` } : {};
+    const response = await fetch("/api/init", { headers, cache: "no-store" });
+    if (response.status === 401 || response.status === 403) {
+      const told = await response.json().catch(() => ({}));
+      throw new Refused(token ? (told.error ?? "This token is not accepted.") : "");
+    }
+    if (!response.ok) throw new Error(`Spinney answered ${response.status}`);
+    const snapshot = await response.json();
+    this.#seq = snapshot.seq;
+    this.#run = snapshot.run;
+    this.#on.loaded(snapshot);
+  }
+
+  #open() {
+    const query = new URLSearchParams({ since: String(this.#seq), blocks: "1" });
+    const token = knownToken();
+    if (token) query.set("token", token);
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}/ws?${query}`);
+    this.#socket = socket;
+    socket.onmessage = (message) => this.#take(JSON.parse(message.data));
+    socket.onclose = () => this.#closed();
+  }
+
+  #closed() {
+    this.#trying = false;
+    for (const call of this.#calls.values()) {
+      call.reject(new Error("The connection was lost before the answer came. Look before you try again."));
+    }
+    this.#calls.clear();
+    this.#comeBack();
+  }
+
+  #comeBack() {
+    const pause = Math.min(FIRST_PAUSE * 2 ** this.#failures++, LONGEST_PAUSE);
+    const wait = pause * (0.8 + 0.2 * Math.random());
+    // A refused upgrade looks like any other failure here; reading the state tells them apart.
+    if (this.#failures > 1) this.#run = "";
+    this.#on.link({ state: "lost", seconds: Math.max(1, Math.round(wait / 1000)) });
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.start(), wait);
+  }
+
+  /** @param {any} frame */
+  #take(frame) {
+    if (frame.type === "response" || frame.type === "error") {
+      const call = this.#calls.get(frame.id);
+      this.#calls.delete(frame.id);
+      if (frame.type === "response") call?.resolve(frame.data);
+      else call?.reject(Object.assign(new Error(frame.error), { kind: frame.error_type }));
+      return;
+    }
+    if (frame.seq) this.#seq = frame.seq;
+    const body = frame.data ?? frame.payload;
+    if (frame.event === "hello") this.#greeted(body);
+    else if (frame.event === "events-missed") this.#reload();
+    else this.#on.event(frame.event, body);
+  }
+
+  /** @param {{ run: string }} hello */
+  #greeted(hello) {
+    if (hello.run !== this.#run) {
+      this.#reload();
+      return;
+    }
+    this.#trying = false;
+    this.#failures = 0;
+    this.#on.link({ state: "open" });
+    if (this.#shown) this.show(this.#shown);
+  }
+
+  /** What happened meanwhile is not to be had: read everything again, on a new connection. */
+  #reload() {
+    this.#run = "";
+    this.#failures = 0;
+    const socket = this.#socket;
+    if (socket) socket.onclose = null;
+    socket?.close();
+    this.#socket = null;
+    this.#trying = false;
+    for (const call of this.#calls.values()) call.reject(new Error("The connection was renewed before the answer came."));
+    this.#calls.clear();
+    this.start();
+  }
+}
+
+class Refused extends Error {}

@@ -1,0 +1,74 @@
+// @ts-check
+// What stands around every view: the bar with the state of the connection, the drawer, the door.
+
+import { keepToken, knownToken } from "./net.js";
+
+/** @template {HTMLElement} T @param {string} id @returns {T} */
+const the = (id) => /** @type {T} */ (document.getElementById(id));
+
+/** @param {import("./app.js").App} app */
+export function shell(app) {
+  const menu = the("menu");
+  const drawer = () => document.body.classList.contains("drawer");
+  /** @param {boolean} open */
+  const open = (open) => {
+    document.body.classList.toggle("drawer", open);
+    menu.ariaExpanded = String(open);
+  };
+  menu.onclick = () => open(!drawer());
+  addEventListener("hashchange", () => open(false));
+  the("room").onclick = () => drawer() && open(false);
+  addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && drawer()) {
+      open(false);
+      menu.focus();
+    }
+  });
+  app.watch((link) => showLink(app, link));
+  app.follow(() => showNeeds(app));
+  door(app);
+}
+
+/** @param {import("./app.js").App} app @param {import("./net.js").Link} link */
+function showLink(app, link) {
+  const words = {
+    connecting: "connecting…",
+    open: "connected",
+    lost: `offline, next try in ${link.seconds} s`,
+    refused: "not signed in",
+  };
+  const shown = the("link");
+  shown.textContent = words[link.state];
+  shown.dataset.state = link.state;
+  the("door").hidden = link.state !== "refused";
+  the("room").hidden = link.state === "refused";
+  if (link.state === "refused") {
+    the("refused").textContent = link.why ?? "";
+    the("token").focus();
+  }
+}
+
+/** @param {import("./app.js").App} app */
+function showNeeds(app) {
+  const count = app.state.waiting().length;
+  const shown = the("needs");
+  shown.hidden = count === 0;
+  shown.textContent = `${count} need${count === 1 ? "s" : ""} you`;
+}
+
+/** @param {import("./app.js").App} app */
+function door(app) {
+  const form = /** @type {HTMLFormElement} */ (the("door"));
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    const token = /** @type {HTMLInputElement} */ (the("token"));
+    const remember = /** @type {HTMLInputElement} */ (the("remember"));
+    keepToken(token.value.trim(), remember.checked);
+    token.value = "";
+    app.connection.start();
+  };
+  the("token").oninput = () => {
+    the("refused").textContent = "";
+  };
+  if (!knownToken()) the("refused").textContent = "";
+}

@@ -1,0 +1,56 @@
+"""The colours of the page: made from the themes, for every pair of them."""
+
+import re
+
+import aiohttp
+import pytest
+
+from server.app import Server
+from tests.server.conftest import base_url
+from themes import loader
+
+
+async def sheet(server: Server, http: aiohttp.ClientSession, query: str = "") -> str:
+    response = await http.get(f"{base_url(server)}/theme.css{query}")
+    assert (response.status, response.content_type) == (200, "text/css")
+    return await response.text()
+
+
+async def test_it_needs_no_token_and_holds_both_chromes(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    text = await sheet(server, http)
+    for kind in ("dark", "light"):
+        chrome = loader.chrome(kind)
+        assert f"--ui-background: {chrome.ui['background']};" in text
+
+
+@pytest.mark.parametrize("name", loader.names())
+async def test_every_syntax_theme_colours_every_class(
+    server: Server, http: aiohttp.ClientSession, name: str
+) -> None:
+    kind = loader.syntax_theme(name).kind
+    text = await sheet(server, http, f"?{kind}={name}")
+    ground = loader.syntax_theme(name).ui["background"]
+    assert f"--code-background: {ground};" in text
+    [rules] = re.findall(r"^:root\[data-theme=.dark.\] \{(.*)\}$", text, re.MULTILINE)
+    assert set(re.findall(r"--tok-([a-z-]+): #", rules)) == {
+        token.replace("_", "-") for token in loader.syntax_theme(name).tokens
+    }
+
+
+async def test_an_unknown_theme_is_told(server: Server, http: aiohttp.ClientSession) -> None:
+    response = await http.get(base_url(server) + "/theme.css?dark=loom")
+    assert response.status == 404
+    assert "Choose one of" in (await response.json())["error"]
+
+
+async def test_it_is_asked_for_once_where_the_address_names_the_version(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    once = await http.get(base_url(server) + "/theme.css?v=1")
+    assert "immutable" in once.headers["Cache-Control"]
+    each_time = await http.get(base_url(server) + "/theme.css")
+    assert each_time.headers["Cache-Control"] == "no-cache"
+    known = {"If-None-Match": each_time.headers["ETag"]}
+    assert (await http.get(base_url(server) + "/theme.css", headers=known)).status == 304
