@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -18,6 +18,8 @@ from model.text import clean_line
 from tui.screens.dialog import Dialog, keys_line
 
 if TYPE_CHECKING:
+    from textual.worker import WorkType
+
     from model.commands.directories import Directory
 
 SENTENCE: Final = "The path of a git repository on this machine, or the URL of one to clone."
@@ -112,7 +114,9 @@ class AddProject(Dialog[WantedProject]):
             self._show(())
         else:
             read = partial(self._read, text)  # is never begun where another follows at once
-            self.run_worker(read, exclusive=True, group="read", exit_on_error=False)
+            self.run_worker(
+                cast("WorkType[None]", read), exclusive=True, group="read", exit_on_error=False
+            )
         enter = "clone it" if clones else "add it"
         tab = "next field" if clones else "complete"
         self._keys.update(keys_line(("enter", enter), ("tab", tab), ("esc", "cancel")))

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final, get_args
+from typing import TYPE_CHECKING, ClassVar, Final, cast, get_args
 
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -17,6 +17,8 @@ from tui.screens.dialog import Dialog, keys_line
 from tui.widgets.status_line import duration
 
 if TYPE_CHECKING:
+    from textual.worker import WorkType
+
     from model.scripts.running import ScriptRun
 
 NAMES: Final[tuple[ScriptName, ...]] = get_args(ScriptName)
@@ -101,7 +103,12 @@ class Scripts(Dialog[None]):
 
     def _look_again(self) -> None:
         if self.app.screen is self:
-            self.run_worker(self._look, group="look", exclusive=True, exit_on_error=False)
+            self.run_worker(
+                cast("WorkType[None]", self._look),
+                group="look",
+                exclusive=True,
+                exit_on_error=False,
+            )
 
     async def _look(self) -> None:
         name = self.script

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -19,6 +19,8 @@ from tui.screens.dialog import Dialog, keys_line
 from tui.tree_filter import occurrences
 
 if TYPE_CHECKING:
+    from textual.worker import WorkType
+
     from model.commands.search import SearchHit
     from model.state import State
 
@@ -105,7 +107,9 @@ class Search(Dialog["SearchHit"]):
         self._asked = limit
         self._tell("Searching …" if self._words.strip() else "")
         answered = partial(self._answered, limit)  # is never begun where another follows at once
-        self.run_worker(answered, exclusive=True, group="search", exit_on_error=False)
+        self.run_worker(
+            cast("WorkType[None]", answered), exclusive=True, group="search", exit_on_error=False
+        )
 
     async def _answered(self, limit: int) -> None:
         words = self._words.strip()
