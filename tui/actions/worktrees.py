@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from model.resources import Project, Worktree
     from tui.screens.main import MainScreen
 
-CREATION_LIMIT: Final = 600.0
-"""Seconds that making a worktree may take: large repositories check out for minutes."""
+CREATION_LIMIT: Final = 1200.0
+"""Seconds that making a worktree may take: a fetch, and a checkout of minutes where it is large."""
 
 _PALETTE: Final = {
     "#e5534b": "red",
@@ -109,22 +109,43 @@ async def _announced(
 
 
 async def _begin(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorktree) -> None:
-    """A session at once; its first message as soon as the worktree is there."""
+    """A session and its first message as soon as the worktree is there.
+
+    Until then the message is on the disk: whatever ends meanwhile, it is a draft of the worktree.
+    """
+    chat, session_id = screen.chat, ""
+    screen.open_place(Place("worktree", worktree.id))
+    chat.hand_over(worktree.id, wanted.message)
+    try:
+        if await _is_made(screen, worktree, wanted):
+            session_id = await _first_session(screen, worktree, wanted)
+            if wanted.message and screen.link is not None:
+                await screen.link.send(session_id, wanted.message)
+    except (SpinneyError, TimeoutError):
+        chat.give_back(worktree.id, wanted.message, to=session_id)
+        raise
+    chat.arrived(worktree.id, wanted.message)
+
+
+async def _is_made(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorktree) -> bool:
+    """Wait until it is. Where it cannot be, all that was filled in is there for the next try."""
     link = screen.link
     assert link is not None
-    screen.open_place(Place("worktree", worktree.id))
     state = await screen.mirror.until(
         lambda state: (
             worktree.id not in state.worktrees or state.worktrees[worktree.id].status != "creating"
         ),
         within=CREATION_LIMIT,
     )
-    if worktree.id not in state.worktrees:
-        # What was filled in is there again when one tries once more.
-        why = link.not_made.pop(worktree.id, "change something.")
-        link.unmade = (wanted, f"“{worktree.name}” could not be made: {why}")
-        return
-    link.unmade = (WantedWorktree(), "")
+    if worktree.id in state.worktrees:
+        link.unmade = (WantedWorktree(), "")
+        return True
+    why = link.not_made.pop(worktree.id, "change something.")
+    link.unmade = (wanted, f"“{worktree.name}” could not be made: {why}")
+    return False
+
+
+async def _first_session(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorktree) -> str:
     session = await screen.client.call(
         create_session,
         worktree_id=worktree.id,
@@ -135,8 +156,7 @@ async def _begin(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorkt
     # Somebody may have gone elsewhere while a large checkout went on; they are left there.
     if screen.place == Place("worktree", worktree.id):
         screen.action_open_session(session.id)
-    if wanted.message:
-        await link.send(session.id, wanted.message)
+    return session.id
 
 
 async def cancel_git(screen: "MainScreen") -> None:

@@ -268,7 +268,13 @@ class Chat(Vertical):
         else:
             self.call_later(self.screen.run_action, f"do('{action}')")
 
-    def arrived(self, key: str, text: str, images: tuple[str, ...]) -> None:
+    def hand_over(self, key: str, text: str) -> None:
+        """A message that was not written here is on its way; a crash leaves it in this draft."""
+        if text:
+            self.drafts.hand_over(key, Draft.of(text))
+            self.keep_draft()
+
+    def arrived(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
         """A message was accepted: it is no draft any more."""
         self.drafts.settle(key, Draft.of(text, images))
         self.keep_draft()
@@ -279,6 +285,8 @@ class Chat(Vertical):
         `to`: the session that was begun for it meanwhile.
         """
         draft = Draft.of(text, images)
+        if not draft:
+            return
         self.drafts.settle(key, draft)
         key = to or key
         if key == self.key:
