@@ -1,0 +1,160 @@
+"""A worktree of many thousand files: making it is git's work, in a thread, and never the loop's.
+
+Counted in calls on the loop's thread, which is the same on every machine.
+"""
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from subprocess import run
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from model.commands.changes import list_changed_files
+from model.commands.git import cancel_git, fetch_worktrees_status
+from model.commands.projects import add_project
+from model.commands.worktrees import create_worktree
+from model.git import worktrees as git_worktrees
+from model.resources import Project
+from model.workspace import Workspace
+from model.worktrees import making
+from tests.conftest import Eventually
+from tests.model.git.made_repository import Repository
+from tests.model.worktrees.conftest import Maker, Told
+
+OURS = str(Path(making.__file__).parents[1])
+FILES = 20_000
+"""A checkout of more takes a busy disk half a minute, and shows nothing else."""
+
+
+def fill(repository: Repository, files: int) -> None:
+    """A commit on `main` with so many files, each with a line of its own."""
+
+    def stream() -> Iterator[str]:
+        yield "commit refs/heads/main\ncommitter Ada <ada@example.org> 1700000000 +0000\ndata 4\n"
+        yield "many\nfrom refs/heads/main^0\n"
+        for number in range(files):
+            text = f"file {number}\n"
+            name = f"folder-{number // 1000}/file-{number}.txt"
+            yield f"M 100644 inline {name}\ndata {len(text)}\n{text}\n"
+
+    told = "".join(stream()).encode()
+    made = run(
+        ["git", "fast-import", "--quiet"], input=told, cwd=repository.root, timeout=60, check=False
+    )
+    assert made.returncode == 0
+
+
+@contextmanager
+def counted_calls() -> Iterator[Counter[str]]:
+    """How often each of our functions was called, and called others, on this thread."""
+    calls: Counter[str] = Counter()
+
+    def note(frame: FrameType, event: str, _argument: Any) -> None:
+        if event in ("call", "c_call") and frame.f_code.co_filename.startswith(OURS):
+            calls[frame.f_code.co_qualname] += 1
+
+    sys.setprofile(note)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(None)
+
+
+async def test_no_function_on_the_loop_works_on_every_file(
+    workspace: Workspace,
+    repository: Repository,
+    eventually: Eventually,
+    home_of_worktrees: Path,
+) -> None:
+    fill(repository, FILES)
+    with counted_calls() as calls:
+        project = await add_project.function(workspace, str(repository.root))
+        made = await create_worktree.function(workspace, project.id, custom_name="many")
+
+        def is_ready() -> bool:
+            return workspace.store.state.worktrees[made.id].status == "ready"
+
+        await eventually(is_ready, 60)
+        await fetch_worktrees_status.function(workspace, project.id)
+        await list_changed_files.function(workspace, made.id)
+    assert (home_of_worktrees / "many/folder-19/file-19999.txt").exists()
+    assert calls["create"] > 0
+    assert max(calls.values()) < FILES // 10
+
+
+@pytest.fixture
+def gate(tmp_path: Path, fake_git: Callable[[str], None]) -> Path:
+    """While this file is not there, `worktree add` waits when its checkout is done."""
+    path = tmp_path / "open"
+    fake_git(
+        f'case "$*" in *"worktree add"*) "$real_git" "$@" || exit; touch {tmp_path}/done\n'
+        f"while [ ! -e {path} ]; do sleep 0.02; done; exit;; esac\n"
+        'exec "$real_git" "$@"'
+    )
+    return path
+
+
+@asynccontextmanager
+async def creation(workspace: Workspace, project: Project, tmp_path: Path) -> AsyncIterator[str]:
+    """A worktree whose checkout is done, and whose git has not ended; its id."""
+    worktree = await create_worktree.function(workspace, project.id, custom_name="otter")
+    async with asyncio.timeout(20):
+        while not (tmp_path / "done").exists():
+            await asyncio.sleep(0.01)
+    yield worktree.id
+
+
+async def test_a_late_success_is_the_worktree(
+    workspace: Workspace, added: Project, gate: Path, tmp_path: Path, eventually: Eventually
+) -> None:
+    async with creation(workspace, added, tmp_path) as key:
+        assert workspace.store.state.worktrees[key].status == "creating"
+        gate.touch()
+        await eventually(lambda: workspace.store.state.worktrees[key].status == "ready")
+
+
+async def test_what_git_finished_and_a_person_cancelled_is_gone(
+    workspace: Workspace,
+    added: Project,
+    repository: Repository,
+    gate: Path,
+    tmp_path: Path,
+    told: Told,
+    home_of_worktrees: Path,
+) -> None:
+    async with creation(workspace, added, tmp_path) as key:
+        await cancel_git.function(workspace, key)
+        assert "cancelled" in await told.failure()
+    nothing_is_left(repository, home_of_worktrees)
+
+
+async def test_what_git_finished_too_late_is_gone_and_can_be_made_again(
+    workspace: Workspace,
+    added: Project,
+    repository: Repository,
+    gate: Path,
+    tmp_path: Path,
+    told: Told,
+    home_of_worktrees: Path,
+    eventually: Eventually,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(git_worktrees, "CHECKOUT_TIMEOUT", 1)
+        async with creation(workspace, added, tmp_path):
+            assert "took longer than 1 seconds" in await told.failure()
+    nothing_is_left(repository, home_of_worktrees)
+    gate.touch()
+    assert (await Maker(workspace, added, eventually)("otter")).status == "ready"
+
+
+def nothing_is_left(repository: Repository, home: Path) -> None:
+    assert not (home / "otter").exists()
+    assert repository.git("branch", "--list", "otter") == ""
+    assert repository.git("worktree", "list", "--porcelain").count("worktree ") == 1
