@@ -1,4 +1,4 @@
-"""While git makes a worktree for minutes the screen is there, and no word that is written is lost."""
+"""While git makes a worktree the screen is there, and nothing that was written is lost."""
 
 from collections.abc import Callable
 from pathlib import Path
