@@ -11,6 +11,7 @@ from model import events as e
 from model.catalog import BackendRow, Catalog, ModelRow
 from model.client.base import Client
 from model.commands import sessions as commands
+from model.commands.agent_commands import list_agent_commands
 from model.commands.doctor import AgentKind, get_problems, list_agents, list_backends
 from model.commands.files import list_worktree_files
 from model.commands.server import get_http_server_status
@@ -30,7 +31,7 @@ from tui.screens.new_worktree import WantedWorktree
 from tui.warming import warm_up
 
 if TYPE_CHECKING:
-    from model.resources import Request, Session
+    from model.resources import AgentCommand, Request, Session
     from tui.colours import Palette
     from tui.diff_comments import Comment
     from tui.screens.commit import CommitDraft
@@ -51,6 +52,7 @@ class Link:
         self.mirror = Mirror(client, screen.terminal.frame, screen.follow)
         self._screen = screen
         screen.chat.completion.search = self.find_files
+        screen.chat.completion.ask_commands = self.agent_commands
         screen.chat.composer.takes_images = not screen.spinney.elsewhere
         self._histories = Histories(client)
         self.catalog = Catalog()
@@ -138,6 +140,15 @@ class Link:
             return []
         found = await self.client.call(list_worktree_files, worktree_id=worktree.id, query=query)
         return found.files
+
+    async def agent_commands(self) -> "tuple[str, list[AgentCommand]]":
+        """The agent that is written to, and what it takes after a `/`."""
+        worktree, session = self._screen.worktree, self._screen.session
+        if worktree is None:
+            return "", []
+        given = {"backend": session.backend} if session is not None else {}
+        found = await self.client.call(list_agent_commands, worktree_id=worktree.id, **given)
+        return self.labels(session)[0] if session is not None else "the agent", found
 
     async def decide(
         self, session: "Session", request: "Request", choice: "Choice", reason: str

@@ -44,6 +44,7 @@ class FakeClient:
                 files=[], commits=0, sessions=0, running=[]
             ),
             "list_directories": lambda given: [],
+            "list_agent_commands": lambda given: [],
             "list_agents": lambda given: [
                 AgentKind(
                     name=row.name,

@@ -166,6 +166,7 @@ class Chat(Vertical):
         self.key, self._project_id = key, project_id
         self.set_class(not key, "no-draft")
         if key:
+            self.completion.forget()
             self.composer.begin(self.drafts.of(key), self.drafts.earlier(project_id))
 
     def show(
