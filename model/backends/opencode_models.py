@@ -15,6 +15,9 @@ _VARIANTS: Final[dict[Effort, tuple[str, ...]]] = {
 }
 """What a model may call an effort, the best first; a model that has none of them takes its own."""
 
+_MOST_NAMED: Final = 8
+"""Models that are named where one is not there."""
+
 _NO_THINKING: Final = ("none", "minimal", "low")
 
 
@@ -30,6 +33,20 @@ class Models:
         wanted = _NO_THINKING if settings.thinking == "off" else _VARIANTS[settings.effort]
         known = offered if isinstance(offered, Mapping) else {}
         return next((name for name in wanted if name in known), None)
+
+    def lacks(self, model: str) -> str | None:
+        """Why a turn with this model cannot begin and what to do; `None` where it may.
+
+        Where the program told nothing of its providers it is left to say so itself.
+        """
+        if not model or not self._models or model in self._models:
+            return None
+        known = sorted(self._models)
+        more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+        return (
+            f"OpenCode has no model “{model}” here. It has {', '.join(known[:_MOST_NAMED])}{more}. "
+            "Choose one of these for the session, and as OpenCode's model in the preferences."
+        )
 
     def window(self, model: str) -> int | None:
         """How many tokens a conversation may have."""

@@ -318,9 +318,11 @@ class OpenCodeSession:
         return await self._server.call(method, path, self._launch.worktree, body)
 
     async def _prompt(self, parts: list[dict[str, Any]]) -> None:
+        model = self._settings.model or self._stream.model
+        if problem := self._models.lacks(model):
+            raise SpinneyError(problem)
         self._stopper.note_prompt()
         body = opencode_prompt.body(parts, self._launch, self._settings)
-        model = self._settings.model or self._stream.model
         if variant := self._models.variant(model, self._settings):
             body["variant"] = variant
         path = f"/session/{self._id}"

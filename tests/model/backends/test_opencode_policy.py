@@ -134,6 +134,27 @@ def test_of_unknown_models_nothing_is_told(told: object) -> None:
     assert models.variant("stub/one", Settings("build")) is None
 
 
+def test_a_model_that_the_program_does_not_have_is_told_with_those_that_it_has() -> None:
+    models = Models({"providers": [{"id": "stub", "models": {"one": {}, "two": {}}}]})
+    assert models.lacks("stub/one") is None
+    assert models.lacks("") is None
+    told = models.lacks("opencode/gpt-5.3-codex")
+    assert told is not None
+    assert "“opencode/gpt-5.3-codex”" in told
+    assert "stub/one, stub/two." in told
+
+
+def test_of_many_models_some_are_named() -> None:
+    many = {f"m{number:02}": {} for number in range(30)}
+    told = Models({"providers": [{"id": "stub", "models": many}]}).lacks("other/one")
+    assert told is not None
+    assert "stub/m07 and 22 more." in told
+
+
+def test_where_no_provider_is_told_of_the_program_says_itself_what_it_lacks() -> None:
+    assert Models(None).lacks("other/one") is None
+
+
 def test_a_patch_of_several_files_is_as_many_edits(tmp_path: Path) -> None:
     edits = Edits(tmp_path)
     patch = (
