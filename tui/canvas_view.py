@@ -99,7 +99,7 @@ class CanvasView(ScrollView, can_focus=True):
         self.marked &= ids.keys()
         self.here = ids.get(known or "", min(self.here, max(len(cells) - 1, 0)))
         self._painted = {key: kept for key, kept in self._painted.items() if key in ids}
-        if moved:
+        if moved or not cells:  # What is said without any may be something else now.
             self._measure()
             self.refresh()
             self.post_message(self.Marked())

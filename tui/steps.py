@@ -65,7 +65,7 @@ def next_step(
             action="add_offered",
             more=((key_of("help"), "help"), (key_of("commands"), "all commands")),
         )
-    if not state.projects:
+    if not any(not project.is_folder for project in state.projects.values()):
         where = f"{clean_line(str(started_in))} is no git repository. " if started_in else ""
         return Step(
             "Welcome to Spinney",
@@ -89,12 +89,12 @@ def next_step(
             more=(
                 (key_of("new_worktree"), "a worktree all the same"),
                 (key_of("add_project"), "add a project"),
-                ("f1", "help"),
+                (key_of("help"), "help"),
             ),
         )
     if place is not None and place.kind == "worktree" and place.id in state.worktrees:
         return _worktree_step(state, place.id, key_of)
-    return _project_step(state, place, key_of("new_worktree"))
+    return _project_step(state, place, key_of)
 
 
 def _is_deeper(place: "Place | None") -> bool:
@@ -129,10 +129,19 @@ def _worktree_step(state: "State", worktree_id: str, key_of: Callable[[str], str
     )
 
 
-def _project_step(state: "State", place: "Place | None", key: str) -> Step:
+def _project_step(state: "State", place: "Place | None", key_of: Callable[[str], str]) -> Step:
     chosen = state.projects.get(place.id) if place is not None else None
-    project = chosen or next(iter(state.projects.values()))
+    project = chosen or next(p for p in state.projects.values() if not p.is_folder)
     name = clean_line(project.name)
+    if project.is_folder:
+        return Step(
+            name,
+            "A folder holds projects: choose one in it, move one here by “Move the project” in the "
+            "palette, or add one.",
+            offer="Add a project by its path",
+            action="add_project",
+            more=((key_of("commands"), "all commands"), (key_of("toggle_tree"), "the projects")),
+        )
     if not state.worktrees_of(project.id):
         return Step(
             name,
@@ -140,12 +149,15 @@ def _project_step(state: "State", place: "Place | None", key: str) -> Step:
             "tell an agent there what to do.",
             offer="New worktree",
             action="new_worktree",
-            more=((key, "the same, from anywhere"), ("f1", "help")),
+            more=(
+                (key_of("new_worktree"), "the same, from anywhere"),
+                (key_of("help"), "help"),
+            ),
         )
     return Step(
         name,
         "Choose a session on the left, or begin a new one.",
         offer="New worktree",
         action="new_worktree",
-        more=(("f2", "show or hide the projects"), ("f1", "help")),
+        more=((key_of("toggle_tree"), "show or hide the projects"), (key_of("help"), "help")),
     )

@@ -46,7 +46,9 @@ class Archive(Pick):
 
     def empty(self) -> str:
         """What an empty archive says."""
-        return "Nothing is in the archive." if not self._typed else super().empty()
+        if self._typed:
+            return super().empty()
+        return "The archive is empty. What is archived (del on a row) can be found here."
 
     def action_delete_marked(self) -> None:
         """Delete the marked one; asked first."""

@@ -25,7 +25,7 @@ def keys_line(*keys: tuple[str, str]) -> Content:
     for key, words in keys:
         hint = Content.assemble((key, "bold $accent"), (f" {words}", "$text-muted"))
         if pressed(key) is not None:
-            hint = hint.stylize(Style.from_meta({"press": key}))
+            hint = hint.stylize(Style.from_meta({"press": key, "words": words}))
         parts += [hint, ("   ", "$text-muted")]
     return Content.assemble(*parts)
 
@@ -36,9 +36,8 @@ def keys_told(screen: Screen[Any]) -> list[tuple[str, str]]:
     for foot in screen.query(".keys").results(Static):
         if isinstance(content := foot.content, Content):
             for span in content.spans:
-                if isinstance(span.style, Style) and (key := span.style.meta.get("press")):
-                    words = content.plain[span.start + len(key) : span.end]
-                    found.append((key, words.strip()))
+                if isinstance(span.style, Style) and "press" in span.style.meta:
+                    found.append((span.style.meta["press"], span.style.meta["words"]))
     return found
 
 

@@ -114,7 +114,7 @@ class Pick(Dialog[Choice]):
 
     def empty(self) -> str:
         """What stands in place of an empty list."""
-        return "Nothing fits."
+        return "Nothing fits; backspace widens." if self._typed else "There is nothing to choose."
 
     @property
     def marked(self) -> Choice | None:

@@ -100,12 +100,12 @@ class ServerScreen(Dialog[None]):
         self.query_one("#state", Static).update(Content.assemble(*parts))
         first = [("s", "stop" if runs else "start")]
         first += [("l", "let this network in" if local else "this machine only"), ("p", "port")]
-        first += [("a", "start by hand" if self._starts_with_spinney else "start with Spinney")]
         second = [("t", "hide the token" if self._shows_token else "show the token")]
         second = second if self._token else []
         second += [("g", "new token")]
         second += [("r", "ask for no token" if self._requires_token else "ask for the token")]
         third = [("c", "copy the address"), ("q", "QR code")] if runs else []
+        third += [("a", "start by hand" if self._starts_with_spinney else "start with Spinney")]
         lines = (first, second, [*third, ("esc", "close")])
         keys = Content("\n").join([keys_line(*line) for line in lines])
         self.query_one(".keys", Static).update(keys)

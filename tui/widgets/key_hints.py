@@ -76,4 +76,6 @@ def useless(state: "State | None", session: "Session | None") -> frozenset[str]:
         without.add("next_waiting")
     has_projects = state is not None and bool(state.projects)
     without |= {"add_project"} if has_projects else {"new_worktree", "new_session"}
+    if state is not None and not state.worktrees:
+        without |= {"open_diff", "new_session", "canvas"}
     return frozenset(without)
