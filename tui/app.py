@@ -89,6 +89,7 @@ class SpinneyApp(App[None]):
         """What the program does once this screen has closed."""
         self.terminal = Terminal.of(os.environ if environ is None else environ)
         plain.switch(self.terminal.plain)
+        self.set_class(self.terminal.plain, "for-ears")
         compositor.for_all_screens()
         self._wanted_theme: Literal["system", "light", "dark"] = "system"
         self._output_filters = filters(
@@ -231,10 +232,10 @@ class SpinneyApp(App[None]):
         markup: bool = True,
     ) -> None:
         """Tell something in passing; for ears at the bottom, where it stays."""
-        place = plain.announcements(self.screen_stack) if self.terminal.plain else None
-        if place is not None:
+        places = plain.announcements(self.screen_stack) if self.terminal.plain else []
+        for place in places:
             place.tell(message if severity == "information" else f"{severity}: {message}")
-        else:
+        if not places:
             super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     @property

@@ -8,6 +8,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from tui import plain
 from tui.canvas_cells import Cell
 from tui.colours import Palette
 from tui.line_parts import one_line, prose_rows, strip_of
@@ -32,7 +33,7 @@ class Layout:
     @classmethod
     def of(cls, name: str, width: int) -> "Layout":
         """The layout of the preference `canvas_layout` on a screen of this width."""
-        if name == "list":
+        if name == "list" or plain.is_on():
             return cls(1, width, LIST_HEIGHT)
         columns = max(1, width // GRID_WIDTH)
         return cls(columns, width // columns, GRID_HEIGHT)
@@ -68,7 +69,7 @@ def _entry(drawn: Drawn, layout: Layout, palette: Palette) -> list[Line]:
     """A list's entry: who, where, and what was said or is asked."""
     edge = _edge(drawn, palette)
     place = _place(drawn)
-    room = layout.width - 5 - cell_len(drawn.cell.mark.sign)
+    room = layout.width - 3 - sum(segment.cell_length for segment in _mark(drawn, palette))
     name = one_line(drawn.cell.name, max(room - cell_len(place) - 2, room // 2))
     place = one_line(place, max(room - cell_len(name) - 2, 4))
     gap = " " * max(room - cell_len(name) - cell_len(place), 2)
@@ -119,7 +120,8 @@ def _edge(drawn: Drawn, palette: Palette) -> Segment:
 
 
 def _mark(drawn: Drawn, palette: Palette) -> Line:
-    tick = Segment("✓" if drawn.is_marked else " ", palette.accent)
+    sign = "marked " if plain.is_on() else "✓"
+    tick = Segment(sign if drawn.is_marked else " ", palette.accent)
     return [tick, Segment(f"{drawn.cell.mark.sign} ", mark_style(drawn.cell.mark, palette))]
 
 

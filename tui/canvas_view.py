@@ -128,6 +128,11 @@ class CanvasView(ScrollView, can_focus=True):
             self.refresh()
 
     @property
+    def cursor_row(self) -> int:
+        """The row of the cell under the cursor."""
+        return self.here // self._cell_layout.columns * self._cell_layout.height
+
+    @property
     def session_id(self) -> str | None:
         """The session under the cursor."""
         return self.cells[self.here].id if self.here < len(self.cells) else None

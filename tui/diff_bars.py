@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
+from tui import plain
 from tui.widgets.line import clickable
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def title(screen: "Diff", sides: Sequence[str], path: str) -> Content:
     names = {"unstaged": "not staged", "staged": "staged", "branch": f"against {base}"}
     parts = [Content.styled(screen.worktree.name, "bold $accent"), Content("  ")]
     for side in sides:
-        word = f"[{names[side]}]" if side == screen.side else f" {names[side]} "
+        here = names[side] if plain.is_on() else f"[{names[side]}]"
+        word = here if side == screen.side else f" {names[side]} "
         tone = "bold $foreground" if side == screen.side else "$text-muted"
         parts.append(clickable(Content.styled(word, tone), f"screen.look_at('{side}')"))
     if path:
@@ -60,7 +62,10 @@ def counts(screen: "Diff") -> Content:
         said += f"{_number(comments, 'comment')}{gone} · "
     added = sum(file.added or 0 for file in files)
     removed = sum(file.removed or 0 for file in files)
-    lines = (f"  +{added}", "$success"), (f" −{removed}", "$error")
+    lines = (
+        (f"  {plain.counted(added, '+', 'added')}", "$success"),
+        (f" {plain.counted(removed, '−', 'removed')}", "$error"),
+    )
     return Content.assemble((said, "$warning"), _number(len(files), "file"), *lines)
 
 

@@ -17,6 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from themes.loader import chrome
+from tui import plain
 from tui.colours import Palette
 from tui.line_parts import end_of_line, strip_of
 
@@ -27,6 +28,10 @@ _SIGNS: Final = {
     "added": "A", "untracked": "?", "modified": "M", "retyped": "T", "deleted": "D",
     "renamed": "R", "copied": "C", "conflicted": "!",
 }  # fmt: skip
+
+
+def _sign(status: str) -> str:
+    return status if plain.is_on() else _SIGNS[status]
 
 
 class FileList(ScrollView, can_focus=True):
@@ -55,6 +60,11 @@ class FileList(ScrollView, can_focus=True):
         self.here = 0
         """The place of the cursor."""
         self._palette = palette
+
+    @property
+    def cursor_row(self) -> int:
+        """The row of the cursor."""
+        return self.here
 
     @property
     def file(self) -> "ChangedFile | None":
@@ -137,10 +147,10 @@ class FileList(ScrollView, can_focus=True):
 
     def _row(self, file: "ChangedFile", width: int) -> list[Segment]:
         tail = self._counts(file)
-        used = sum(cell_len(part.text) for part in tail)
+        used = sum(cell_len(part.text) for part in tail) + len(_sign(file.status)) - 1
         name = end_of_line(file.path, max(4, width - used - 5))
         gap = max(1, width - 4 - cell_len(name) - used)
-        sign = Segment(f" {_SIGNS[file.status]} ", self._tone(file.status))
+        sign = Segment(f" {_sign(file.status)} ", self._tone(file.status))
         return [sign, Segment(name, self._palette.text), Segment(" " * gap), *tail]
 
     def _counts(self, file: "ChangedFile") -> list[Segment]:
@@ -149,10 +159,10 @@ class FileList(ScrollView, can_focus=True):
             word = "mode"
         if word:
             return [Segment(word, self._palette.muted)]
-        parts = [Segment(f"+{file.added}", self._palette.success)] if file.added else []
-        if file.removed:
-            parts.append(Segment(f" −{file.removed}", self._palette.error))
-        return parts
+        added, removed = file.added or 0, file.removed or 0
+        come = Segment(plain.counted(added, "+", "added"), self._palette.success)
+        gone = Segment(f" {plain.counted(removed, '−', 'removed')}", self._palette.error)
+        return [*([come] if added else []), *([gone] if removed else [])]
 
     def _tone(self, status: str) -> Style:
         match status:

@@ -10,6 +10,7 @@ from textual.strip import Strip
 
 from model.blocks import CodeLine
 from themes.loader import Kind
+from tui import plain
 from tui.colours import DiffStyles, Palette
 from tui.diff_rows import DiffRow, Ranges, changed_between
 from tui.diff_text import DiffText, Heading, Note
@@ -19,6 +20,8 @@ from tui.wrap import Line, expand_tabs
 
 _BLOCK: Final = 100
 """Rows that are coloured together: what a lexer needs to see, and not so much that it shows."""
+_SPOKEN: Final = {"+": "added", "-": "removed", " ": ""}
+"""The signs of rows, for ears."""
 _LONGEST: Final = 5_000
 """Characters of a row that are drawn; longer lines are generated."""
 
@@ -51,6 +54,8 @@ class Painter:
         if not isinstance(row, DiffRow):
             return self._sentence(row, width, mark.sign)
         numbers = f"{row.old or '':>{self.digits}} {row.new or '':>{self.digits}} "
+        if plain.is_on():
+            numbers = f"{row.new or row.old} "
         return self._joined(at, row, numbers, width, left, mark)
 
     def halves(self, pair: tuple[int, int], width: int, left: int, mark: Mark) -> Strip:
@@ -85,7 +90,11 @@ class Painter:
         ground, sign = (side.ground, side.sign) if side else (self.palette.code, self.palette.code)
         faint = self.palette.code_faint + side.ground if side else self.palette.code_faint
         faint += Style(reverse=mark.is_marked or None)
-        head: Line = [mark.sign, Segment(numbers, faint), Segment(f"{row.sign} ", sign)]
+        head: Line = [
+            mark.sign,
+            Segment(numbers, faint),
+            Segment(f"{_SPOKEN[row.sign] if plain.is_on() else row.sign} ", sign),
+        ]
         tokens = self._block(at // _BLOCK)[at % _BLOCK]
         pieces = expand_tabs(list(row_pieces(row, tokens, self._words(at), self.palette)))
         gutter = strip_of(head, sum(segment.cell_length for segment in head), self._kind)

@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from tui import plain
 from tui.colours import Palette
 from tui.diff_lines import Mark, Painter
 from tui.diff_rows import DiffRow
@@ -121,6 +122,11 @@ class DiffView(ScrollView, can_focus=True):
         self.refresh()
 
     # Where things are ---------------------------------------------------------------------------
+
+    @property
+    def cursor_row(self) -> int:
+        """The row of the cursor."""
+        return self.here
 
     @property
     def at(self) -> int:
@@ -337,6 +343,9 @@ class DiffView(ScrollView, can_focus=True):
     def _sign(self, places: set[int], is_here: bool, is_marked: bool) -> Segment:
         """The first column: the cursor, what is marked, or that something was said of the row."""
         is_commented = any(at in self.commented for at in places)
+        if plain.is_on():
+            words = ("commented", is_commented), ("marked", is_marked)
+            return Segment("".join(f"{word} " for word, holds in words if holds))
         tone = self._palette.warning if is_commented else self._palette.accent
         is_ascii = self._palette.marks.column == "|"
         sign = ("*" if is_ascii else "◆") if is_commented else " "

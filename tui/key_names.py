@@ -1,6 +1,8 @@
-"""Keys as people read them, and the presses that they stand for."""
+"""Keys as people read and hear them, and the presses that they stand for."""
 
 from textual.events import Key
+
+from tui import plain
 
 _SHOWN = {
     "ctrl+@": "",
@@ -11,6 +13,10 @@ _SHOWN = {
     "f19": "shift+f7",  # as terminals without a keyboard protocol of their own send it
 }
 
+_SPOKEN = {
+    "↑": "up", "↓": "down", "←": "left", "→": "right", "esc": "escape", "del": "delete",
+    "pgup": "page-up", "pgdn": "page-down",
+}  # fmt: skip
 _PRESSED = {"esc": "escape", "del": "delete", "+": "plus"}
 _CHARACTERS = {"plus": "+", "space": " ", "enter": "\r", "tab": "\t"}
 _NO_KEYS = ("letters", "empty")
@@ -20,7 +26,15 @@ def shown(keys: str) -> str:
     """The first key as people read it: `ctrl+n` is `^n`, `shift+tab` is `⇧tab`."""
     names = [_SHOWN.get(key, key) for key in keys.split(",")]
     first = next(filter(None, names), "")
-    return first.replace("ctrl+", "^").replace("shift+", "⇧")
+    return spoken(first.replace("ctrl+", "^").replace("shift+", "⇧"))
+
+
+def spoken(names: str) -> str:
+    """Names of keys as they are, or for ears without signs: `^n ↑` is `ctrl+n up`."""
+    if not plain.is_on():
+        return names
+    words = (_SPOKEN.get(name, name) for name in names.split())
+    return " ".join(word.replace("^", "ctrl+").replace("⇧", "shift+") for word in words)
 
 
 def all_shown(keys: str) -> str:

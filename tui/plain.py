@@ -36,6 +36,11 @@ def is_on() -> bool:
     return _Mode.is_on
 
 
+def counted(number: int, sign: str, word: str) -> str:
+    """`+12`, or `12 added`."""
+    return f"{number} {word}" if is_on() else f"{sign}{number}"
+
+
 class Announcements(Static):
     """What was told in passing, the newest last. There are none where nobody listens."""
 
@@ -52,15 +57,14 @@ class Announcements(Static):
         self.update(Content("\n".join(self._told)))
 
 
-def announcements(screens: Sequence[Screen[Any]]) -> Announcements | None:
-    """Where it is told: on the screen in front, or on the one that its dialogs stand before."""
+def announcements(screens: Sequence[Screen[Any]]) -> list[Announcements]:
+    """Where it is told: on the screen in front, and on the one that its dialogs stand before."""
+    found: list[Announcements] = []
     for screen in reversed(screens):
-        found: Announcements
-        for found in screen.query(Announcements):
-            return found
+        found += screen.query(Announcements)
         if not screen.is_modal:
             break
-    return None
+    return found
 
 
 def keep_still(widget: Widget | None) -> None:
@@ -77,7 +81,9 @@ def cursor_of(widget: Widget | None) -> Offset | None:
     from textual.containers import VerticalScroll
     from textual.widgets import OptionList, Tree
 
-    if isinstance(widget, Tree):
+    if widget is not None and (row := getattr(widget, "cursor_row", None)) is not None:
+        pass
+    elif isinstance(widget, Tree):
         row = widget.cursor_line
     elif isinstance(widget, OptionList):
         row = widget.highlighted or 0

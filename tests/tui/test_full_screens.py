@@ -1,7 +1,7 @@
 """What holds for all full screens: their foot, their colours, what they tell."""
 
 import pytest
-from every_screen import SCREENS, Shown, cells, reached, rows_in_front, still
+from every_screen import SCREENS, Shown, cells, reached, rows_in_front, still, text_of
 
 from model import events as e
 from tests.tui.conftest import until
@@ -10,6 +10,7 @@ from tui.plain import Announcements
 from tui.widgets.key_hints import KeyHints
 
 FULL = [shown for shown in SCREENS if shown.name in ("canvas", "diff")]
+CANVAS, DIFF = FULL
 full_screen = pytest.mark.parametrize("shown", FULL, ids=lambda shown: shown.name)
 every_screen = pytest.mark.parametrize(
     "shown",
@@ -92,4 +93,52 @@ async def test_for_ears_what_is_told_in_passing_stays_on_the_screen_in_words(sho
         await pilot.press("f1")
         await until(pilot, lambda: app.screen is not screen)
         app.main.say("It works again.")
-        await until(pilot, lambda: str(told.content) == "error: The disk is full.\nIt works again.")
+        in_front = app.screen.query_one(Announcements)
+        await until(pilot, lambda: str(in_front.content) == "It works again.")
+        assert in_front.region.height == 1
+        assert str(told.content) == "error: The disk is full.\nIt works again."
+
+
+@every_screen
+async def test_for_ears_a_dialog_stands_alone(shown: Shown) -> None:
+    async with reached(shown, (80, 24), SPINNEY_PLAIN="1") as (app, _):
+        if app.screen.is_modal:
+            assert "need you" not in "\n".join(text_of(app))
+            assert all(row.startswith(" ") for row in text_of(app) if row)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=str)
+async def test_for_ears_a_difference_is_told_in_words_one_thing_at_a_time(
+    size: tuple[int, int],
+) -> None:
+    async with reached(DIFF, size, SPINNEY_PLAIN="1") as (app, pilot):
+        assert " ".join(text_of(app)[1].split()) == "modified parser.py 2 added 1 removed"
+        assert app.cursor_position.y == 1
+        await pilot.press("enter", "down", "down", "shift+down")
+        await still(app, pilot)
+        assert [" ".join(row.split()) for row in text_of(app)[1:7]] == [
+            "line 40 def read_rows(text):",
+            "40 rows = []",
+            "marked 41 removed while row:",
+            "marked 41 added while row or tail:",
+            "42 added rows.append(row) # all of them",
+            "43 return rows",
+        ]
+        assert app.cursor_position.y == 4
+        screen = app.screen
+        await pilot.press("c")
+        await until(pilot, lambda: app.screen is not screen)
+        assert "return rows" not in "\n".join(text_of(app))
+        await pilot.press(*"Why", "enter")
+        await until(pilot, lambda: app.screen is screen)
+        await still(app, pilot)
+        assert " ".join(text_of(app)[3].split()) == "commented 41 removed while row:"
+
+
+async def test_for_ears_marks_of_sessions_are_words() -> None:
+    async with reached(CANVAS, (200, 50), SPINNEY_PLAIN="1") as (app, pilot):
+        await pilot.press("tab")
+        await still(app, pilot)
+        assert " ".join(text_of(app)[1].split()).startswith("marked needs you Run the tests")
+        assert app.cursor_position.y == 5
+        assert "ctrl+r answer" in app.screen.query_one(KeyHints).text

@@ -14,7 +14,9 @@ from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from tui.key_names import pressed
+from tui import plain
+from tui.key_names import pressed, spoken
+from tui.plain import Announcements
 
 R = TypeVar("R")
 
@@ -23,7 +25,7 @@ def keys_line(*keys: tuple[str, str]) -> Content:
     """`enter send   esc cancel`, for the foot of a dialog; a click on a key presses it."""
     parts: list[Content | tuple[str, str]] = []
     for key, words in keys:
-        hint = Content.assemble((key, "bold $accent"), (f" {words}", "$text-muted"))
+        hint = Content.assemble((spoken(key), "bold $accent"), (f" {words}", "$text-muted"))
         if pressed(key) is not None:
             hint = hint.stylize(Style.from_meta({"press": key, "words": words}))
         parts += [hint, ("   ", "$text-muted")]
@@ -69,6 +71,8 @@ class Dialog(ModalScreen[R | None], Generic[R]):
         box = Vertical(*self.body(), classes="dialog")
         box.border_title = Content(self.box_title)
         yield box
+        if plain.is_on():
+            yield Announcements()
 
     def body(self) -> list[Widget]:
         """What stands in the box."""

@@ -17,6 +17,7 @@ from model import events as e
 from model.commands.changes import Changes, FileDiff, get_file_diff, list_changed_files
 from model.errors import SpinneyError
 from model.highlight import highlight_code, language_for_path
+from tui import plain
 from tui.actions.comments import lost
 from tui.actions.diff import DIFF
 from tui.composer_draft import Draft
@@ -313,7 +314,7 @@ class Diff(FullScreen):
     def _entitle(self) -> None:
         # Where only one pane has room, the name of the file that it shows is not in sight.
         alone = self.has_class("narrow") and not self.has_class("files-open")
-        sides = (self.side,) if alone else SIDES
+        sides = (self.side,) if alone or plain.is_on() else SIDES
         left = title(self, sides, self.path if alone else "")
         self.query_one("#top", Line).show(left, counts(self))
         self.show_keys()
@@ -386,8 +387,9 @@ class Diff(FullScreen):
     def on_resize(self, event: events.Resize) -> None:
         """One pane at a time where there is little room, two columns where there is much."""
         width = event.size.width
-        self.set_class(width < WIDE, "narrow")
+        # For ears there is one thing at a time, too.
+        self.set_class(width < WIDE or plain.is_on(), "narrow")
         self.set_class(width >= 180, "roomy")
         self._entitle()
         if self._chosen_split is None:
-            self.view.set_split(width >= _SPLIT_WIDTH + 34)
+            self.view.set_split(width >= _SPLIT_WIDTH + 34 and not plain.is_on())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui.key_names import all_shown, shown
+from tui.key_names import all_shown, shown, spoken
 from tui.keymap import ACTIONS, Where, keys_of
 from tui.marks import MEANINGS
 from tui.pane_keys import (
@@ -108,6 +108,6 @@ def _rows(rows: Iterable[Row], width: int) -> list[Part]:
     parts: list[Part] = []
     for keys, words in rows:
         first, *rest = wrap(words, width)
-        parts += [(f"{keys:>{KEYS_WIDTH}}  ", "bold"), f"{first}\n"]
+        parts += [(f"{spoken(keys):>{KEYS_WIDTH}}  ", "bold"), f"{first}\n"]
         parts += [f"{'':{KEYS_WIDTH}}  {line}\n" for line in rest]
     return parts

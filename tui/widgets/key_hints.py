@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui.key_names import shown
+from tui.key_names import shown, spoken
 from tui.keymap import BY_ID, FOOTER, keys_of
 from tui.marks import counts
 from tui.widgets.line import EMPTY, Line, clickable
@@ -61,7 +61,7 @@ def _of_action(action_id: str, overrides: Mapping[str, str]) -> Content:
 
 
 def _hint(key: str, words: str) -> Content:
-    return Content.assemble((key, "bold $accent"), (f" {words}", "$text-muted"))
+    return Content.assemble((spoken(key), "bold $accent"), (f" {words}", "$text-muted"))
 
 
 def useless(state: "State | None", session: "Session | None") -> frozenset[str]:
