@@ -1,8 +1,6 @@
 """The real Codex, cut off from the world: its provider is a stub on loopback."""
 
 import asyncio
-import os
-import shutil
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -13,22 +11,15 @@ import pytest
 
 from model.backends import base
 from model.backends.codex import CodexBackend
-from tests.live.responses_stub import ResponsesStub, configuration
+from tests.live.cut_off import codex_in, made_known
+from tests.live.responses_stub import ResponsesStub
 from tests.model.backends.agents import Conversation, Open, a_launch
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def codex_program(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The real `codex`, on PATH or in `.tools`, found by Spinney from now on."""
-    tools = ROOT / ".tools" / "node_modules" / ".bin"
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), str(tools)])
-    program = shutil.which("codex", path=path)
-    if program is None:
-        pytest.skip("needs Codex (npm install -g @openai/codex)")
-    monkeypatch.setenv("PATH", path)
-    return Path(program)
+    """The real `codex`, found by Spinney from now on."""
+    return made_known("codex", monkeypatch)
 
 
 @pytest.fixture
@@ -47,22 +38,9 @@ def place() -> Iterator[Path]:
 
 
 @pytest.fixture
-def codex_environment(
-    codex_program: Path, responses: ResponsesStub, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> dict[str, str]:
+def codex_environment(codex_program: Path, responses: ResponsesStub, place: Path) -> dict[str, str]:
     """Variables with which `codex` knows nobody's account and talks to the stub alone."""
-    for name in list(os.environ):
-        if name.startswith(("OPENAI", "CODEX")):
-            monkeypatch.delenv(name)
-    home = place / "home"
-    (home / ".codex").mkdir(parents=True)
-    (home / ".codex" / "config.toml").write_text(configuration(responses.base_url))
-    return {
-        "HOME": str(home),
-        "CODEX_HOME": str(home / ".codex"),
-        "OPENAI_API_KEY": "dummy",
-        "NO_PROXY": "127.0.0.1",
-    }
+    return codex_in(place / "home", responses.base_url)
 
 
 @pytest.fixture

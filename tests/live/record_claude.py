@@ -4,7 +4,6 @@ without the program: `python -m tests.live.record_claude`. Names, paths and long
 
 import asyncio
 import json
-import os
 import re
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -12,8 +11,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pytest
+
 from model.backends.claude import ClaudeBackend
 from model.backends.process import AgentProcess, Said, Unreadable
+from tests.live.cut_off import claude_in, made_known
 from tests.live.provider_stub import ProviderStub
 from tests.model.backends.agents import Conversation, a_launch
 from tests.model.backends.claude_recordings import (
@@ -48,19 +50,17 @@ class Recorder(AgentProcess):
             yield line
 
 
-async def record(scenario: Scenario, environment: Mapping[str, str], home: Path) -> list[str]:
+async def record(scenario: Scenario, base_url: str, home: Path) -> list[str]:
     """The conversation's recording, line by line."""
     worktree = home / "worktree"
     worktree.mkdir(parents=True)
-    own = {"HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude")}
-    own["CLAUDE_CODE_TMPDIR"] = str(home)
     Recorder.recorded = []
     launch = a_launch(
         worktree,
         mode=scenario.mode,
         model=scenario.model,
         thinking="think",
-        environment={**environment, **own},
+        environment=claude_in(home, base_url),
     )
     with patch("model.backends.claude.AgentProcess", Recorder):
         agent = await ClaudeBackend().open(launch)
@@ -94,24 +94,16 @@ def _shortened(line: Json) -> Json:
 
 
 async def main() -> None:
-    for name in list(os.environ):
-        if name.startswith(("ANTHROPIC", "CLAUDE", "AWS_", "GOOGLE_")):
-            del os.environ[name]
     stub = ProviderStub()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    async with stub.running() as base_url:
-        environment = {
-            "ANTHROPIC_API_KEY": "dummy",
-            "ANTHROPIC_BASE_URL": base_url,
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "CLAUDE_CODE_MAX_RETRIES": "1",
-            "DISABLE_TELEMETRY": "1",
-        }
-        for name, scenario in SCENARIOS.items():
-            with tempfile.TemporaryDirectory() as home:
-                lines = await record(scenario, environment, Path(home).resolve())
-            (FOLDER / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-            print(f"{name}: {len(lines)} lines")
+    with pytest.MonkeyPatch.context() as patch:
+        made_known("claude", patch)
+        async with stub.running() as base_url:
+            for name, scenario in SCENARIOS.items():
+                with tempfile.TemporaryDirectory() as home:
+                    lines = await record(scenario, base_url, Path(home).resolve())
+                (FOLDER / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+                print(f"{name}: {len(lines)} lines")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """Records what the real OpenCode tells its adapter, for the tests that play it again without the
-program: `python -m tests.live.record_opencode SCENARIO…`, with `opencode` on PATH.
+program: `python -m tests.live.record_opencode SCENARIO…`.
 """
 
 import asyncio
@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from model.backends import base, opencode_servers
 from model.backends.opencode import OpenCodeBackend
 from model.backends.opencode_feed import Event
 from model.backends.opencode_server import CALL_PATIENCE, OpenCodeServer
 from model.backends.process import Unreadable
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
-from tests.live.opencode_home import environment_in
+from tests.live.cut_off import made_known, opencode_in
 from tests.model.backends.agents import Conversation, a_launch
 from tests.model.backends.opencode_played import RECORDINGS, SCENARIOS, answering
 
@@ -52,7 +54,7 @@ class RecordingServer(OpenCodeServer):
 async def record(name: str, folder: Path, stub: CompletionsStub) -> None:
     worktree = folder / "worktree"
     worktree.mkdir(parents=True)
-    environment = environment_in(folder, configuration(stub.base_url))
+    environment = opencode_in(folder, configuration(stub.base_url))
     mode, prompt = SCENARIOS[name]
     launch = a_launch(worktree, mode=mode, model=f"{PROVIDER}/{MODEL}", environment=environment)
     RecordingServer.lines = []
@@ -73,13 +75,15 @@ async def main() -> None:
     opencode_servers.OpenCodeServer = RecordingServer  # type: ignore[misc]
     RECORDINGS.mkdir(parents=True, exist_ok=True)
     stub = CompletionsStub()
-    async with stub.running():
-        for name in sys.argv[1:] or SCENARIOS:
-            folder = Path(tempfile.mkdtemp())
-            try:
-                await record(name, folder, stub)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
+    with pytest.MonkeyPatch.context() as patch:
+        made_known("opencode", patch)
+        async with stub.running():
+            for name in sys.argv[1:] or SCENARIOS:
+                folder = Path(tempfile.mkdtemp())
+                try:
+                    await record(name, folder, stub)
+                finally:
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

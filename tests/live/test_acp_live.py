@@ -4,8 +4,6 @@ loopback.
 
 import asyncio
 import json
-import os
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +14,7 @@ from model.agents_file import AgentRow, load_catalog
 from model.backends import base
 from model.backends.acp import AcpBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
-from tests.live.conftest import ROOT
-from tests.live.opencode_home import environment_in
+from tests.live.cut_off import made_known, opencode_in
 from tests.model.backends.agents import Conversation, Open, a_launch, only, text
 
 
@@ -31,18 +28,11 @@ async def provider() -> AsyncIterator[CompletionsStub]:
 @pytest.fixture
 def row(provider: CompletionsStub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentRow:
     """OpenCode as a person writes it down; it knows nobody's account and the stub alone."""
-    tools = ROOT / ".tools" / "node_modules" / ".bin"
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), str(tools)])
-    if shutil.which("opencode", path=path) is None:
-        pytest.skip("needs OpenCode (npm install -g opencode-ai)")
-    monkeypatch.setenv("PATH", path)
-    for name in list(os.environ):
-        if name.startswith(("OPENCODE", "ANTHROPIC", "OPENAI", "AWS_", "GOOGLE_", "XDG_")):
-            monkeypatch.delenv(name)
+    made_known("opencode", monkeypatch)
     home = tmp_path / "home"
     home.mkdir()
     asking = {**configuration(provider.base_url), "permission": {"edit": "ask", "bash": "ask"}}
-    env = environment_in(home, asking)
+    env = opencode_in(home, asking)
     file = tmp_path / "agents.toml"
     lines = [f"{key} = {json.dumps(value)}" for key, value in env.items()]
     file.write_text(

@@ -1,21 +1,17 @@
 """The real Codex behind its adapter, answered by a scripted provider on loopback."""
 
 import asyncio
-import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from model.backends import base, codex_server
 from model.backends.codex import CodexBackend
-from model.backends.leftovers import end_leftovers
 from model.errors import SpinneyError
 from model.resources import Usage
-from tests.live.codex_setup import ROOT
 from tests.live.responses_stub import ResponsesStub, configuration
 from tests.model.backends.agents import (
     Conversation,
@@ -624,42 +620,3 @@ async def test_a_program_that_nobody_uses_ends(
     await becomes(lambda: not the_programs())
     again = await open_codex(resume_token=token(conversation))
     assert "say: one" in text(await again.turn("remember?"))
-
-
-async def test_the_next_start_ends_what_a_killed_spinney_left(
-    codex_environment: dict[str, str], worktree: Path, place: Path
-) -> None:
-    owner = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", OWNING_PROCESS, str(worktree), json.dumps(codex_environment)),
-        cwd=ROOT,
-    )
-    try:
-        await becomes((worktree / "ready").exists, 30)
-        assert end_leftovers(worktree) == []
-    finally:
-        owner.kill()
-        await owner.wait()
-    await asyncio.to_thread(end_leftovers, worktree)
-    await becomes(lambda: not at_work_in(worktree))
-
-
-OWNING_PROCESS = """
-import asyncio, json, sys
-from pathlib import Path
-from model.backends import base, codex_server
-from model.backends.codex import CodexBackend
-from model.backends.leftovers import OWNER, owner_mark
-
-
-async def main():
-    place, environment = Path(sys.argv[1]), json.loads(sys.argv[2])
-    environment[OWNER] = owner_mark(place)
-    launch = base.Launch("s", place, base.Settings("yolo", "gpt-5.5"), environment=environment)
-    agent = await CodexBackend().open(launch)
-    await agent.send(base.Prompt("bash: setsid sleep 300 & touch ready; wait"))
-    async for _ in agent.events():
-        pass
-
-
-asyncio.run(main())
-"""

@@ -3,8 +3,6 @@ its provider, a stand-in on loopback that follows the words of `scripted`.
 """
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,14 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.contract.conftest import program_in
-from tests.live import completions_stub, responses_stub
-from tests.live.opencode_home import environment_in
+from tests.live import completions_stub
+from tests.live.cut_off import claude_in, codex_in, found, opencode_in, with_tools
 from tests.program import PATIENCE, ROOT, Program, next_line
-
-TOOLS = ROOT / ".tools" / "node_modules" / ".bin"
 
 
 @dataclass(frozen=True)
@@ -45,9 +39,9 @@ class Kind:
     def program(self, place: Path) -> Iterator[Program]:
         """A Spinney with this agent, not started; the provider answers until the end."""
         made = program_in(place)
-        made.environ["PATH"] += f"{os.pathsep}{TOOLS}"
-        if self.needs and shutil.which(self.needs, path=made.environ["PATH"]) is None:
-            pytest.skip(f"needs {self.needs}")
+        made.environ["PATH"] = with_tools(made.environ["PATH"])
+        if self.needs:
+            found(self.needs, made.environ["PATH"])
         if not self.provider:
             self.prepared(made, "")
             yield made
@@ -71,32 +65,15 @@ def answering(provider: str) -> Iterator[str]:
 
 
 def _claude(program: Program, base_url: str) -> None:
-    program.environ |= {
-        "ANTHROPIC_API_KEY": "dummy",
-        "ANTHROPIC_BASE_URL": base_url,
-        "CLAUDE_CONFIG_DIR": str(program.home / ".claude"),
-        "CLAUDE_CODE_TMPDIR": str(program.home),
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "CLAUDE_CODE_MAX_RETRIES": "1",
-        "DISABLE_AUTOUPDATER": "1",
-        "DISABLE_TELEMETRY": "1",
-    }
+    program.environ |= claude_in(program.home, base_url)
 
 
 def _codex(program: Program, base_url: str) -> None:
-    home = program.home / ".codex"
-    home.mkdir()
-    (home / "config.toml").write_text(responses_stub.configuration(base_url))
-    program.environ |= {
-        "CODEX_HOME": str(home),
-        "OPENAI_API_KEY": "dummy",
-        "NO_PROXY": "127.0.0.1",
-    }
+    program.environ |= codex_in(program.home, base_url)
 
 
 def _opencode(program: Program, base_url: str) -> None:
-    settings = completions_stub.configuration(base_url)
-    program.environ |= environment_in(program.home, settings)
+    program.environ |= opencode_in(program.home, completions_stub.configuration(base_url))
 
 
 def _acp(program: Program, _base_url: str) -> None:

@@ -1,0 +1,85 @@
+"""What goes wrong at the real OpenCode's provider, and what is told of it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.backends import base
+from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub
+from tests.model.backends.agents import Open, only, text
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+@pytest.mark.parametrize(
+    ("status", "error_type", "advice"),
+    [
+        (401, "authentication_error", "opencode auth login"),
+        (400, "invalid_request", "start a new session"),
+    ],
+)
+async def test_a_providers_error_fails_the_turn_and_the_next_one_works(
+    open_opencode: Open, status: int, error_type: str, advice: str
+) -> None:
+    conversation = await open_opencode()
+    failed = only(await conversation.turn(f"error {status}"), base.TurnFailed)
+    assert failed.error_type == error_type
+    assert advice in failed.error
+    assert text(await conversation.turn("say: again")) == "again"
+
+
+async def test_a_rate_limit_tells_when_it_ends(
+    open_opencode: Open, provider: CompletionsStub
+) -> None:
+    conversation = await open_opencode()
+    provider.headers, provider.error = {"retry-after": "600"}, "Rate limit reached"
+    try:
+        failed = only(await conversation.turn("error 429"), base.TurnFailed)
+    finally:
+        provider.headers, provider.error = {}, ""
+    assert failed.error_type == "rate_limit_error"
+    assert 500 < (failed.retry_after or 0) <= 600
+    assert text(await conversation.turn("say: again")) == "again"
+
+
+async def test_an_unknown_model_fails_the_turn_and_the_next_one_works(open_opencode: Open) -> None:
+    conversation = await open_opencode(model="nobody/nothing")
+    failed = only(await conversation.turn("say: hello"), base.TurnFailed)
+    assert failed.error_type == "invalid_request"
+    assert "opencode models" in failed.error
+    await conversation.agent.configure(base.Settings("build", f"{PROVIDER}/{MODEL}"))
+    assert text(await conversation.turn("say: again")) == "again"
+
+
+async def test_a_conversation_that_is_too_long_is_shortened(
+    open_opencode: Open, provider: CompletionsStub
+) -> None:
+    conversation = await open_opencode()
+    provider.error = "prompt is too long: maximum context length exceeded"
+    try:
+        told = await conversation.turn("error 400")
+    finally:
+        provider.error = ""
+    notices = [event.text for event in told if isinstance(event, base.Notice)]
+    assert notices == [
+        "Shortening the conversation…",
+        "The conversation so far was shortened to a summary.",
+    ]
+    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+
+
+@pytest.mark.parametrize("stage", ["overloaded", "no network"])
+async def test_a_provider_out_of_reach_fails_the_turn_soon(
+    open_opencode: Open, environment: dict[str, str], tmp_path: Path, stage: str
+) -> None:
+    profile: dict[str, Any] = {}
+    if stage == "no network":
+        options = {"baseURL": "http://127.0.0.1:9/v1", "apiKey": "dummy"}
+        profile = {"provider": {PROVIDER: {"options": options}}}
+    conversation = await open_opencode(profile=profile)
+    told = await conversation.turn("error 529")
+    failed = only(told, base.TurnFailed)
+    assert failed.error_type == "backend_error"
+    assert "Try again" in failed.error
+    assert "Retrying" in next(e.text for e in told if isinstance(e, base.Notice))

@@ -1,0 +1,145 @@
+"""What a session sets for the real OpenCode, and the commands that it knows."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from model.backends import base
+from model.backends.opencode import OpenCodeBackend
+from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub
+from tests.live.opencode.conftest import token
+from tests.model.backends.agents import Open, only, text
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+@pytest.mark.parametrize("mode", ["build", "yolo"])
+async def test_without_sub_agents_their_tool_is_refused(open_opencode: Open, mode: str) -> None:
+    conversation = await open_opencode(mode=mode, sub_agents=0)
+    result = only(await conversation.turn("agent: say: hello"), base.ToolResult)
+    assert result.is_error
+    assert "no sub-agents" in result.content
+
+
+async def test_what_worktrees_have_of_their_own_reaches_their_commands_alone(
+    open_opencode: Open, environment: dict[str, str], tmp_path: Path
+) -> None:
+    seen = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        own = {**environment, "SPINNEY_BRANCH": name}
+        conversation = await open_opencode(mode="yolo", worktree=folder, environment=own)
+        told = await conversation.turn(
+            "bash: echo $SPINNEY_BRANCH ${OPENCODE_SERVER_PASSWORD:-none} $SPINNEY_AGENT"
+        )
+        seen.append(only(told, base.ToolResult).content.split())
+    (one, first_password, first), (two, second_password, second) = seen
+    assert (one, two) == ("one", "two")
+    assert (first_password, second_password) == ("none", "none")
+    assert first == second  # the same server
+
+
+async def test_mcp_servers_are_told_also_those_that_are_off(
+    open_opencode: Open, provider: CompletionsStub
+) -> None:
+    command = [sys.executable, "-c", "import sys; sys.exit(1)"]
+    profile = {
+        "mcp": {
+            "one": {"type": "local", "command": command},
+            "two": {"type": "local", "command": command},
+        }
+    }
+    conversation = await open_opencode(profile=profile, mcp_off=frozenset({"two", "gone"}))
+    await conversation.agent.send(base.Prompt("say: hello"))
+    seen = await conversation.until(base.McpServersSeen)
+    assert {"one", "two"} <= set(seen.names)
+
+
+async def test_changed_settings_reach_the_provider(
+    open_opencode: Open, provider: CompletionsStub
+) -> None:
+    conversation = await open_opencode(system_prompt="Speak of looms.", effort="low")
+    await conversation.turn("say: one")
+    assert "Speak of looms." in json.dumps(provider.requests[-1]["messages"])
+    assert provider.requests[-1]["reasoning_effort"] == "low"
+    settings = base.Settings("build", f"{PROVIDER}/stub-2", "megathink", "high")
+    await conversation.agent.configure(settings)
+    await conversation.turn("say: two")
+    assert provider.requests[-1]["model"] == "stub-2"
+    assert provider.requests[-1]["reasoning_effort"] == "high"
+
+
+async def test_a_text_alone_has_no_tools_and_is_not_kept(
+    open_opencode: Open, provider: CompletionsStub
+) -> None:
+    conversation = await open_opencode(text_only=True, mode="plan", system_prompt="Write a name.")
+    assert text(await conversation.turn("say: Loom")) == "Loom"
+    assert not provider.requests[-1].get("tools")
+    assert "Write a name." in json.dumps(provider.requests[-1]["messages"])
+    await conversation.agent.close()
+    again = await open_opencode(resume_token=token(conversation))
+    assert "begins afresh" in only(await again.turn("say: hello"), base.Notice).text
+
+
+async def test_a_command_of_the_project_is_carried_out_and_can_be_stopped(
+    open_opencode: Open, worktree: Path, environment: dict[str, str]
+) -> None:
+    settings = json.loads(Path(environment["OPENCODE_CONFIG"]).read_text())
+    commands = {"weave": {"template": "say: woven $ARGUMENTS"}, "idle": {"template": "slow"}}
+    (worktree / "opencode.json").write_text(json.dumps({**settings, "command": commands}))
+    conversation = await open_opencode()
+    await conversation.agent.send(base.Prompt("/idle"))
+    await conversation.until(base.TextDelta)
+    await conversation.agent.stop()
+    assert only(await conversation.rest(), base.TurnFinished).stop_reason == "stopped"
+    told = await conversation.turn("/weave a long scarf")
+    assert text(told) == "woven a long scarf"
+    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    assert text(await conversation.turn("say: again")) == "again"
+
+
+async def test_its_commands_are_told_and_those_in_files_are_seen_before_it_runs(
+    backend: OpenCodeBackend,
+    open_opencode: Open,
+    worktree: Path,
+    environment: dict[str, str],
+) -> None:
+    (worktree / ".opencode/command/area").mkdir(parents=True)
+    weave = "---\ndescription: Weave a cloth\n---\nsay: woven $1 in $2\n"
+    (worktree / ".opencode/command/area/weave.md").write_text(weave)
+    (worktree / ".claude/skills/wind").mkdir(parents=True)
+    skill = "---\nname: wind\ndescription: Wind yarn\n---\nsay: wound\n"
+    (worktree / ".claude/skills/wind/SKILL.md").write_text(skill)
+    seen = {each.name for each in await backend.commands(worktree, environment)}
+    assert seen == {"area/weave", "wind", "compact"}
+    conversation = await open_opencode()
+    await conversation.agent.send(base.Prompt("/area/weave wool red"))
+    told = {each.name: each for each in (await conversation.until(base.CommandsKnown)).commands}
+    assert text(await conversation.rest()) == "woven wool in red"
+    assert told["area/weave"].description == "Weave a cloth"
+    assert told["area/weave"].argument_hint == "[1] [2]"
+    assert told["init"].description
+    assert seen <= set(told)
+    assert "wound" in text(await conversation.turn("/wind"))
+
+
+@pytest.mark.parametrize("model", [f"{PROVIDER}/{MODEL}", ""])
+async def test_compact_shortens_the_conversation(open_opencode: Open, model: str) -> None:
+    conversation = await open_opencode(model=model)
+    await conversation.turn("say: the colour is blue")
+    told = await conversation.turn("/compact")
+    notices = [event.text for event in told if isinstance(event, base.Notice)]
+    assert "The conversation so far was shortened to a summary." in notices
+    assert only(told, base.TurnFinished).stop_reason == "end_turn"
+    assert text(await conversation.turn("say: again")) == "again"
+
+
+async def test_a_command_that_it_does_not_know_is_sent_as_text(
+    open_opencode: Open, provider: CompletionsStub
+) -> None:
+    conversation = await open_opencode()
+    only(await conversation.turn("/etc/hosts is what?"), base.TurnFinished)
+    assert "/etc/hosts is what?" in json.dumps(provider.requests[-1]["messages"])

@@ -1,0 +1,86 @@
+"""The real OpenCode stopped or closed at every stage: nothing of it stays but its server."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.backends import base
+from tests.model.backends.agents import Open, becomes, lives, only, text
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+@pytest.mark.parametrize("stage", ["start", "text", "tool", "permission", "question", "plan"])
+async def test_stop_at_every_stage_keeps_the_conversation_usable(
+    open_opencode: Open, worktree: Path, stage: str
+) -> None:
+    prompts = {
+        "start": "slow",
+        "text": "slow",
+        "tool": "bash: touch ready; sleep 60",
+        "permission": "bash: sleep 60",
+        "question": "ask: Tea or coffee? | Tea | Coffee",
+        "plan": "plan: weave a scarf",
+    }
+    waits: dict[str, Any] = {
+        "text": base.TextDelta,
+        "permission": base.PermissionAsked,
+        "question": base.QuestionAsked,
+        "plan": base.PlanProposed,
+    }
+    mode = {"tool": "yolo", "plan": "plan"}.get(stage, "build")
+    conversation = await open_opencode(mode=mode)
+    await conversation.agent.send(base.Prompt(prompts[stage]))
+    if stage in waits:
+        await conversation.until(waits[stage])
+    if stage == "tool":
+        await becomes((worktree / "ready").exists, 30)
+    async with asyncio.timeout(10):  # the command and the whole answer take a minute
+        _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    asked = [e.request_id for e in conversation.told if hasattr(e, "request_id")]
+    withdrawn = [e.request_id for e in told if isinstance(e, base.RequestWithdrawn)]
+    assert set(asked) == set(withdrawn)
+    assert text(await conversation.turn("say: still here")) == "still here"
+
+
+async def test_stop_ends_all_that_the_command_started(open_opencode: Open, worktree: Path) -> None:
+    conversation = await open_opencode(mode="yolo")
+    command = "setsid sleep 60 & echo $! > pid; mv pid ready; wait"
+    await conversation.agent.send(base.Prompt(f"bash: {command}"))
+    await becomes((worktree / "ready").exists, 30)
+    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    assert only(told, base.ToolResult).is_error
+    pid = int((worktree / "ready").read_text())
+    await becomes(lambda: not lives(pid))
+    assert working_in(worktree) == []
+
+
+async def test_closing_in_mid_command_leaves_nothing_but_the_server(
+    open_opencode: Open, worktree: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    other = await open_opencode(worktree=elsewhere)
+    conversation = await open_opencode(mode="yolo")
+    await conversation.agent.send(base.Prompt("bash: touch ready; setsid sleep 60"))
+    await becomes((worktree / "ready").exists, 30)
+    async with asyncio.timeout(5):
+        await conversation.agent.close()
+    await becomes(lambda: working_in(worktree) == [])
+    assert text(await other.turn("say: still here")) == "still here"
+
+
+def working_in(worktree: Path) -> list[int]:
+    """The processes whose working directory is there."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "cwd").readlink() == worktree:
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return [pid for pid in found if lives(pid)]
