@@ -198,6 +198,13 @@ class SpinneyApp(App[None]):
             self.theme = colors.name
             self.main.recolor()
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Have everything follow the colours. The first ones have nothing yet that they change."""
+        if self.screen_stack:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
+
     def on_background_told(self, event: BackgroundTold) -> None:
         """Follow the terminal, where nothing else is wanted."""
         self.terminal = replace(self.terminal, dark=event.dark)

@@ -1,6 +1,5 @@
 """Images that come as paths: what terminals paste when a file is dropped on them."""
 
-import shlex
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -22,6 +21,8 @@ def dropped_images(pasted: str) -> list[str]:
     whole = _path(text)
     if "\n" not in text and _is_image(whole):
         return [whole]
+    import shlex  # not before the first frame
+
     try:
         paths = [_path(word) for word in shlex.split(text)]
     except ValueError:  # an unclosed quotation mark

@@ -5,7 +5,6 @@ conversation. A file that is damaged, of another version, of another person or t
 as none. Spinneys on other machines have a file each.
 """
 
-import hashlib
 import json
 import os
 import stat
@@ -81,6 +80,8 @@ def file_of(data: Path, server: str) -> Path:
     """The file for this machine's own Spinney, or for the one at an address."""
     if not server:
         return data / "screen.json"
+    import hashlib  # and all of OpenSSL, which nobody else needs before the first frame
+
     return data / "terminal" / _ELSEWHERE / f"{hashlib.sha256(server.encode()).hexdigest()}.json"
 
 

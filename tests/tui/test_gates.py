@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
 
 from model import events as e
@@ -52,6 +53,7 @@ import json, os, sys
 import tui.app
 def connect():
     heavy = {"aiohttp", "git", "pygments", "pydantic", "aiosqlite", "markdown_it", "model.state"}
+    heavy |= {"argparse", "hashlib", "logging.handlers", "rich._emoji_codes"}
     print(json.dumps([len(sys.modules), sorted(heavy & set(sys.modules))]), flush=True)
     os._exit(0)
 tui.app.SpinneyApp(connect).run(headless=True)
@@ -79,6 +81,14 @@ spinney.main([])
     assert modules >= {"spinney", "tui.foreground"}
     assert not modules & {"argparse", "json", "pathlib", "typing", "model.errors", "asyncio"}
     assert len(modules) <= IN_FRONT
+
+
+async def test_the_style_sheet_is_parsed_once_before_the_first_frame(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with counted(Stylesheet, "reparse", monkeypatch) as again:
+        async with start(the_long_one(1)):
+            assert again == []
 
 
 async def test_ten_thousand_messages_are_few_widgets(start: Start) -> None:

@@ -62,7 +62,7 @@ class ProjectTree(Tree[Row]):
             self.place = place
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__("", Row(ROOT), id=id)
+        super().__init__(Text(), Row(ROOT), id=id)  # Of a string all emoji would be loaded.
         self.show_root = False
         self.guide_depth = 2
         self.show_guides = False
