@@ -1,0 +1,51 @@
+"""The page starts: signed in by its address or by hand, and shows what needs a person."""
+
+from typing import Any
+
+from playwright.async_api import Page, expect
+
+from tests.page.browser import Faults, Screen
+from tests.page.conftest import OpenPage
+from tests.program import Serving
+from tests.server.conftest import Socket
+
+ONE_PROGRAM = True
+
+
+async def test_the_token_leaves_the_address_at_once(page: Page, served: Serving) -> None:
+    assert served.token not in page.url
+    await page.reload()
+    await expect(page.locator("#link")).to_have_text("connected")
+
+
+async def test_it_opens_at_the_place_that_the_address_names(
+    open_page: OpenPage, session: Any, screen: Screen
+) -> None:
+    page = await open_page(f"/session/{session['id']}", screen=screen)
+    await expect(page.locator("#title")).to_have_text("Fix the parser")
+    assert page.url.endswith(f"#/session/{session['id']}")
+
+
+async def test_a_wrong_token_is_told_and_the_right_one_lets_in(
+    page: Page, served: Serving, faults: Faults
+) -> None:
+    faults.allow("401")
+    await page.evaluate("sessionStorage.setItem('spinney-token', 'wrong')")
+    await page.reload()
+    await expect(page.get_by_role("heading", name="Who is there?")).to_be_visible()
+    await expect(page.locator("#refused")).not_to_be_empty()
+    await page.get_by_label("Token").fill(served.token)
+    await page.get_by_role("button", name="Come in").click()
+    await expect(page.locator("#link")).to_have_text("connected")
+    await expect(page.locator("#door")).to_be_hidden()
+
+
+async def test_what_another_client_makes_stands_in_the_tree(
+    page: Page, other: Socket, session: Any
+) -> None:
+    row = page.locator(f'#tree a[href$="{session["id"]}"]')
+    await expect(row).to_contain_text("Fix the parser")
+    await other.call("update_session", sessionId=session["id"], name="Mend the parser")
+    await expect(row).to_contain_text("Mend the parser")
+    await other.call("delete_session", sessionId=session["id"])
+    await expect(row).to_have_count(0)
