@@ -38,11 +38,11 @@ export function markElement(mark) {
   return make("span.mark", sign, { title: words, role: "img", "aria-label": words, "data-mark": mark });
 }
 
+/** @type {Record<string, string>} */
 const ASKS = { plan: "has a plan", question: "has a question", permission: "asks for permission" };
 
 /** What a waiting session wants. @param {Resource} session */
-export const asks = (session) =>
-  ASKS[/** @type {keyof ASKS} */ (session.waiting_for)] ?? "needs you";
+export const asks = (session) => ASKS[session.waiting_for] ?? "needs you";
 
 /** Git's counts of a worktree. @param {Resource} worktree */
 export function gitMarks(worktree) {
@@ -58,12 +58,13 @@ export function gitMarks(worktree) {
   );
 }
 
+/** @type {Record<string, string>} */
 const CHECKS = { success: "✓", failure: "✗", error: "!", pending: "…" };
 
 /** @param {Resource} worktree */
 function pullRequestMark(worktree) {
   const { pr_number: number, cached_pr_status: status, cached_check_status: checks } = worktree;
-  const sign = CHECKS[/** @type {keyof CHECKS} */ (checks)] ?? "";
+  const sign = CHECKS[checks] ?? "";
   const words = [`pull request ${number}`, status, checks && `checks: ${checks}`].filter(Boolean).join(", ");
   return make("span.pr", `PR ${number} ${sign}`, { title: words, "data-pr": status ?? "open" });
 }
