@@ -23,7 +23,7 @@ COMPOSER_KEYS = (
     ("↑ ↓", "At the edges: earlier messages of this project"),
     (
         "@ /",
-        "A file of the worktree; a command of Spinney's. Others go to the agent, and so does //",
+        "A file of the worktree; a command of Spinney's or the agent's (// where both have one)",
     ),
     ("ctrl+_", "Undo (ctrl+y: redo)"),
 )
