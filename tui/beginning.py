@@ -162,9 +162,9 @@ class Beginning:
 
     def _rows(self) -> tuple[SavedRow, ...]:
         return tuple(
-            SavedRow(depth_of(node), node.data.place, node.data.parts, node.is_expanded)
+            SavedRow(depth_of(node), row.place, row.parts, node.is_expanded, row.holds)
             for node in islice(walk(self._screen.projects.root), 1, snapshot.MOST_ROWS + 1)
-            if node.data is not None
+            if (row := node.data) is not None
         )
 
     def _conversation(self) -> Conversation | None:

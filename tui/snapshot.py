@@ -47,6 +47,8 @@ class SavedRow(NamedTuple):
     parts: tuple[Part, ...]
     is_open: bool
     """Whether what is below it was shown."""
+    holds: bool = False
+    """Whether anything is below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ def write(path: Path, snapshot: Snapshot) -> None:
         "version": VERSION,
         "theme": snapshot.theme,
         "rows": [
-            [row.depth, row.place.kind, row.place.id, row.parts, row.is_open]
+            [row.depth, row.place.kind, row.place.id, row.parts, row.is_open, row.holds]
             for row in snapshot.rows
         ],
         "folds": [
@@ -153,9 +155,9 @@ def _own_bytes(path: Path) -> bytes:
     return data
 
 
-def _row(depth: Any, kind: Any, key: Any, parts: Any, is_open: Any) -> SavedRow:
+def _row(depth: Any, kind: Any, key: Any, parts: Any, is_open: Any, holds: Any = False) -> SavedRow:
     said = tuple((_text(text), _text(role)) for text, role in parts)
-    return SavedRow(_depth(depth), _place(kind, key), said, bool(is_open))
+    return SavedRow(_depth(depth), _place(kind, key), said, bool(is_open), bool(holds))
 
 
 def _depth(depth: Any) -> int:

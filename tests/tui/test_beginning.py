@@ -98,6 +98,7 @@ async def test_the_first_frame_holds_the_tree_and_the_last_conversation(tmp_path
             assert words in before
         await ready(app, pilot, opens)
         now = screen_of(app)
+        assert "▾ alpha" in now
         # Nothing jumps: every row of the two panes is where it was.
         assert now.splitlines()[1:-1] == before.splitlines()[1:-1]
         assert not app.screen.query(Still)

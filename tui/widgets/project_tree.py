@@ -91,7 +91,7 @@ class ProjectTree(Tree[Row]):
                 if row.place.kind != "session":
                     self._unfolded[row.place] = row.is_open
                 node = self._add(above[-1], row.place, len(above[-1].children))
-                self._say(node, row.parts)
+                self._say(node, row.parts, row.holds)
                 above.append(node)
 
     # What the mirror tells ----------------------------------------------------------------------
@@ -210,15 +210,14 @@ class ProjectTree(Tree[Row]):
         row, index = node.data, self._index
         assert row is not None and index is not None
         row.mark = index.mark(row.place)
-        row.holds = bool(index.under(row.place))
+        holds = bool(index.under(row.place))
         parts = tuple(row_parts(row, index.state, folded=not node.is_expanded))
-        if parts == row.parts:
-            return
-        self._say(node, parts)
+        if (parts, holds) != (row.parts, row.holds):
+            self._say(node, parts, holds)
 
-    def _say(self, node: Node, parts: tuple[Part, ...]) -> None:
+    def _say(self, node: Node, parts: tuple[Part, ...], holds: bool) -> None:
         assert node.data is not None
-        node.data.parts = parts
+        node.data.parts, node.data.holds = parts, holds
         # The label is what the tree measures; what is drawn comes from the parts.
         node.set_label(Text("".join(text for text, _ in parts) or " "))
 
