@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from textual.screen import ModalScreen
 
+from tui.places import project_of, worktree_of
 from tui.widgets.composer import Composer
 from tui.widgets.key_hints import KeyHints, useless
 from tui.widgets.project_tree import ProjectTree
@@ -18,10 +19,12 @@ def follow(screen: "MainScreen") -> None:
     """Name the place, the counts, the connection and the server; and the keys."""
     if screen.link is None:
         return
-    path = [item.name for item in (screen.project, screen.worktree, screen.session) if item]
+    place, state = screen.place or screen.projects.place, screen.state
+    known = (project_of(place, state), worktree_of(place, state), screen.session)
+    path = [item.name for item in known if item is not None]
     scripts = screen.worktree.running_scripts if screen.worktree is not None else ()
     screen.query_one("#top", TopBar).follow(
-        screen.state,
+        state,
         tuple(path),
         screen.mirror.lost,
         screen.server_address,

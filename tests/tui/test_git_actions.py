@@ -13,6 +13,7 @@ from model.commands.pull_requests import OpenedPullRequest
 from model.errors import SpinneyError
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
+from tui.places import Place
 from tui.screens.commit import Commit
 from tui.screens.dialog import Confirm, Report
 from tui.screens.pull_request import PullRequest
@@ -258,3 +259,23 @@ async def test_a_pull_request_that_is_there_is_shown(start: Start) -> None:
         act(app, "pull_request")
         await until(pilot, lambda: isinstance(app.screen, Report))
         assert not client.called("open_pull_request")
+
+
+async def test_actions_are_about_the_row_under_the_cursor_while_the_tree_has_the_keys(
+    start: Start,
+) -> None:
+    other = a_worktree(id="w2", name="calm-heron")
+    client = FakeClient(
+        a_state(a_project(), a_worktree(), other, a_session(), a_session(id="s2", worktree_id="w2"))
+    )
+    async with start(client) as (app, pilot):
+        app.main.open_place(Place("session", "s1"))
+        await until(pilot, lambda: app.main.session is not None)
+        app.main.projects.focus()
+        app.main.projects.point_at(Place("worktree", "w2"))
+        await until(pilot, lambda: app.main.projects.place == Place("worktree", "w2"))
+        assert app.main.worktree is not None
+        assert app.main.worktree.id == "w2"
+        app.main.chat.composer.focus()
+        await until(pilot, lambda: app.main.focused is app.main.chat.composer)
+        assert app.main.worktree.id == "w1"

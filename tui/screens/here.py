@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class Here(Screen[None]):
-    """The screen as actions see it: they are about what is open, or else where the cursor is."""
+    """The screen as actions see it.
+
+    They are about what is open, and about the row under the cursor while the tree has the keys.
+    """
 
     def __init__(self, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
@@ -62,18 +65,26 @@ class Here(Screen[None]):
 
     @property
     def worktree(self) -> "Worktree | None":
-        """The worktree of what is open, or of where the tree's cursor is."""
+        """The worktree that actions are about, and never one of another project by the way."""
         if self.link is None:
             return None
-        opened, pointed = self.place, worktree_of(self.projects.place, self.state)
-        if pointed is not None and opened is not None and opened.kind == "project":
-            # What is done to the worktree of another project would surprise.
-            return pointed if pointed.project_id == opened.id else None
-        return worktree_of(opened, self.state) or pointed
+        here, there = self._places
+        found, elsewhere = worktree_of(here, self.state), worktree_of(there, self.state)
+        if found is not None or elsewhere is None:
+            return found
+        project = project_of(here, self.state)
+        return elsewhere if project is None or project.id == elsewhere.project_id else None
 
     @property
     def project(self) -> "Project | None":
-        """The project of what is open, or of where the tree's cursor is."""
+        """The project that actions are about."""
         if self.link is None:
             return None
-        return project_of(self.place, self.state) or project_of(self.projects.place, self.state)
+        here, there = self._places
+        return project_of(here, self.state) or project_of(there, self.state)
+
+    @property
+    def _places(self) -> tuple[Place | None, Place | None]:
+        """Where the keys are and where they are not: the tree's cursor, or what is open."""
+        opened, pointed = self.place, self.projects.place
+        return (pointed, opened) if self.focused is self.projects else (opened, pointed)
