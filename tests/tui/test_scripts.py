@@ -186,6 +186,7 @@ async def test_what_runs_in_a_row_of_the_tree_is_stopped_from_there(start: Start
         await until(pilot, lambda: len(client.called("stop_worktree_script")) == 2)
         stopped = [given["script"] for given in client.called("stop_worktree_script")]
         assert stopped == ["setup", "run"]
+        assert app.main.session is not None, "what is open stays open"
         assert not client.called("stop_generation")
         app.main.projects.focus()
         app.main.projects.point_at(Place("session", "s1"))

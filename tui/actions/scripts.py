@@ -43,10 +43,14 @@ async def run_script(screen: "MainScreen") -> None:
 async def stop_script(screen: "MainScreen") -> None:
     """End the scripts that run in the worktree."""
     worktree = pointed_worktree(screen)
-    if worktree is None:
-        return
-    if not worktree.running_scripts:
+    if worktree is not None and not worktree.running_scripts:
         screen.say("No script runs here.")
+    elif worktree is not None:
+        await stop_scripts(screen, worktree)
+
+
+async def stop_scripts(screen: "MainScreen", worktree: "Worktree") -> None:
+    """End all scripts that run in a worktree."""
     for name in worktree.running_scripts:
         await _stop(screen, worktree.id, name)
         screen.say(f"The {name} script was stopped. {screen.key_of('show_scripts')} shows it.")

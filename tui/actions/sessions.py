@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, get_args
 from model.commands import sessions as commands
 from model.resources import ExecutionMode, ThinkingLevel
 from tui.actions.local import step_back
+from tui.actions.scripts import stop_scripts
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText, Confirm
 
@@ -83,10 +84,12 @@ async def stop_here(screen: "MainScreen") -> None:
             return
     elif place is not None and place.kind == "worktree" and place.id in state.worktrees:
         worktree = state.worktrees[place.id]
-        if worktree.status == "creating" or worktree.running_scripts:
+        if worktree.running_scripts:
+            await stop_scripts(screen, worktree)
+            return
+        if worktree.status == "creating":
             screen.point_to(place)
-            is_made = worktree.status != "creating"
-            screen.action_do("stop_script" if is_made else "cancel_git")
+            screen.action_do("cancel_git")
             return
     screen.say("Nothing runs in this row.")
 
