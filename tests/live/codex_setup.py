@@ -13,7 +13,10 @@ from model.backends import base
 from model.backends.codex import CodexBackend
 from tests.live.cut_off import codex_in, made_known
 from tests.live.responses_stub import ResponsesStub
-from tests.model.backends.agents import Conversation, Open, a_launch
+from tests.model.backends.agents import Conversation, Open, a_launch, only
+
+LONG_ENOUGH = "sleep 0.5"
+"""Of a command that is over at once the program sometimes tells nothing (0.169)."""
 
 
 @pytest.fixture
@@ -82,3 +85,12 @@ async def open_codex(
 
     yield open_codex
     await asyncio.gather(*(agent.close() for agent in opened))
+
+
+def token(conversation: Conversation) -> str:
+    return only(conversation.told, base.ConversationIdentified).resume_token
+
+
+def contents(worktree: Path) -> list[str]:
+    """The names in the worktree, without git's own."""
+    return sorted(path.name for path in worktree.iterdir() if path.name != ".git")

@@ -5,55 +5,45 @@ loopback.
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from model.agents_file import AgentRow, load_catalog
 from model.backends import base
 from model.backends.acp import AcpBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
-from tests.live.cut_off import made_known, opencode_in
+from tests.live.cut_off import opencode_in
+from tests.live.opencode.conftest import token
 from tests.model.backends.agents import Conversation, Open, a_launch, only, text
 
-
-@pytest.fixture
-async def provider() -> AsyncIterator[CompletionsStub]:
-    stub = CompletionsStub()
-    async with stub.running():
-        yield stub
+pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-@pytest.fixture
-def row(provider: CompletionsStub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentRow:
+@pytest.fixture(scope="module")
+def row(
+    program: Path, provider: CompletionsStub, tmp_path_factory: pytest.TempPathFactory
+) -> AgentRow:
     """OpenCode as a person writes it down; it knows nobody's account and the stub alone."""
-    made_known("opencode", monkeypatch)
-    home = tmp_path / "home"
-    home.mkdir()
+    place = tmp_path_factory.mktemp("acp")
     asking = {**configuration(provider.base_url), "permission": {"edit": "ask", "bash": "ask"}}
-    env = opencode_in(home, asking)
-    file = tmp_path / "agents.toml"
-    lines = [f"{key} = {json.dumps(value)}" for key, value in env.items()]
+    lines = [f"{key} = {json.dumps(value)}" for key, value in opencode_in(place, asking).items()]
+    file = place / "agents.toml"
     file.write_text(
         '[oc]\nlabel = "OpenCode over ACP"\ncommand = "opencode"\nargs = ["acp"]\n'
         + "\n".join(["[oc.env]", *lines])
     )
-    catalog, problems = load_catalog(tmp_path / "models.toml", file)
+    catalog, problems = load_catalog(place / "models.toml", file)
     assert problems == []
     found = catalog.backend("acp:oc")
     assert isinstance(found, AgentRow)
     return found
 
 
-@pytest.fixture
-def worktree(tmp_path: Path) -> Path:
-    path = tmp_path / "worktree"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="package")
 async def open_acp(row: AgentRow, worktree: Path) -> AsyncIterator[Open]:
     opened: list[base.Agent] = []
 
@@ -66,12 +56,25 @@ async def open_acp(row: AgentRow, worktree: Path) -> AsyncIterator[Open]:
     await asyncio.gather(*(agent.close() for agent in opened))
 
 
-def token(conversation: Conversation) -> str:
-    return only(conversation.told, base.ConversationIdentified).resume_token
+@dataclass(frozen=True)
+class Shared:
+    """A conversation in build mode that several tests have their turns in, each with files of other
+    names: every conversation starts a program, which takes seconds."""
+
+    conversation: Conversation
+    worktree: Path
 
 
-async def test_text_and_thinking_stream(open_acp: Open) -> None:
-    told = await (await open_acp()).turn("think: about looms and threads")
+@pytest_asyncio.fixture(scope="module", loop_scope="package")
+async def shared(row: AgentRow, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shared]:
+    worktree = tmp_path_factory.mktemp("worktree")
+    agent = await AcpBackend(row).open(a_launch(worktree))
+    yield Shared(Conversation(agent), worktree)
+    await agent.close()
+
+
+async def test_text_and_thinking_stream(shared: Shared) -> None:
+    told = await shared.conversation.turn("think: about looms and threads")
     assert text(told, "thinking") == "about looms and threads"
     assert text(told) == "I thought about it."
     finished = only(told, base.TurnFinished)
@@ -80,11 +83,9 @@ async def test_text_and_thinking_stream(open_acp: Open) -> None:
     assert finished.context_window
 
 
-async def test_a_write_happens_on_disk_and_is_told_as_an_edit(
-    open_acp: Open, worktree: Path
-) -> None:
-    told = await (await open_acp()).turn("write a.txt: hi")
-    assert (worktree / "a.txt").read_text() == "hi"
+async def test_a_write_happens_on_disk_and_is_told_as_an_edit(shared: Shared) -> None:
+    told = await shared.conversation.turn("write a.txt: hi")
+    assert (shared.worktree / "a.txt").read_text() == "hi"
     assert not any(isinstance(event, base.PermissionAsked) for event in told)
     *_, edit = (event for event in told if isinstance(event, base.ToolUse))
     assert edit.name == "edit"
@@ -92,17 +93,17 @@ async def test_a_write_happens_on_disk_and_is_told_as_an_edit(
     assert text(told).endswith("done")
 
 
-async def test_an_edit_tells_what_it_replaces(open_acp: Open, worktree: Path) -> None:
-    (worktree / "a.txt").write_text("one two three\n")
-    told = await (await open_acp()).turn("edit a.txt: two => 2")
-    assert (worktree / "a.txt").read_text() == "one 2 three\n"
+async def test_an_edit_tells_what_it_replaces(shared: Shared) -> None:
+    (shared.worktree / "edited.txt").write_text("one two three\n")
+    told = await shared.conversation.turn("edit edited.txt: two => 2")
+    assert (shared.worktree / "edited.txt").read_text() == "one 2 three\n"
     *_, edit = (event for event in told if isinstance(event, base.ToolUse))
     assert edit.name == "edit"
     assert ("two" in edit.input["old_content"], "2" in edit.input["new_content"]) == (True, True)
 
 
-async def test_a_command_is_asked_for_and_runs_once_allowed(open_acp: Open) -> None:
-    conversation = await open_acp()
+async def test_a_command_is_asked_for_and_runs_once_allowed(shared: Shared) -> None:
+    conversation = shared.conversation
     await conversation.agent.send(base.Prompt("bash: echo looms"))
     asked = await conversation.until(base.PermissionAsked)
     assert asked.tool_name == "bash"
@@ -113,14 +114,14 @@ async def test_a_command_is_asked_for_and_runs_once_allowed(open_acp: Open) -> N
 
 
 async def test_a_denied_command_does_not_run_and_the_reason_reaches_the_model(
-    open_acp: Open, worktree: Path, provider: CompletionsStub
+    shared: Shared, provider: CompletionsStub
 ) -> None:
-    conversation = await open_acp()
-    await conversation.agent.send(base.Prompt("bash: touch a.txt"))
+    conversation = shared.conversation
+    await conversation.agent.send(base.Prompt("bash: touch denied.txt"))
     asked = await conversation.until(base.PermissionAsked)
     await conversation.agent.permit(asked.request_id, "deny", "No files today.")
     told = await conversation.rest()
-    assert list(worktree.iterdir()) == []
+    assert not (shared.worktree / "denied.txt").exists()
     assert "No files today." in json.dumps(provider.requests[-1])
     assert only(told, base.TurnFinished).stop_reason == "end_turn"
 
@@ -175,8 +176,8 @@ async def test_a_lost_conversation_begins_afresh(open_acp: Open) -> None:
     assert "lost the conversation" in only(conversation.told, base.Notice).text
 
 
-async def test_a_stop_ends_the_turn_and_the_agent_stays(open_acp: Open) -> None:
-    conversation = await open_acp()
+async def test_a_stop_ends_the_turn_and_the_agent_stays(shared: Shared) -> None:
+    conversation = shared.conversation
     await conversation.agent.send(base.Prompt("slow"))
     await conversation.until(base.TextDelta)
     await conversation.agent.stop()
@@ -184,14 +185,12 @@ async def test_a_stop_ends_the_turn_and_the_agent_stays(open_acp: Open) -> None:
     assert text(await conversation.turn("say: again")) == "again"
 
 
-async def test_an_error_of_the_provider_fails_the_turn(open_acp: Open) -> None:
-    conversation = await open_acp()
+async def test_an_error_of_the_provider_fails_the_turn(shared: Shared) -> None:
+    conversation = shared.conversation
     failed = only(await conversation.turn("error 401"), base.TurnFailed)
     assert failed.error
     assert text(await conversation.turn("say: again")) == "again"
 
 
-async def test_the_greeting_tells_the_version(row: AgentRow, worktree: Path) -> None:
-    agent = await AcpBackend(row).open(a_launch(worktree))
-    await agent.close()
-    assert (agent.can.version or "").count(".") == 2
+async def test_the_greeting_tells_the_version(shared: Shared) -> None:
+    assert (shared.conversation.agent.can.version or "").count(".") == 2

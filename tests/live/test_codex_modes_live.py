@@ -1,0 +1,185 @@
+"""What the modes of a session allow the real Codex, and what it asks of the person."""
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from model.backends import base
+from tests.live.codex_setup import contents
+from tests.live.responses_stub import ResponsesStub
+from tests.model.backends.agents import (
+    Open,
+    only,
+    text,
+)
+
+
+async def test_build_mode_asks_before_a_command_leaves_the_sandbox_and_a_denial_holds(
+    open_codex: Open, worktree: Path, responses: ResponsesStub
+) -> None:
+    conversation = await open_codex()
+    await conversation.agent.send(base.Prompt("bash: touch a"))
+    asked = await conversation.until(base.PermissionAsked)
+    assert (asked.tool_name, asked.input) == ("bash", {"command": "touch a"})
+    assert asked.description == "Run a command"
+    await conversation.agent.permit(asked.request_id, "deny", "Not before lunch")
+    told = await conversation.rest()
+    assert only(told, base.ToolResult).is_error
+    assert contents(worktree) == []
+    assert "Not before lunch" in str(responses.requests[-1]["input"])
+
+
+async def test_what_is_allowed_for_the_session_runs_and_is_not_asked_again(
+    open_codex: Open, worktree: Path
+) -> None:
+    conversation = await open_codex()
+    command = "bash: python3 -c 'print(6 * 7)'"
+    await conversation.agent.send(base.Prompt(command))
+    asked = await conversation.until(base.PermissionAsked)
+    await conversation.agent.permit(asked.request_id, "allow_session")
+    assert only(await conversation.rest(), base.ToolResult).content == "42"
+    assert only(await conversation.turn(command), base.ToolResult).content == "42"
+    assert contents(worktree) == []
+
+
+async def test_a_patch_outside_of_the_worktree_is_asked_for_as_an_edit(
+    open_codex: Open, place: Path
+) -> None:
+    outside = place / "notes.txt"
+    conversation = await open_codex()
+    await conversation.agent.send(base.Prompt(f"write {outside}: hi"))
+    asked = await conversation.until(base.PermissionAsked)
+    assert asked.tool_name == "edit"
+    assert asked.input == {"file_path": str(outside), "old_content": "", "new_content": "hi\n"}
+    await conversation.agent.permit(asked.request_id, "allow")
+    await conversation.rest()
+    assert outside.read_text() == "hi\n"
+
+
+async def test_the_sandbox_of_build_mode_writes_in_the_worktree_alone(
+    open_codex: Open, worktree: Path, place: Path
+) -> None:
+    outside = place / "notes.txt"
+    conversation = await open_codex()
+    told = await conversation.turn(f"sandboxed: touch inside; touch {outside}")
+    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert contents(worktree) == ["inside"]
+    assert not outside.exists()
+
+
+async def test_a_commit_works_in_a_linked_worktree_and_its_hooks_stay_out_of_reach(
+    open_codex: Open, worktree: Path, place: Path
+) -> None:
+    conversation = await open_codex()
+    told = await conversation.turn("sandboxed: touch a && git add a && git commit -q -m 'Add a'")
+    log = ["git", "-C", str(worktree), "log", "--format=%s", "-1"]
+    assert subprocess.check_output(log, text=True, timeout=30) == "Add a\n", told
+    hook = place / "repository" / ".git" / "hooks" / "pre-push"
+    await conversation.turn(f"sandboxed: echo evil > {hook}")
+    assert not hook.exists()
+
+
+async def test_yolo_mode_runs_without_asking(open_codex: Open, place: Path) -> None:
+    outside = place / "notes.txt"
+    told = await (await open_codex(mode="yolo")).turn(f"bash: touch {outside}")
+    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert outside.exists()
+
+
+async def test_plan_mode_changes_nothing(open_codex: Open, worktree: Path) -> None:
+    conversation = await open_codex(mode="plan")
+    await conversation.turn("write a.txt: hi")
+    await conversation.turn("bash: touch b.txt")
+    assert contents(worktree) == []
+
+
+async def test_a_switched_mode_holds_from_the_next_turn_on(
+    open_codex: Open, worktree: Path
+) -> None:
+    conversation = await open_codex(mode="plan")
+    await conversation.turn("write a.txt: hi")
+    await conversation.agent.configure(base.Settings("yolo", "gpt-5.5"))
+    await conversation.turn("bash: touch b.txt")
+    await conversation.agent.configure(base.Settings("plan", "gpt-5.5"))
+    await conversation.turn("bash: touch c.txt")
+    assert contents(worktree) == ["b.txt"]
+
+
+async def test_an_approved_plan_is_carried_out_in_the_same_turn(
+    open_codex: Open, worktree: Path, responses: ResponsesStub
+) -> None:
+    conversation = await open_codex(mode="plan")
+    await conversation.agent.send(base.Prompt("plan: weave a scarf"))
+    plan = await conversation.until(base.PlanProposed)
+    assert plan.text == "weave a scarf"
+    assert text(conversation.told).strip() == "Here is a plan."
+    assert contents(worktree) == []
+    approved = base.Settings("build", "gpt-5.4", "ultrathink", "high")
+    await conversation.agent.approve(plan.request_id, approved, None)
+    told = await conversation.rest()
+    assert (worktree / "planned.txt").read_text() == "weave a scarf\n"
+    finished = only(told, base.TurnFinished)
+    assert finished.stop_reason == "end_turn"
+    assert finished.usage.input_tokens == 300  # of the plan and of what followed
+    request = responses.requests[-1]
+    assert (request["model"], request["reasoning"]["effort"]) == ("gpt-5.4", "high")
+    await conversation.turn("write later.txt: x")
+    assert (worktree / "later.txt").exists()  # the mode stays
+
+
+async def test_a_plan_is_carried_out_as_edited_into_yolo(open_codex: Open, worktree: Path) -> None:
+    conversation = await open_codex(mode="plan")
+    await conversation.agent.send(base.Prompt("plan: weave a scarf"))
+    plan = await conversation.until(base.PlanProposed)
+    settings = base.Settings("yolo", "gpt-5.5")
+    await conversation.agent.approve(plan.request_id, settings, "weave two scarves")
+    await conversation.rest()
+    assert (worktree / "planned.txt").read_text() == "weave two scarves\n"
+    told = await conversation.turn("bash: touch b.txt")
+    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert (worktree / "b.txt").exists()
+
+
+async def test_a_discussed_plan_is_revised(open_codex: Open, worktree: Path) -> None:
+    conversation = await open_codex(mode="plan")
+    await conversation.agent.send(base.Prompt("plan: weave a scarf"))
+    first = await conversation.until(base.PlanProposed)
+    await conversation.agent.configure(base.Settings("build", "gpt-5.5"))
+    await conversation.agent.discuss(first.request_id, "In blue, please")
+    second = await conversation.until(base.PlanProposed)
+    assert second.text == "weave a scarf, revised"
+    assert second.request_id != first.request_id
+    assert contents(worktree) == []
+
+
+async def test_a_proposed_plan_can_be_stopped(open_codex: Open) -> None:
+    conversation = await open_codex(mode="plan")
+    await conversation.agent.send(base.Prompt("plan: weave a scarf"))
+    plan = await conversation.until(base.PlanProposed)
+    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(told, base.RequestWithdrawn).request_id == plan.request_id
+    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    assert text(await conversation.turn("say: still here")) == "still here"
+
+
+@pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
+async def test_a_question_is_answered(open_codex: Open, mode: str) -> None:
+    conversation = await open_codex(mode=mode)
+    await conversation.agent.send(base.Prompt("ask: Tea or coffee? | Tea | Coffee"))
+    asked = await conversation.until(base.QuestionAsked)
+    (question,) = asked.questions
+    assert [option.label for option in question.options] == ["Tea", "Coffee"]
+    await conversation.agent.answer(asked.request_id, {question.question: "Water"})
+    assert "Water" in text(await conversation.rest())
+
+
+async def test_a_question_is_dismissed_by_a_stop(open_codex: Open) -> None:
+    conversation = await open_codex()
+    await conversation.agent.send(base.Prompt("ask: Tea or coffee? | Tea | Coffee"))
+    asked = await conversation.until(base.QuestionAsked)
+    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(told, base.RequestWithdrawn).request_id == asked.request_id
+    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    assert text(await conversation.turn("say: still here")) == "still here"

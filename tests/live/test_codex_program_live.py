@@ -1,0 +1,187 @@
+"""The life of the program that sessions of the real Codex share, and of what it runs."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from model.backends import base, codex_server
+from model.backends.codex import CodexBackend
+from tests.live.codex_setup import LONG_ENOUGH, contents, token
+from tests.model.backends.agents import (
+    Open,
+    at_work_in,
+    becomes,
+    children,
+    lives,
+    only,
+    text,
+)
+
+
+def the_programs() -> set[int]:
+    """The pids of the shared programs that we have started and that live."""
+    return {pid for pid in children() if lives(pid) and b"app-server" in command_line(pid)}
+
+
+def command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+async def test_stop_in_mid_stream_keeps_the_program_usable(open_codex: Open) -> None:
+    conversation = await open_codex()
+    await conversation.agent.send(base.Prompt("slow"))
+    await conversation.until(base.TextDelta)
+    async with asyncio.timeout(10):  # the whole answer takes a minute
+        _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    assert text(await conversation.turn("say: still here")) == "still here"
+
+
+async def test_stop_at_once_stops_too(open_codex: Open) -> None:
+    conversation = await open_codex()
+    await conversation.agent.send(base.Prompt("slow"))
+    async with asyncio.timeout(10):  # the whole answer takes a minute
+        _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    assert text(await conversation.turn("say: still here")) == "still here"
+
+
+@pytest.mark.parametrize("words", ["sandboxed:", "bash:"])
+async def test_stop_ends_the_command_that_runs_with_its_children(
+    open_codex: Open, worktree: Path, words: str
+) -> None:
+    conversation = await open_codex(mode="yolo" if words == "bash:" else "build")
+    command = "env -i setsid sleep 60 & touch ready; wait"
+    await conversation.agent.send(base.Prompt(f"{words} {command}"))
+    await conversation.until(base.ToolUse)
+    await becomes((worktree / "ready").exists)
+    assert at_work_in(worktree)
+    _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    assert only(told, base.ToolResult).is_error
+    await becomes(lambda: not at_work_in(worktree), 2.0)
+    assert contents(worktree) == ["ready"]
+    assert text(await conversation.turn("say: still here")) == "still here"
+
+
+async def test_closing_in_mid_command_leaves_nothing(open_codex: Open, worktree: Path) -> None:
+    conversation = await open_codex(mode="yolo")
+    other = await open_codex()
+    await conversation.agent.send(base.Prompt("bash: setsid sleep 60 & touch ready; wait"))
+    await becomes((worktree / "ready").exists)
+    async with asyncio.timeout(5):
+        await conversation.agent.close()
+    await becomes(lambda: not at_work_in(worktree), 2.0)
+    assert text(await other.turn("say: still here")) == "still here"
+
+
+async def test_a_new_program_knows_the_earlier_turns_and_counts_none_of_them(
+    open_codex: Open, codex_backend: CodexBackend
+) -> None:
+    before = await open_codex()
+    await before.turn("say: the colour is blue")
+    await before.agent.close()
+    await codex_backend.close()
+    after = await open_codex(resume_token=token(before))
+    told = await after.turn("remember?")
+    assert "the colour is blue" in text(told)
+    assert token(after) == token(before)
+    assert only(told, base.TurnFinished).usage.input_tokens == 100
+
+
+async def test_a_killed_program_fails_the_turns_and_the_next_one_goes_on(
+    open_codex: Open, worktree: Path
+) -> None:
+    conversation, other = await open_codex(), await open_codex()
+    await conversation.turn("say: the colour is blue")
+    await conversation.agent.send(base.Prompt("slow"))
+    await other.agent.send(base.Prompt("slow"))
+    await asyncio.gather(conversation.until(base.TextDelta), other.until(base.TextDelta))
+    (program,) = the_programs()
+    os.kill(program, signal.SIGKILL)
+    for each in (conversation, other):
+        failed = only(await each.rest(), base.TurnFailed)
+        assert failed.error_type == "backend_error"
+        assert failed.error.startswith("Codex was killed (SIGKILL). Send a message")
+        await each.end()
+        await each.agent.close()
+    again = await open_codex(resume_token=token(conversation))
+    assert "the colour is blue" in text(await again.turn("remember?"))
+    assert token(again) == token(conversation)
+
+
+async def test_an_unknown_conversation_begins_afresh(open_codex: Open) -> None:
+    unknown = "00000000-0000-4000-8000-000000000000"
+    conversation = await open_codex(resume_token=unknown)
+    told = await conversation.turn("say: hello")
+    assert text(told) == "hello"
+    assert "begins afresh" in only(told, base.Notice).text
+    assert token(conversation) != unknown
+
+
+async def test_sessions_share_one_program_that_ends_with_the_backend(
+    open_codex: Open, codex_backend: CodexBackend
+) -> None:
+    first, second = await open_codex(), await open_codex()
+    told = await asyncio.gather(first.turn("say: one"), second.turn("say: two"))
+    assert [text(each) for each in told] == ["one", "two"]
+    assert len(the_programs()) == 1
+    await asyncio.gather(first.agent.close(), second.agent.close())
+    await codex_backend.close()
+    assert the_programs() == set()
+
+
+async def test_another_environment_is_another_program(
+    open_codex: Open, codex_environment: dict[str, str], worktree: Path
+) -> None:
+    of_worktree = {**codex_environment, "SPINNEY_BRANCH": "work"}
+    first = await open_codex(mode="yolo", environment=of_worktree)
+    told = await first.turn(f'bash: {LONG_ENOUGH}; echo "$SPINNEY_BRANCH $OPENAI_API_KEY."')
+    assert only(told, base.ToolResult).content == "work ."  # the branch, and no key
+    await open_codex(environment={**of_worktree, "SPINNEY_BRANCH": "other"})
+    assert len(the_programs()) == 1
+    await open_codex(environment={**of_worktree, "COLOUR": "blue"})
+    assert len(the_programs()) == 2
+
+
+async def test_a_closed_session_is_opened_again_in_the_same_program(open_codex: Open) -> None:
+    before = await open_codex()
+    await before.turn("say: the colour is blue")
+    await before.agent.close()
+    after = await open_codex(resume_token=token(before), system_prompt="Speak of looms.")
+    assert "the colour is blue" in text(await after.turn("remember?"))
+    assert len(the_programs()) == 1
+
+
+async def test_a_program_that_nobody_uses_ends(
+    open_codex: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codex_server, "IDLE_LIMIT", 0.1)
+    conversation = await open_codex()
+    await conversation.turn("say: one")
+    assert len(the_programs()) == 1
+    await conversation.agent.close()
+    await becomes(lambda: not the_programs())
+    again = await open_codex(resume_token=token(conversation))
+    assert "say: one" in text(await again.turn("remember?"))
+
+
+async def test_the_probe_finds_the_program_its_version_and_its_sign_in(
+    codex_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in codex_environment.items():
+        monkeypatch.setenv(name, value)
+    probe = await CodexBackend().probe()
+    assert probe.program is not None
+    assert Path(probe.program).name == "codex"
+    assert probe.version is not None
+    assert (probe.signed_in, probe.problem) == (True, None)  # by the key in the environment
+    (Path(codex_environment["CODEX_HOME"]) / "config.toml").unlink()
+    probe = await CodexBackend().probe()
+    assert (probe.signed_in, probe.problem) == (False, "Codex is not signed in. Run: codex login")
