@@ -1,0 +1,145 @@
+"""However a terminal ends: which processes remain, and that what was written is there again."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from model.running import running_here
+from tests.program import PATIENCE, OnTerminal, Program
+
+Ending = Callable[[OnTerminal, int], None]
+
+
+@pytest.fixture
+def spinney(tmp_path: Path) -> Iterator[Program]:
+    program = Program(tmp_path)
+    yield program
+    program.kill()
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    """Ask until it holds; for other processes, which tell nothing by themselves."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"waited in vain until {what}"
+        time.sleep(0.05)
+
+
+def of_this(spinney: Program) -> set[int]:
+    """Every process that was started from this Spinney or one of its agents, dead ones too."""
+    found = set()
+    for process in psutil.process_iter():
+        try:
+            environ = process.environ()
+            is_ours = str(spinney.data) in environ.get("SPINNEY_DATA_DIR", "")
+            is_agents = str(spinney.place) in environ.get("SPINNEY_WORKSPACE_PATH", "")
+            if is_ours or is_agents:
+                found.add(process.pid)
+        except psutil.Error:
+            continue
+    return found
+
+
+def pid_of(spinney: Program) -> int:
+    running = running_here(spinney.data / "spinney.lock")
+    assert running is not None, "nobody runs here"
+    return running.pid
+
+
+def begin_work(spinney: Program, terminal: OnTerminal) -> set[int]:
+    """An agent at work on the screen with a command that has children; Spinney and all of it."""
+    terminal.read_until(b"Welcome")
+    project = spinney.call("add_project", f"path={spinney.made_repository()}")
+    worktree = spinney.call("create_worktree", f"projectId={project['id']}")
+    until(lambda: (Path(worktree["path"]) / ".git").exists(), "the worktree is made")
+    session = spinney.call("create_session", f"worktreeId={worktree['id']}", "executionMode=yolo")
+    command = "/demo run sleep 600 & sleep 600"
+    spinney.call("send_chat_message", f"sessionId={session['id']}", f"message={command}")
+    terminal.read_until(b"1 running")
+    pid = pid_of(spinney)
+
+    def sleepers() -> list[psutil.Process]:
+        children = psutil.Process(pid).children(recursive=True)
+        return [child for child in children if child.name() == "sleep"]
+
+    until(lambda: len(sleepers()) == 2, "the command runs")
+    return {pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))}
+
+
+def hang_up(terminal: OnTerminal, pid: int) -> None:
+    terminal.process.send_signal(signal.SIGHUP)
+
+
+def vanish(terminal: OnTerminal, pid: int) -> None:
+    terminal.vanish()
+
+
+def kill_the_front(terminal: OnTerminal, pid: int) -> None:
+    terminal.process.kill()
+
+
+def terminate(terminal: OnTerminal, pid: int) -> None:
+    terminal.process.send_signal(signal.SIGTERM)
+
+
+def terminate_behind(terminal: OnTerminal, pid: int) -> None:
+    os.kill(pid, signal.SIGTERM)
+
+
+def kill_behind(terminal: OnTerminal, pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("end", [hang_up, vanish, kill_the_front])
+def test_the_work_alone_remains_when_the_terminal_goes(spinney: Program, end: Ending) -> None:
+    with spinney.on_a_terminal("open", "--demo", ".") as terminal:
+        work = begin_work(spinney, terminal)
+        end(terminal, pid_of(spinney))
+        terminal.process.wait(timeout=PATIENCE)
+        until(lambda: of_this(spinney) == work, "only Spinney and its agent are left")
+        assert spinney.run("stop").returncode == 0
+        until(lambda: not of_this(spinney), "nobody is left")
+
+
+@pytest.mark.parametrize("end", [terminate, terminate_behind])
+def test_nothing_remains_when_it_is_told_to_end(spinney: Program, end: Ending) -> None:
+    with spinney.on_a_terminal("open", "--demo", ".") as terminal:
+        begin_work(spinney, terminal)
+        end(terminal, pid_of(spinney))
+        terminal.process.wait(timeout=PATIENCE)
+        until(lambda: not of_this(spinney), "nobody is left")
+
+
+def test_what_a_killed_one_leaves_ends_at_the_next_start(spinney: Program) -> None:
+    with spinney.on_a_terminal("open", "--demo", ".") as terminal:
+        work = begin_work(spinney, terminal)
+        end = pid_of(spinney)
+        kill_behind(terminal, end)
+        assert terminal.process.wait(timeout=PATIENCE) == 128 + signal.SIGKILL
+    with spinney.on_a_terminal("open", "--demo", ".") as again:
+        again.read_until(b"interrupted")
+        until(lambda: not of_this(spinney) & work, "nothing of the killed one is left")
+
+
+def test_a_draft_is_in_the_box_again_after_a_kill(spinney: Program) -> None:
+    with spinney.serving("--demo"):
+        project = spinney.call("add_project", f"path={spinney.made_repository()}")
+        base = spinney.call("open_base_worktree", f"projectId={project['id']}")
+        spinney.call("create_session", f"worktreeId={base['id']}", "name=Talk")
+    with spinney.on_a_terminal("open", "--demo", ".") as terminal:
+        terminal.read_until(b"Message Demo")
+        terminal.write(b"nobody-sent-this")
+        kept = spinney.data / "terminal/drafts"
+        until(
+            lambda: any("nobody-sent-this" in path.read_text() for path in kept.glob("*.json")),
+            "the draft is on the disk",
+        )
+        os.kill(pid_of(spinney), signal.SIGKILL)
+        terminal.read_until(b"It was killed")
+    with spinney.on_a_terminal("open", "--demo", ".") as again:
+        again.read_until(b"nobody-sent-this")
