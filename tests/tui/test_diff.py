@@ -544,11 +544,15 @@ async def test_a_merge_that_stopped_is_told_with_its_conflicts_until_it_is_commi
         tree.client.answers["abort_merge"] = lambda given: "merge"
         await pilot.press("b")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
+        assert app.screen.box_title == "Abort the merge"  # type: ignore[attr-defined]
         await pilot.press("enter", "y")
         await until(pilot, lambda: tree.client.called("abort_merge") == [{"worktree_id": "w1"}])
         tree.operation = None
         screen.load()
         await until(pilot, lambda: "merge" not in top(screen) and "abort" not in foot.text)
+        await pilot.press("b")
+        told = "Neither a merge nor a rebase has stopped here."
+        await until(pilot, lambda: told in [note.message for note in app._notifications])
 
 
 async def test_on_a_narrow_screen_one_pane_stands_at_a_time(start: Start) -> None:

@@ -192,11 +192,16 @@ async def abort_merge(screen: "MainScreen") -> None:
     worktree = _here(screen)
     if worktree is None:
         return
+    changes = await screen.client.call(list_changed_files, worktree_id=worktree.id)
+    if changes.operation is None:
+        screen.say("Neither a merge nor a rebase has stopped here.")
+        return
     sentence = (
-        "Give up what stopped here (a merge, a rebase)? Branch and files become as they were "
-        "before it; conflicts that were solved already are lost."
+        f"Give up the {changes.operation}? Branch and files become as they were before it; "
+        "conflicts that were solved already are lost."
     )
-    if await screen.app.push_screen_wait(Confirm("Abort", sentence, "abort", enter=False)):
+    title = f"Abort the {changes.operation}"
+    if await screen.app.push_screen_wait(Confirm(title, sentence, "abort", enter=False)):
         done = await screen.client.call(abort_merge_command, worktree_id=worktree.id)
         screen.say(f"The {done} is given up.")
 
