@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -17,9 +17,12 @@ from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Confirm
 
 if TYPE_CHECKING:
+    from model.preferences import Preferences
     from model.resources import Worktree
     from tui.screens.main import MainScreen
     from tui.transcript_targets import Target
+
+    How = Callable[[Preferences, Mapping[str, str], Path], Opener]
 
 _SEARCHED = 5_000_000
 """Bytes of a file in which an edit's place is looked for."""
@@ -31,7 +34,7 @@ async def open_worktree(screen: "MainScreen") -> None:
         case "editor":
             await open_editor(screen)
         case "terminal":
-            await _terminal(screen)
+            await _open_folder(screen, open_commands.terminal)
         case "finder":
             await _file_manager(screen)
         case "hosting":
@@ -40,10 +43,7 @@ async def open_worktree(screen: "MainScreen") -> None:
 
 async def open_editor(screen: "MainScreen") -> None:
     """The worktree's folder in the editor."""
-    folder = await _folder(screen)
-    if folder is not None:
-        opener = open_commands.editor(screen.state.preferences, os.environ, folder)
-        await _open(screen, opener, folder)
+    await _open_folder(screen, open_commands.editor)
 
 
 async def open_shell(screen: "MainScreen") -> None:
@@ -110,11 +110,10 @@ async def open_link(screen: "MainScreen", href: str) -> None:
         await in_window((program, address), Path.home(), os.environ)
 
 
-async def _terminal(screen: "MainScreen") -> None:
+async def _open_folder(screen: "MainScreen", how: "How") -> None:
     folder = await _folder(screen)
     if folder is not None:
-        opener = open_commands.terminal(screen.state.preferences, os.environ, folder)
-        await _open(screen, opener, folder)
+        await _open(screen, how(screen.state.preferences, os.environ, folder), folder)
 
 
 async def _file_manager(screen: "MainScreen") -> None:

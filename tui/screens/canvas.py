@@ -4,7 +4,7 @@ Letters filter; several sessions can be marked and stopped, archived or written 
 follows the mirror beside the main screen and keeps nothing but the last lines it has read.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
@@ -25,6 +25,7 @@ from tui.screens.full import FullScreen, bindings
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
+    from model.commands.registry import Command
     from model.resources import Session
     from tui.colours import Palette
     from tui.mirror import Change
@@ -264,14 +265,7 @@ class Canvas(FullScreen):
         sentence = f"It goes to {_named(chosen)}; where a run goes on, it waits behind that."
         text = await self.app.push_screen_wait(AskMessage("Write to sessions", sentence))
         if text:
-            call = self.main.client.call
-            await self._each(
-                chosen,
-                "sent",
-                lambda cell: call(
-                    commands.send_chat_message, session_id=cell.session.id, message=text
-                ),
-            )
+            await self._each(chosen, "sent", commands.send_chat_message, message=text)
 
     async def stop(self) -> None:
         """Stop the runs of all that are marked."""
@@ -280,16 +274,8 @@ class Canvas(FullScreen):
             self.main.say("Nothing runs there.")
             return
         question = f"Stop {_named(chosen)}? What has arrived is kept."
-        if len(chosen) > 1 and not await self.app.push_screen_wait(
-            Confirm("Stop sessions", question, "stop")
-        ):
-            return
-        call = self.main.client.call
-        await self._each(
-            chosen,
-            "stopped",
-            lambda cell: call(commands.stop_generation, session_id=cell.session.id),
-        )
+        if len(chosen) == 1 or await self._agreed("Stop sessions", question, "stop"):
+            await self._each(chosen, "stopped", commands.stop_generation)
 
     async def archive(self) -> None:
         """Put all that are marked away."""
@@ -300,25 +286,22 @@ class Canvas(FullScreen):
         question = f"Put {_named(chosen)} away?"
         if at_work:
             question += f" {at_work} at work would be stopped."
-        if (at_work or len(chosen) > 1) and not await self.app.push_screen_wait(
-            Confirm("Archive sessions", question, "archive")
-        ):
-            return
-        call = self.main.client.call
-        await self._each(
-            chosen,
-            "archived",
-            lambda cell: call(commands.archive_session, session_id=cell.session.id),
-        )
+        is_clear = len(chosen) == 1 and not at_work
+        if is_clear or await self._agreed("Archive sessions", question, "archive"):
+            await self._each(chosen, "archived", commands.archive_session)
+
+    async def _agreed(self, title: str, question: str, word: str) -> bool:
+        agreed = await self.app.push_screen_wait(Confirm(title, question, word))
+        return agreed is True
 
     async def _each(
-        self, chosen: list[Cell], done: str, act: Callable[[Cell], Awaitable[object]]
+        self, chosen: list[Cell], done: str, command: "Command[..., Any]", **given: str
     ) -> None:
-        """Do it for each; tell how many, and of those where it failed why."""
+        """Call it for each; tell how many, and of those where it failed why."""
         problems = []
         for cell in chosen:
             try:
-                await act(cell)
+                await self.main.client.call(command, session_id=cell.session.id, **given)
             except SpinneyError as error:
                 problems.append(f"{cell.name}: {error.message}")
         if problems:
