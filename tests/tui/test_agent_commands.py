@@ -88,6 +88,21 @@ async def test_enter_completes_what_is_begun_and_sends_what_is_complete(start: S
         assert [message.strip() for message in sent(client)] == ["/context", "/context"]
 
 
+async def test_keys_that_come_quicker_than_the_list_mean_what_was_written(start: Start) -> None:
+    client = a_client(AgentCommand(name="code-review"), CONTEXT)
+    async with start(client) as (app, pilot):
+        await pilot.press(*"/co")
+        await listed(pilot, app, "/code-review")
+        composer = app.main.chat.composer
+        composer.insert("nt")
+        assert app.main.chat.completion.press("tab")
+        assert composer.text == "/context "
+        composer.clear()
+        composer.insert("/mod")
+        assert app.main.chat.completion.press("tab")
+        assert composer.text == "/mode"
+
+
 async def test_a_command_that_nobody_knows_is_sent_as_it_is(start: Start) -> None:
     client = a_client(WEAVE)
     async with start(client) as (app, pilot):

@@ -207,6 +207,8 @@ class Completion(Widget, can_focus=False):
 
     def press(self, key: str) -> bool:
         """Take a key of the message box; whether it was one of the list's."""
+        if self._at_cursor()[1].startswith("/"):
+            self.follow()  # keys come quicker than the word that what was written has changed
         if not self.display:
             return False
         match key:
