@@ -211,6 +211,22 @@ async def test_a_port_that_is_taken_is_refused_in_place_and_the_setting_taken_ba
         assert not app._notifications
 
 
+@pytest.mark.parametrize("size", [(60, 15), (80, 24)])
+async def test_keys_and_objections_are_in_sight_where_there_are_few_rows(
+    start: Start, size: tuple[int, int]
+) -> None:
+    client = a_client()
+    AServer(client)
+    async with start(client, size=size) as (app, pilot):
+        screen = await opened(app, pilot)
+        await give_port(app, pilot, "80")
+        await until(pilot, lambda: screen.has_class("objected") and app.screen is screen)
+        await until(pilot, lambda: screen.query_one(".problem").region.area)
+        inside = screen.query_one(".dialog").content_region
+        assert screen.query_one(".problem").region in inside
+        assert screen.query_one(".keys").region in inside
+
+
 async def test_what_is_no_port_is_asked_for_again(start: Start) -> None:
     client = a_client()
     AServer(client, running=False)

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
@@ -44,6 +45,9 @@ class ServerScreen(Dialog[None]):
     CSS = """
     ServerScreen .dialog .problem { display: none; margin: 1 0 0 0; }
     ServerScreen.objected .dialog .problem { display: block; }
+    ServerScreen.-low .dialog .page { max-height: 50vh; }
+    ServerScreen.-low.objected .dialog .page { max-height: 4; }
+    ServerScreen.-low .dialog .keys, ServerScreen.-low .dialog .problem { margin: 0; }
     """
 
     def __init__(self, main: "MainScreen", status: dict[str, Any], token: str) -> None:
@@ -61,7 +65,7 @@ class ServerScreen(Dialog[None]):
     def body(self) -> list[Widget]:
         """What it is, an objection, keys."""
         return [
-            Static(id="state", markup=False),
+            VerticalScroll(Static(id="state", markup=False), classes="page"),
             Static(classes="problem", markup=False),
             Static(classes="keys", markup=False),
         ]
@@ -244,6 +248,8 @@ class ServerScreen(Dialog[None]):
         present, problem = str(self.status.get("port") or ""), ""
         while True:
             sentence = problem or "A number up to 65535; 0 takes any that is free."
+            if self._main.spinney.elsewhere:
+                sentence += " Attach by the new one next time: this terminal knows the one of now."
             given = await self.app.push_screen_wait(
                 AskText("Port of the server", present, sentence=sentence)
             )
