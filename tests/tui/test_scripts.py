@@ -220,7 +220,7 @@ async def test_a_setup_is_stopped_in_the_empty_chat_of_its_worktree(start: Start
         )
         await until(pilot, lambda: "setup" not in app.main.chat.welcome.step.sentence)
         told = [notification.message for notification in app._notifications]
-        assert told == ["The setup script was stopped. ⇧f7 shows it."]
+        assert told == ["The setup script was stopped. ⇧f7: all scripts."]
 
 
 async def test_a_setup_is_stopped_in_the_session_that_waits_beside_it(start: Start) -> None:

@@ -53,7 +53,8 @@ async def stop_scripts(screen: "MainScreen", worktree: "Worktree") -> None:
     """End all scripts that run in a worktree."""
     for name in worktree.running_scripts:
         await _stop(screen, worktree.id, name)
-        screen.say(f"The {name} script was stopped. {screen.key_of('show_scripts')} shows it.")
+        key = screen.key_of("show_scripts")
+        screen.say(f"The {name} script was stopped. {key}: all scripts.")
 
 
 async def _stop(screen: "MainScreen", worktree_id: str, name: ScriptName) -> None:
