@@ -195,7 +195,6 @@ async def test_one_address_cannot_hold_many_silent_sockets(
         writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
     await opened[0][0].readuntil(b"\r\n\r\n")
     opened.append(await asyncio.open_connection("127.0.0.1", port))
-    await asyncio.sleep(0.05)
     with pytest.raises(aiohttp.ClientConnectionError):
         async with aiohttp.ClientSession() as fresh:
             await fresh.get(base_url(server) + "/healthz")
@@ -212,6 +211,6 @@ async def test_a_client_that_leaves_in_the_middle_of_a_body_is_no_fault_of_ours(
         await writer.drain()
         assert (await http.get(base_url(server) + "/healthz")).status == 200
         writer.transport.abort()
-    assert (await http.get(base_url(server) + "/healthz")).status == 200
-    await asyncio.sleep(0.05)
+    for _ in range(2):  # the ends of those that left come before these answers
+        assert (await http.get(base_url(server) + "/healthz")).status == 200
     assert not [record for record in caplog.records if record.levelname == "ERROR"]

@@ -14,6 +14,7 @@ from model.backends import base
 from model.backends.claude import ClaudeBackend
 from model.backends.demo import DemoBackend
 from model.resources import ExecutionMode
+from tests.model.backends.acp_small import heard_file, open_small  # noqa: F401 - fixtures
 from tests.model.backends.agents import Conversation, Open, a_launch
 
 

@@ -99,11 +99,15 @@ async def test_a_hanging_push_holds_up_no_status(
     await asyncio.gather(*pushes, return_exceptions=True)
 
 
-async def test_a_write_waits_for_a_lock_that_goes_away(repository: Repository) -> None:
+async def test_a_write_waits_for_a_lock_that_goes_away(
+    repository: Repository, fake_git: Callable[[str], None], tmp_path: Path
+) -> None:
+    tried = tmp_path / "tried"
+    fake_git(f'case "$*" in *" add "*) echo >> {tried};; esac\nexec "$real_git" "$@"')
     lock = repository.write(".git/index.lock", "")
     repository.write("new", "text\n")
     adding = asyncio.create_task(git(repository.root, "add", "new", write=True))
-    await asyncio.sleep(0.3)
+    await _until(lambda: tried.exists() and tried.read_text().count("\n") > 1)
     assert not adding.done()
     lock.unlink()
     await adding
