@@ -79,6 +79,15 @@ def test_an_unknown_language_stays_plain(language):
     assert highlight_code("if a\n\n b\n", language) == ((Token("if a"),), (), (Token(" b"),))
 
 
+def test_for_an_unknown_language_nothing_is_looked_for_on_the_disk(monkeypatch):
+    # Half a name comes before the whole one while a block is streamed.
+    def search(*_group):
+        raise AssertionError("the metadata of every installed package is read")
+
+    monkeypatch.setattr("pygments.plugin.iter_entry_points", search)
+    assert highlight_code("x = 1", "pyth") == ((Token("x = 1"),),)
+
+
 def test_what_is_too_long_stays_plain():
     assert highlight_code("x = 1\n" * MAX_CHARACTERS, "python")[0] == (Token("x = 1"),)
     assert highlight_code("x" * (MAX_LINE + 1) + " = 1", "python")[0][0].kind is None

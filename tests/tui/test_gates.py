@@ -1,5 +1,6 @@
 """What keeps the terminal quick, counted rather than timed: it is the same on every machine."""
 
+import gc
 import json
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
+from textual.widgets import TextArea
 
 from model import events as e
 from model.resources import Message, TextBlock
@@ -25,6 +27,9 @@ from tests.tui.fake_client import (
 )
 from tests.tui.transcript_app import TranscriptApp, delta, history_of, running, started
 from tui.app import SpinneyApp
+from tui.beginning import EVERY
+from tui.tree_index import MOST_FOUND
+from tui.widgets.project_tree import ProjectTree
 
 ROOT = Path(__file__).parents[2]
 MODULES = 480
@@ -137,12 +142,19 @@ async def test_streamed_text_lays_no_screen_out(
         await until(pilot, lambda: app.main.state.streaming_in("s1"))
         client.feed(streamed("It begins. "))
         await until(pilot, lambda: "It begins" in drawn(app))
-        with counted(Screen, "_refresh_layout", monkeypatch) as layouts:
+        with (
+            counted(Screen, "_refresh_layout", monkeypatch) as layouts,
+            counted(Stylesheet, "apply", monkeypatch) as styled,
+            counted(ProjectTree, "render_lines", monkeypatch) as trees,
+        ):
             for number in range(40):
                 client.feed(streamed(f"Word {number} and its line.\n\n- an item\n"))
                 await pilot.pause()
+            seen = len(trees)
             await until(pilot, lambda: "Word 39" in drawn(app))
         assert layouts == []
+        assert styled == []
+        assert seen == 0  # rows beside those that changed are not drawn
 
 
 def started_in_s1() -> e.MessageStarted:
@@ -164,6 +176,56 @@ def streamed(text: str) -> e.ContentDelta:
 def drawn(app: SpinneyApp) -> str:
     strips = app.screen._compositor.render_strips(app.screen.size)
     return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+async def test_another_theme_styles_what_is_mounted_and_lays_out_what_is_seen(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = the_long_one(10_000)
+    async with start(client) as (app, pilot):
+        transcript = await opened(app, pilot)
+        every = [app, *app.screen.walk_children(with_self=True)]
+        parts = sum(len(widget._get_component_classes()) for widget in every)
+        laid_out = transcript.layouts
+        with counted(Stylesheet, "apply", monkeypatch) as styled:
+            app.use_theme("light")
+            await until(pilot, lambda: "-light-mode" in app.classes and bool(styled))
+            await pilot.pause()
+        # Two scroll bars at most belong to a widget.
+        assert len(styled) <= 3 * len(every) + parts
+        assert transcript.layouts - laid_out <= 60
+
+
+async def test_a_letter_of_a_filter_makes_few_rows_of_thousands(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trees = [a_worktree(id=f"w{n}", name=f"tree-{n}") for n in range(500)]
+    sessions = [
+        a_session(id=f"s{n}", worktree_id=f"w{n % 500}", name=f"session {n}") for n in range(5000)
+    ]
+    async with start(FakeClient(a_state(a_project(), *trees, *sessions))) as (app, pilot):
+        tree = app.main.projects
+        tree.focus()
+        for typed in ("s", "se", "session 41"):
+            with (
+                counted(ProjectTree, "_add", monkeypatch) as made,
+                counted(ProjectTree, "_draw", monkeypatch) as written,
+            ):
+                tree.narrow(typed)
+                await pilot.pause()
+            assert len(made) <= 2 * MOST_FOUND
+            assert len(written) <= 4 * MOST_FOUND
+
+
+async def test_what_stands_after_the_start_is_no_work_for_the_collector_of_garbage(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frozen: list[bool] = []
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append("tui.transcript" in sys.modules))
+    async with start(the_long_one(50)) as (app, pilot):
+        await opened(app, pilot)
+        await until(pilot, lambda: len(frozen) == 2)
+        assert frozen[-1]
 
 
 async def test_a_typed_character_is_few_bytes(
@@ -205,6 +267,10 @@ async def test_nothing_wakes_a_screen_of_waiting_sessions_often(start: Start) ->
         timers = [timer for pump in pumps for timer in pump._timers]
         running = [timer for timer in timers if timer._active.is_set() and timer._interval]
         assert sum(1 / timer._interval for timer in running) <= WAKES
+        # But for the cursor, nothing moves where everybody waits for a person.
+        blinking = [timer for timer in running if isinstance(timer.target, TextArea)]
+        others = [timer for timer in running if timer not in blinking]
+        assert sum(1 / timer._interval for timer in others) <= 1 / EVERY
 
 
 async def test_a_piece_of_text_costs_the_same_in_a_long_message_as_in_a_short_one() -> None:
