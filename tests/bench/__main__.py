@@ -6,12 +6,25 @@ import platform
 import sys
 from collections.abc import Callable
 
-from tests.bench import agents, broadcast, crowd, living, session, soak, start, store, stream, tree
+from tests.bench import (
+    agents,
+    broadcast,
+    busy,
+    crowd,
+    living,
+    session,
+    soak,
+    start,
+    store,
+    stream,
+    tree,
+)
 from tests.bench.tables import Table, as_json
 
 BENCHES: dict[str, Callable[[int], Table]] = {
     "start": start.measure,
     "living": living.measure,
+    "busy": busy.measure,
     "stream": stream.measure,
     "broadcast": broadcast.measure,
     "session": session.measure,
@@ -25,6 +38,7 @@ BENCHES: dict[str, Callable[[int], Table]] = {
 RUNS = {
     "start": 10,
     "living": 2,
+    "busy": 1,
     "stream": 2,
     "broadcast": 3,
     "session": 3,

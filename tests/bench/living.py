@@ -50,20 +50,12 @@ def _demo(**environ: str) -> Iterator[Terminal]:
 
 
 def _keys(streams: bool) -> list[float]:
-    delays = []
     with _demo() as screen:
         if streams:
             screen.type(STREAM + "\r")
             screen.wait_for(b"running")
             screen.read_for(1.0)
-        for key in KEYS:
-            screen.forget()
-            began = time.perf_counter()
-            screen.type(key)
-            screen.wait_for(key.encode())
-            delays.append(time.perf_counter() - began)
-            screen.read_for(0.03)
-    return delays
+        return screen.time_keys(KEYS)
 
 
 def _add_stream(table: Table) -> None:

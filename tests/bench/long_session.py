@@ -19,6 +19,8 @@ from model.resources import (
 from model.state import State, apply
 
 _BATCH = 500
+LARGE = 17
+"""How often the large session's answers say what others say once."""
 
 _ANSWER = """\
 The loop in `count_{n}` visits every tree once, so **{n}** apples are counted *once* each.
@@ -36,8 +38,11 @@ Next I would look at the rows that hold no tree at all; they are cheap to leave 
 """
 
 
-async def write_sessions(path: Path, sessions: dict[str, int]) -> None:
-    """A database with one project, one worktree and these sessions of so many messages."""
+async def write_sessions(path: Path, sessions: dict[str, int], large: str = "") -> None:
+    """A database with one project, one worktree and these sessions of so many messages.
+
+    The answers of the session called `large` have ten kilobytes each.
+    """
     database, _ = await Database.open(path)
     try:
         project = Project(
@@ -67,35 +72,42 @@ async def write_sessions(path: Path, sessions: dict[str, int]) -> None:
             await database.write(statements_for(event, state, after))
             state = after
         for session_id, count in sessions.items():
-            await write_messages(database, session_id, count)
+            await write_messages(database, session_id, count, LARGE if session_id == large else 1)
     finally:
         await database.close()
 
 
-async def write_messages(database: Database, session_id: str, count: int) -> None:
+async def write_messages(database: Database, session_id: str, count: int, times: int = 1) -> None:
     """So many messages: questions and answers with thinking, tools, Markdown and code."""
     for begin in range(0, count, _BATCH):
         rows = []
         for number in range(begin, min(count, begin + _BATCH)):
-            message = message_of(session_id, number)
+            message = message_of(session_id, number, times)
             event = MessageQueued(session_id=session_id, message=message, status="processing")
             rows += statements_for(event, State(), State())
         await database.write(rows)
 
 
-def message_of(session_id: str, number: int) -> Message:
-    """Message `number`: even ones are the user's."""
+def message_of(session_id: str, number: int, times: int = 1) -> Message:
+    """Message `number`: even ones are the user's; what an answer says it says so many times."""
     return Message(
         id=f"{session_id}-{number:06d}",
         role="assistant" if number % 2 else "user",
-        content=_answer(number) if number % 2 else [TextBlock(text=f"Question {number}: why?")],
+        content=_answer(number, times)
+        if number % 2
+        else [TextBlock(text=f"Question {number}: why?")],
         timestamp=1_700_000_000.0 + number,
         session_id=session_id,
     )
 
 
-def _answer(number: int) -> list[Block]:
-    text = TextBlock(text=_ANSWER.format(n=number) + f"\n(mark {number})\n")
+def _question(number: int) -> list[Block]:
+    return [TextBlock(text=f"Question {number}: why?")]
+
+
+def _answer(number: int, times: int) -> list[Block]:
+    said = _ANSWER.format(n=number) * times
+    text = TextBlock(text=f"{said}\n(mark {number})\n")
     if number % 4 == 1:
         return [ThinkingBlock(text="What is asked, and what is there?", seconds=1.5), text]
     tool = f"tool-{number}"

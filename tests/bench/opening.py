@@ -61,6 +61,9 @@ class Opening:
         transcript = main.chat.transcript
         assert transcript is not None
         self._found["page up"] = await self._step(transcript.action_page_up)
+        self._found["jump to the oldest that is read"] = await self._step(
+            transcript.action_scroll_home
+        )
         self._found["theme"] = await self._step(self._other_theme)
         self._found["focus out"] = await self._step(lambda: self._app.post_message(AppBlur()))
         self._found["focus in"] = await self._step(lambda: self._app.post_message(AppFocus()))

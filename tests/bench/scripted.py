@@ -39,9 +39,10 @@ class ScriptedAgent:
     async def send(self, prompt: base.Prompt) -> None:
         """Begin to tell."""
         self._channel.begin_turn()
-        self._telling = asyncio.create_task(self._tell(int(prompt.text)))
+        self._telling = asyncio.create_task(self._tell(prompt.text))
 
-    async def _tell(self, count: int) -> None:
+    async def _tell(self, text: str) -> None:
+        count = int(text)
         for event in turn(count):
             await self._channel.tell(event)
             await asyncio.sleep(0)  # a real one comes from a pipe, an event at a time

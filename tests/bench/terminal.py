@@ -12,7 +12,7 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -78,6 +78,18 @@ class Terminal:
         while (rest := end - time.perf_counter()) > 0:
             self._read(rest)
         return len(self.shown) - before
+
+    def time_keys(self, keys: Iterable[str]) -> list[float]:
+        """Press one after the other; the seconds until each was written to the terminal."""
+        delays = []
+        for key in keys:
+            self.forget()
+            began = time.perf_counter()
+            self.type(key)
+            self.wait_for(key.encode())
+            delays.append(time.perf_counter() - began)
+            self.read_for(0.03)
+        return delays
 
     def forget(self) -> None:
         """What was shown up to now is not waited for any more."""
