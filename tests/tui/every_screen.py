@@ -31,6 +31,8 @@ from model.resources import (
     ToolUseBlock,
     Usage,
 )
+from model.scripts.config import Script
+from model.scripts.running import ScriptRun
 from tests.tui.conftest import settled, until
 from tui.app import SpinneyApp
 
@@ -129,7 +131,14 @@ def a_busy_state() -> FakeClient:
         path="parser.py", old_path=None, status="modified", added=2, removed=1,
         old_mode="100644", mode="100644", submodule=False,
     )  # fmt: skip
+    script = Script(name="run", text="npm start", hash="h", trusted=False)
+    ran = ScriptRun(
+        worktree_id="w1", script="run", status="failed", exit_code=1, output="no such port",
+        started_at=NOW - 70, ended_at=NOW - 60,
+    )  # fmt: skip
     client.answers |= {
+        "get_project_scripts": lambda given: [script],
+        "get_script_output": lambda given: ran,
         "list_changed_files": lambda given: Changes(files=[file], base="main", operation=None),
         "get_file_diff": lambda given: FileDiff(
             path="parser.py", text=DIFF, digest="d", hunks=["h0"]
@@ -180,6 +189,17 @@ def action(action_id: str, *keys: str, on: str = "s1") -> Reach:
     return reach
 
 
+def in_diff(*keys: str) -> Reach:
+    """Open the diff screen, wait for its first file, then press keys."""
+
+    async def reach(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+        await action("open_diff")(app, pilot)
+        await until(pilot, lambda: getattr(app.screen, "file_diff", None) is not None)
+        await pilot.press(*keys)
+
+    return reach
+
+
 def focused(selector: str) -> Reach:
     """Open a session, and give the keys to a pane."""
 
@@ -213,9 +233,12 @@ SCREENS: tuple[Shown, ...] = (
     Shown("preferences", action("preferences")),
     Shown("keys", action("edit_keys")),
     Shown("canvas", action("canvas")),
-    Shown("diff", action("open_diff")),
+    Shown("diff", in_diff()),
+    Shown("diff-marked", in_diff("tab", "down", "shift+down", "shift+down")),
+    Shown("comment", in_diff("tab", "down", "down", "shift+down", "c")),
     Shown("search", action("search")),
     Shown("archive", action("show_archive")),
+    Shown("scripts", action("show_scripts")),
     Shown("server", action("server"), varies=True),
     Shown("about", action("about"), varies=True),
     Shown("rename-worktree", action("rename_worktree")),
