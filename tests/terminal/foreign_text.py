@@ -4,6 +4,7 @@
 walks through its screens with one of the texts in every field, and tells what broke.
 """
 
+import asyncio
 import json
 import sys
 import traceback
@@ -27,6 +28,7 @@ from model.resources import (
     ToolUseBlock,
 )
 from model.state import State
+from tests.terminal.foreign_places import PLACES, answers, put_away
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_worktree
 from tui.app import SpinneyApp
 from tui.widgets.request_panel import RequestPanel
@@ -35,7 +37,7 @@ SEEN = "seen"
 """Stands beside each text, so that a place which swallowed it is found."""
 
 CONTROLS = {
-    "\x1b]52;c;U0lHTkFUVVJF\x07": b"\x1b]52",
+    "\x1b]52;c;U0lHTkFUVVJF\x07": b"\x1b]52;c;U0lH",
     "\x1b]0;SIGTITLE\x07": b"\x1b]0;SIG",
     "\x1b]8;;http://sig.invalid\x1b\\": b"sig.invalid\x1b",
     "\x1bP1$rSIGDCS\x1b\\": b"\x1bP1$r",
@@ -98,7 +100,7 @@ def a_client(text: str) -> FakeClient:
         submodule=False,
     )
     diff = f"--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ {text}\n-{text}\n+new {text}\n {text}\n"
-    client.answers |= {
+    client.answers |= answers(text) | {
         "get_problems": lambda given: [text],
         "list_changed_files": lambda given: Changes(files=[change], base=text, operation=None),
         "get_file_diff": lambda given: FileDiff(path=text, text=diff, digest="d", hunks=["h"]),
@@ -158,6 +160,8 @@ class Walk:
         self._app = app
         self._client = client
         self._text = text
+        self.unseen: list[str] = []
+        """Places that did not show it."""
 
     async def go(self, pilot: "Pilot[Any]") -> None:
         """All of it."""
@@ -165,9 +169,9 @@ class Walk:
         while main.link is None or not main.link.mirror.state.sessions:
             await pilot.pause(0.02)
         main.action_open_session("s1")
+        while (transcript := main.chat.transcript) is None:
+            await pilot.pause(0.02)
         await pilot.pause(0.1)
-        transcript = main.chat.transcript
-        assert transcript is not None
         for _ in range(6):
             transcript.action_step(-1)
             transcript.action_open_part()
@@ -189,9 +193,34 @@ class Walk:
             while self._app.screen is not main:
                 await pilot.press("escape")
                 await pilot.pause(0.05)
+        await self._go_everywhere(pilot)
         main.projects.focus()
         await pilot.press("s", "e", "e")
         await pilot.pause(0.1)
+
+    async def _go_everywhere(self, pilot: "Pilot[Any]") -> None:
+        """To every place of the list, which must show the text."""
+        main = self._app.main
+        self._client.feed(*put_away(self._text))
+        main.action_open_session("s1")
+        for name, reach in PLACES.items():
+            try:
+                async with asyncio.timeout(20):
+                    await reach(self._app, self._client, pilot)
+                    while not self._is_shown():
+                        await pilot.pause(0.02)
+            except TimeoutError:
+                self.unseen.append(f"{name} (on {type(self._app.screen).__name__})")
+            for _ in range(10):
+                if self._app.screen is main:
+                    break
+                await pilot.press("escape")
+                await pilot.pause(0.02)
+
+    def _is_shown(self) -> bool:
+        screen = self._app.screen
+        strips = screen._compositor.render_strips(screen.size)
+        return any(SEEN in "".join(part.text for part in strip) for strip in strips)
 
 
 def main() -> None:
@@ -206,6 +235,8 @@ def main() -> None:
     async def go(pilot: "Pilot[Any]") -> None:
         try:
             await walk.go(pilot)
+            if walk.unseen:
+                told["unseen"] = ", ".join(walk.unseen)
         except BaseException:
             told["broke"] = traceback.format_exc()
         app.exit()

@@ -222,9 +222,10 @@ class Chat(Vertical):
             case "waiting", "permission":
                 text = "Decide above, or write what should happen afterwards"
             case _:
-                text = f"Message {agent or 'the agent'}"
-        if self.composer.placeholder != text:
-            self.composer.placeholder = text
+                text = f"Message {clean_line(agent) or 'the agent'}"
+        shown = Content(text)  # a text alone would be read as markup
+        if self.composer.placeholder != shown:
+            self.composer.placeholder = shown
 
     def tell(self, change: "Change", first_changed: int | None) -> None:
         """Pass on what happened in the open conversation."""
