@@ -17,7 +17,7 @@
 export function make(what, ...parts) {
   const [name, ...classes] = what.split(".");
   const element = document.createElement(/** @type {Name} */ (name));
-  element.classList.add(...classes);
+  if (classes.length) element.classList.add(...classes);
   for (const part of parts.flat()) {
     if (part === null || part === undefined || part === false) continue;
     if (part instanceof Node) element.append(part);

@@ -17,7 +17,8 @@ export function shell(app) {
   };
   menu.onclick = () => open(!drawer());
   addEventListener("hashchange", () => open(false));
-  the("room").onclick = () => drawer() && open(false);
+  // Not as `onclick`: one that gives `false` keeps every link and button in the room from acting.
+  the("room").addEventListener("click", () => open(false));
   addEventListener("keydown", (event) => {
     if (event.key === "Escape" && drawer()) {
       open(false);
