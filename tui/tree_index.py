@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SMALL = 120
 """Rows up to which everything is unfolded at first."""
-MOST_FOUND = 200
+MOST_FOUND = 120
 """Rows that a filter shows at most; more are counted, and found by one letter more."""
 
 
@@ -28,12 +28,9 @@ class TreeIndex:
         self.state = state
         """The newest one; what stands where is that of when the index was made."""
         self.below: Children = children(state)
+        self.is_small = sum(map(len, self.below.values())) <= SMALL
+        """Whether all rows together are few; asked for each row that is unfolded."""
         self._outline: Outline | None = None
-
-    @property
-    def is_small(self) -> bool:
-        """Whether all rows together are few."""
-        return sum(map(len, self.below.values())) <= SMALL
 
     def under(self, place: Place) -> list[Place]:
         """What is directly below a place."""
