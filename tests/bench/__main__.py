@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from tests.bench import (
     agents,
+    attached,
     broadcast,
     busy,
     crowd,
@@ -23,6 +24,7 @@ from tests.bench.tables import Table, as_json
 
 BENCHES: dict[str, Callable[[int], Table]] = {
     "start": start.measure,
+    "attached": attached.measure,
     "living": living.measure,
     "busy": busy.measure,
     "stream": stream.measure,
@@ -37,6 +39,7 @@ BENCHES: dict[str, Callable[[int], Table]] = {
 
 RUNS = {
     "start": 10,
+    "attached": 5,
     "living": 2,
     "busy": 1,
     "stream": 2,

@@ -132,11 +132,10 @@ def _cpu_seconds(pid: int) -> float:
     return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9 + children
 
 
-@contextmanager
-def terminal(arguments: Sequence[str], home: Path, **environ: str) -> Iterator[Terminal]:
-    """Run Python with these arguments in a terminal of its own, at home in `home`."""
+def environment(home: Path, **environ: str) -> dict[str, str]:
+    """What a program at home in `home` knows of this machine."""
     kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
-    environment = {
+    return {
         **kept,
         "HOME": str(home),
         "LANG": "C.UTF-8",
@@ -147,12 +146,17 @@ def terminal(arguments: Sequence[str], home: Path, **environ: str) -> Iterator[T
         "SPINNEY_DATA_DIR": str(home / "data"),
         **environ,
     }
+
+
+@contextmanager
+def terminal(arguments: Sequence[str], home: Path, **environ: str) -> Iterator[Terminal]:
+    """Run Python with these arguments in a terminal of its own, at home in `home`."""
     began = time.perf_counter()
     pid, descriptor = pty.fork()
     if pid == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
         os.chdir(home)
-        os.execve(sys.executable, [sys.executable, *arguments], environment)
+        os.execve(sys.executable, [sys.executable, *arguments], environment(home, **environ))
     running = Terminal(pid, descriptor, began)
     try:
         yield running
