@@ -5,6 +5,7 @@ there it shows its empty frame; everything that costs time to import comes after
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -21,8 +22,8 @@ from tui.beginning import EVERY, Beginning
 from tui.key_names import shown
 from tui.places import Place, is_shown, nearest
 from tui.plain import Announcements
-from tui.steps import missing_agents, next_step, repository_at
 from tui.screens.here import Here
+from tui.steps import missing_agents, next_step, repository_at
 from tui.terminal import WIDE, Terminal, size_problem
 from tui.widgets.chat import Chat
 from tui.widgets.key_hints import KeyHints
@@ -204,7 +205,7 @@ class MainScreen(Here):
 
     def _read(self, session: "Session") -> None:
         assert self.link is not None
-        self.run_worker(self.link.show(session), group="opening", exclusive=True)
+        self.run_worker(partial(self.link.show, session), group="opening", exclusive=True)
 
     def _show_step(self) -> None:
         """What comes next, where no conversation is open."""
