@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+from textual.widgets import Static
 
 from model.backends import base
+from model.backends.all import all_backends
 from model.backends.claude import ClaudeBackend
 from model.catalog import Catalog
 from model.chat import silence
 from model.commands.sessions import create_session, send_chat_message, update_session
 from model.events import ProjectAdded, WorktreeCreated
+from model.git import run
 from model.paths import Directories
 from model.resources import Message, PlanBlock, Question, QuestionOption, Session
 from model.workspace import Workspace
@@ -24,6 +27,7 @@ from tests.fakes import FakeAgent, FakeBackend, echo
 from tests.tui.conftest import until
 from tests.tui.fake_client import a_project, a_session, a_worktree
 from tests.tui.whole import screen_of, terminal_on, until_shown
+from tui.screens.first_run import FirstRun
 from tui.widgets.status_line import StatusLine
 
 PLAN = base.PlanProposed("plan-1", "1. look\n2. mend")
@@ -338,5 +342,32 @@ async def shows_the_failure(directories: Directories, tmp_path: Path, *words: st
             assert "\x1b" not in screen_of(app)
             await pilot.press(*"next")
             assert app.main.chat.composer.text == "next"
+    finally:
+        await made.stop()
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_the_first_screen_says_what_mends_a_machine_that_lacks_everything(
+    directories: Directories,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    size: tuple[int, int],
+) -> None:
+    git = tmp_path / "git"
+    git.write_text("#!/bin/sh\necho git version 2.25.1\n")
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(run, "_checked", {})
+    catalog = Catalog()
+    made = Workspace(directories, all_backends(directories.data, catalog, demo=False), catalog)
+    await made.start()
+    try:
+        async with terminal_on(made, size=size) as (app, pilot):
+            await until(pilot, lambda: isinstance(app.screen, FirstRun))
+            await until_shown(app, pilot, "git 2.25.1 is too old", "npm install -g")
+            told = str(app.screen.query_one("#found", Static).render())
+            assert told.count("not installed") == 3
+            assert "No agent can be used yet" in told
+            assert "spinney demo" in told
     finally:
         await made.stop()
