@@ -80,12 +80,14 @@ class AtWork:
         main.action_open_session(first.id)
         for session in (first, *others):
             await main.client.call(send_chat_message, session_id=session.id, message=self._message)
+        if "markdown" not in self._message:
+            return  # the notes would cost more than what is measured
         watch: LoopWatch | None = None
         try:
             while True:
                 await asyncio.sleep(1.0)
                 self._note(app)
-                if len(self._notes) == UNWATCHED and "markdown" in self._message:
+                if len(self._notes) == UNWATCHED:
                     watch = LoopWatch()
         finally:
             self._watched = watch.stop() if watch is not None else {}
