@@ -66,7 +66,8 @@ class Painter:
             return self._sentence(row, width, mark.sign)
         half = (width - 1) // 2
         inner = Mark(Segment(""), mark.is_marked)
-        between = Strip([Segment(self.palette.marks.column, self.palette.border)])
+        column = Segment(self.palette.marks.column, self.palette.border)
+        between = strip_of([column], 1, self._kind)
         return Strip.join(
             [
                 self._half(one, half, left, mark, is_old=True),

@@ -401,6 +401,20 @@ async def test_it_is_told_when_the_lines_of_a_comment_are_gone(start: Start) -> 
         assert "`parser.py:2` (these lines have changed since)\n" in said
 
 
+async def test_what_cannot_be_looked_at_is_not_said_to_be_lost(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press("tab", "down", "down", "down", "c")
+        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await pilot.press(*"No", "enter")
+        await until(pilot, lambda: "1 comment " in top(screen))
+        tree.client.refuse("get_file_diff", "The connection is gone.", "backend_unavailable")
+        await screen.read()
+        assert not screen.lost
+        assert "1 comment " in top(screen)
+
+
 async def test_comments_are_kept_edited_and_sent_as_one_message(start: Start) -> None:
     tree = Tree()
     async with start(tree.client) as (app, pilot):
