@@ -19,6 +19,24 @@ import { State, noChange } from "./state.js";
  * @typedef {(app: App, route: import("./router.js").Route) => View} MakeView
  */
 
+/**
+ * A view whose module is loaded when it is opened first.
+ * @param {() => Promise<Record<string, any>>} load
+ * @param {string} name of its function there
+ * @returns {MakeView}
+ */
+export function lazy(load, name) {
+  return (app, route) => {
+    /** @type {View} */
+    const shown = { title: "Spinney", element: make("p.hint.page", "loading…") };
+    load().then(
+      (module) => app.view === shown && app.put(module[name](app, route)),
+      () => shown.element.replaceChildren("This part of the page could not be loaded. ", button("Try again", () => app.show())),
+    );
+    return shown;
+  };
+}
+
 /** The page. */
 export class App {
   state = new State();
@@ -61,10 +79,11 @@ export class App {
     this.#listeners.add(listen);
   }
 
-  /** Hear how the connection is. @param {(link: import("./net.js").Link) => void} watch */
+  /** Hear how the connection is, now and whenever that changes; gives how to end it. @param {(link: import("./net.js").Link) => void} watch */
   watch(watch) {
     this.#watchers.add(watch);
     watch(this.link);
+    return () => this.#watchers.delete(watch);
   }
 
   // Places -----------------------------------------------------------------------------------------
@@ -75,8 +94,13 @@ export class App {
     this.route = routeOf(location.hash);
     const make = this.#views.get(this.route.view) ?? this.#views.get("needs");
     if (!make) return;
+    this.put(make(this, this.route));
+  }
+
+  /** Show this view. @param {View} view */
+  put(view) {
     this.view?.close?.();
-    this.view = make(this, this.route);
+    this.view = view;
     const room = /** @type {HTMLElement} */ (document.getElementById("room"));
     room.replaceChildren(this.view.element);
     this.retitle();

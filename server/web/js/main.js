@@ -1,7 +1,7 @@
 // @ts-check
 // The start: parts are joined, the token is taken from the address, and the connection begins.
 
-import { App } from "./app.js";
+import { App, lazy } from "./app.js";
 import { keepToken } from "./net.js";
 import { needsView } from "./needs.js";
 import { sessionView } from "./session.js";
@@ -22,6 +22,13 @@ takeToken();
 const app = new App();
 app.addView("needs", needsView);
 app.addView("session", sessionView);
+app.addView("worktree", lazy(() => import("./views/worktree.js"), "worktreeView"));
+app.addView("project", lazy(() => import("./views/project.js"), "projectView"));
+app.addView("new", lazy(() => import("./views/new.js"), "newView"));
+app.addView("search", lazy(() => import("./views/search.js"), "searchView"));
+app.addView("archive", lazy(() => import("./views/archive.js"), "archiveView"));
+app.addView("server", lazy(() => import("./views/server.js"), "serverView"));
+app.addView("help", lazy(() => import("./views/help.js"), "helpView"));
 shell(app);
 tree(app);
 addEventListener("hashchange", () => takeToken() && app.connection.start());

@@ -35,6 +35,7 @@ class SessionView {
   #frame = 0;
   #isAtEnd = true;
   #isFetching = false;
+  /** @type {(() => unknown) | undefined} */ #unwatch;
 
   /** @param {App} app @param {string} sessionId */
   constructor(app, sessionId) {
@@ -64,6 +65,7 @@ class SessionView {
   }
 
   close() {
+    this.#unwatch?.();
     this.app.connection.show(null);
     this.composer.close();
   }
@@ -117,9 +119,7 @@ class SessionView {
   async #fetch() {
     const { connection } = this.app;
     if (!connection.isOpen) {
-      // Asked again when the connection is there: then everything is read anew.
-      const once = (/** @type {import("./net.js").Link} */ link) => link.state === "open" && this.app.view === /** @type {any} */ (this) && !this.conversation.isLoaded && this.#fetch();
-      this.app.watch(once);
+      this.#unwatch ??= this.app.watch((link) => link.state === "open" && !this.conversation.isLoaded && this.#fetch());
       return;
     }
     try {

@@ -1,0 +1,75 @@
+// @ts-check
+// Small questions to the person, each in the browser's own dialog: esc leaves it and changes nothing.
+
+import { button, make } from "./dom.js";
+
+/**
+ * Ask something that is answered by a button.
+ * @param {string} question
+ * @param {import("./dom.js").Parts} told what a yes would do
+ * @param {string} yes
+ * @param {{ danger?: boolean }} [how]
+ * @returns {Promise<boolean>}
+ */
+export function confirm(question, told, yes, { danger = false } = {}) {
+  return open(question, (close) => [
+    make("div", told),
+    make(
+      "div.choices",
+      button(yes, () => close(true), danger ? ".danger" : ".primary"),
+      button("Cancel", () => close(false)),
+    ),
+  ], false);
+}
+
+/**
+ * Ask for a line or, with `rows`, for a text.
+ * @param {string} question
+ * @param {{ value?: string, yes: string, rows?: number, hint?: string, more?: (HTMLElement)[] }} how
+ * @returns {Promise<string | null>} `null` when it was left
+ */
+export function ask(question, { value = "", yes, rows = 1, hint = "", more = [] }) {
+  const field = rows > 1 ? make("textarea", { rows }) : make("input");
+  field.value = value;
+  field.ariaLabel = question;
+  return open(question, (close) => {
+    const form = make(
+      "form",
+      field,
+      hint && make("p.hint", hint),
+      more,
+      make("div.choices", make("button.primary", yes), button("Cancel", () => close(null))),
+    );
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      close(field.value);
+    };
+    return [form];
+  }, /** @type {string | null} */ (null));
+}
+
+/**
+ * @template Answer
+ * @param {string} title
+ * @param {(close: (answer: Answer) => void) => HTMLElement[]} fill
+ * @param {Answer} left what is answered when it is left
+ * @returns {Promise<Answer>}
+ */
+function open(title, fill, left) {
+  return new Promise((resolve) => {
+    const before = document.activeElement;
+    const dialog = make("dialog", make("h2", title), { "aria-label": title });
+    let answer = left;
+    dialog.append(...fill((given) => {
+      answer = given;
+      dialog.close();
+    }));
+    dialog.onclose = () => {
+      dialog.remove();
+      if (before instanceof HTMLElement) before.focus();
+      resolve(answer);
+    };
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}

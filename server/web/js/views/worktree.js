@@ -1,0 +1,202 @@
+// @ts-check
+// A worktree: its state in git, its sessions, its scripts, and what can be done with it.
+
+import { confirm, ask } from "../dialogs.js";
+import { button, make, placeKeyed } from "../dom.js";
+import { gitMarks } from "../marks.js";
+import { sessionLink } from "../needs.js";
+import { hashOf } from "../router.js";
+
+/**
+ * @typedef {import("../app.js").App} App
+ * @typedef {import("../state.js").Resource} Resource
+ */
+
+/** @type {import("../app.js").MakeView} */
+export function worktreeView(app, route) {
+  const worktree = () => app.state.worktrees.get(route.id);
+  const about = make("section");
+  const sessions = make("ul");
+  const actions = make("div.choices");
+  const scripts = make("section");
+  const element = make("div.page", about, make("h2", "Sessions"), sessions, make("h2", "Git"), actions, scripts);
+
+  const draw = () => {
+    const known = worktree();
+    if (!known) {
+      element.replaceChildren(make("p.hint", "This worktree is not here (any more)."));
+      return;
+    }
+    about.replaceChildren(...aboutParts(app, known));
+    const listed = app.state.sessionsOf(known.id);
+    placeKeyed(sessions, listed, (session) => session.id, (session) => make("li", sessionLink(app, session)));
+    sessions.append(make("li", button("New session", () => newSession(app, known.id), ".primary")));
+    actions.replaceChildren(...gitActions(app, known));
+  };
+  if (worktree()) loadScripts(app, route.id, scripts);
+  return {
+    get title() {
+      return worktree()?.name ?? "Spinney";
+    },
+    element,
+    changed: (change) => change.tree && draw(),
+    event: (name, body) => {
+      if (name === "task:completed" && body.worktree_id === route.id) loadScripts(app, route.id, scripts);
+    },
+  };
+}
+
+/** @param {App} app @param {Resource} worktree */
+function aboutParts(app, worktree) {
+  const project = app.state.projects.get(worktree.project_id);
+  const branch = worktree.detached_at ? `detached at ${worktree.detached_at.slice(0, 7)}` : worktree.branch;
+  return [
+    make("p", make("a", project?.name ?? "", { href: hashOf("project", worktree.project_id) }), ` ▸ ${branch} `, gitMarks(worktree)),
+    make("p.path", worktree.path),
+    ...(worktree.status === "ready" ? [] : [stateOf(app, worktree)]),
+    ...(worktree.pr_url ? [make("p", make("a", worktree.pr_url, { href: worktree.pr_url, target: "_blank", rel: "noopener noreferrer" }))] : []),
+    make(
+      "div.choices",
+      button("Rename", () => rename(app, worktree)),
+      button("Label", () => label(app, worktree)),
+      button("Archive", () => app.run("archive_worktree", { worktreeId: worktree.id })),
+      button("Remove", () => remove(app, worktree), ".danger"),
+    ),
+  ];
+}
+
+/** @param {App} app @param {Resource} worktree */
+function stateOf(app, worktree) {
+  const words = { creating: "It is being made.", removing: "It is being removed.", missing: "Its directory was removed by hand." };
+  const told = make("p.bad", words[/** @type {"missing"} */ (worktree.status)] ?? worktree.status, " ");
+  const given = { worktreeId: worktree.id };
+  if (worktree.status === "missing") told.append(button("Recreate", () => app.run("recreate_worktree", given)));
+  if (worktree.status === "creating") told.append(button("Cancel", () => app.run("cancel_git", given)));
+  return told;
+}
+
+/** @param {App} app @param {string} worktreeId */
+export async function newSession(app, worktreeId) {
+  const made = await app.run("create_session", { worktreeId });
+  if (made) app.go("session", made.id);
+}
+
+/** @param {App} app @param {Resource} worktree */
+async function rename(app, worktree) {
+  const newName = await ask("Name of the worktree", { value: worktree.name, yes: "Rename", hint: "The branch is renamed, too." });
+  if (newName && newName !== worktree.name) await app.run("rename_worktree", { worktreeId: worktree.id, newName });
+}
+
+/** @param {App} app @param {Resource} worktree */
+async function label(app, worktree) {
+  const color = make("input", { type: "color", value: worktree.label?.color ?? "#5fc48d", "aria-label": "Colour" });
+  const name = await ask("Label", { value: worktree.label?.name ?? "", yes: "Set", hint: "Left empty, there is none.", more: [color] });
+  if (name === null) return;
+  await app.run("update_worktree_label", { worktreeId: worktree.id, label: name.trim() ? { name: name.trim(), color: color.value } : null });
+}
+
+/** @param {App} app @param {Resource} worktree */
+async function remove(app, worktree) {
+  const losses = await app.run("get_removal_losses", { worktreeId: worktree.id });
+  if (!losses) return;
+  const told = [
+    losses.running.length > 0 && make("p.bad", `At work: ${losses.running.join(", ")}`),
+    losses.files.length > 0 && make("p", `Files that nobody else has: ${losses.files.slice(0, 8).join(", ")}${losses.files.length > 8 ? " …" : ""}`),
+    losses.commits > 0 && make("p", `Commits that nobody else has: ${losses.commits}`),
+    losses.sessions > 0 && make("p", `Sessions: ${losses.sessions}`),
+    make("p", "Deleting cannot be undone; the archive keeps everything."),
+  ];
+  if (!(await confirm(`Delete ${worktree.name} for good?`, told, "Delete for good", { danger: true }))) return;
+  const done = await app.run("remove_worktree", { worktreeId: worktree.id, force: true, forGood: true });
+  if (done !== undefined) app.go("needs");
+}
+
+/** @param {App} app @param {Resource} worktree */
+export function gitActions(app, worktree) {
+  const given = { worktreeId: worktree.id };
+  const path = { worktreePath: worktree.path };
+  const base = worktree.base_branch ?? app.state.projects.get(worktree.project_id)?.default_branch;
+  return [
+    make("a.button", "Changes", { href: hashOf("diff", worktree.id) }),
+    button("Commit", () => commit(app, worktree)),
+    button(`Pull ${base}`, () => exchange(app, "git_pull", { ...path, baseBranch: base }, "Pulled.")),
+    button("Push", () => exchange(app, "git_push", path, "Pushed.")),
+    worktree.pr_number
+      ? button(`Forget PR ${worktree.pr_number}`, () => app.run("clear_worktree_pr", given))
+      : button("Pull request", () => pullRequest(app, worktree)),
+  ];
+}
+
+/** @param {App} app @param {string} command @param {Record<string, unknown>} given @param {string} done */
+async function exchange(app, command, given, done) {
+  const result = await app.run(command, given);
+  if (result) app.say(result.success ? `${done} ${result.output}` : result.output, { bad: !result.success });
+}
+
+/** @param {App} app @param {Resource} worktree */
+export async function commit(app, worktree) {
+  const message = await ask("Commit all changes", { yes: "Commit", rows: 5, hint: "What the commit does. Left empty, the agent writes it." });
+  if (message === null) return;
+  const given = { worktreeId: worktree.id, stageAll: true };
+  const written = message.trim() || (await app.run("write_commit_message", given))?.message;
+  if (!written) return;
+  const done = await app.run("commit_changes", { ...given, message: written });
+  if (done) app.say(`Committed ${done.commit_sha.slice(0, 7)}: ${written.split("\n")[0]}`);
+}
+
+/** @param {App} app @param {Resource} worktree */
+async function pullRequest(app, worktree) {
+  const draft = make("input", { type: "checkbox" });
+  const title = await ask("Open a pull request", {
+    yes: "Push and open",
+    hint: "Its title. Left empty, title and description are written for you.",
+    more: [make("label.check", draft, "as a draft")],
+  });
+  if (title === null) return;
+  const done = await app.run("open_pull_request", {
+    worktreeId: worktree.id,
+    draft: draft.checked,
+    ...(title.trim() ? { title: title.trim() } : {}),
+  });
+  if (done) app.say(`Pull request ${done.pr_number} is open: ${done.pr_url}`);
+}
+
+/** @param {App} app @param {string} worktreeId @param {HTMLElement} place */
+async function loadScripts(app, worktreeId, place) {
+  const worktree = app.state.worktrees.get(worktreeId);
+  if (!worktree || !app.connection.isOpen) return;
+  const scripts = await app.run("get_project_scripts", { projectId: worktree.project_id, worktreeId });
+  if (!scripts?.length) return;
+  place.replaceChildren(make("h2", "Scripts"), ...scripts.map((/** @type {any} */ script) => scriptElement(app, worktree, script)));
+}
+
+/** @param {App} app @param {Resource} worktree @param {any} script */
+function scriptElement(app, worktree, script) {
+  const given = { worktreeId: worktree.id, script: script.name };
+  const output = make("pre.output", { hidden: true, tabIndex: 0 });
+  const look = async () => {
+    const ran = await app.run("get_script_output", given);
+    output.hidden = !ran;
+    if (ran) output.textContent = `${ran.status}${ran.exit_code === null ? "" : ` (${ran.exit_code})`}\n${ran.output}`;
+  };
+  const trust = async () => {
+    const told = [make("p", `From ${script.file}:`), make("pre.output", script.text)];
+    if (!(await confirm(`Trust the script “${script.name}”?`, told, "I have read it"))) return;
+    await app.run("trust_project_scripts", { projectId: worktree.project_id, hashes: [script.hash] });
+    app.show();
+  };
+  return make(
+    "div.script",
+    make("h3", script.name),
+    make("pre.output", script.text),
+    make(
+      "div.choices",
+      script.trusted
+        ? button("Run", () => app.run("run_worktree_script", given))
+        : button("Read and trust", trust, ".primary"),
+      button("Stop", () => app.run("stop_worktree_script", given)),
+      button("Output", look),
+    ),
+    output,
+  );
+}
