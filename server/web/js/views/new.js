@@ -50,8 +50,8 @@ export function newView(app, route) {
     // Where gh is missing or not signed in there is nothing to choose from, and nothing is lost.
     issues = await app.connection.call("list_issues", given).catch(() => []);
     pulls = await app.connection.call("list_pull_requests", given).catch(() => []);
-    fill(issue, [["", "none"], ...issues.map((each) => [String(each.number), `${each.number} ${each.title}`])]);
-    fill(pull, [["", "none"], ...pulls.map((each) => [String(each.number), `${each.number} ${each.title}`])]);
+    fill(issue, [["", "none"], ...issues.map(numbered)]);
+    fill(pull, [["", "none"], ...pulls.map(numbered)]);
   };
   const agents = async () => {
     const known = (await app.run("list_agents")) ?? [];
@@ -115,6 +115,9 @@ function until(app, holds) {
     look();
   });
 }
+
+/** @param {{ number: number, title: string }} each @returns {[string, string]} */
+const numbered = (each) => [String(each.number), `${each.number} ${each.title}`];
 
 /** @param {string} name @param {[string, string][]} options */
 function select(name, options) {
