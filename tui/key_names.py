@@ -13,10 +13,10 @@ _SHOWN = {
     "f19": "shift+f7",  # as terminals without a keyboard protocol of their own send it
 }
 
-_SPOKEN = {
-    "↑": "up", "↓": "down", "←": "left", "→": "right", "esc": "escape", "del": "delete",
-    "pgup": "page-up", "pgdn": "page-down",
-}  # fmt: skip
+_SPOKEN = {"esc": "escape", "del": "delete", "pgup": "page-up", "pgdn": "page-down"}
+_SPOKEN_SIGNS = str.maketrans(
+    {"^": "ctrl+", "⇧": "shift+", "↑": "up", "↓": "down", "←": "left", "→": "right"}
+)
 _PRESSED = {"esc": "escape", "del": "delete", "+": "plus"}
 _CHARACTERS = {"plus": "+", "space": " ", "enter": "\r", "tab": "\t"}
 _NO_KEYS = ("letters", "empty")
@@ -33,8 +33,8 @@ def spoken(names: str) -> str:
     """Names of keys as they are, or for ears without signs: `^n ↑` is `ctrl+n up`."""
     if not plain.is_on():
         return names
-    words = (_SPOKEN.get(name, name) for name in names.split())
-    return " ".join(word.replace("^", "ctrl+").replace("⇧", "shift+") for word in words)
+    words = " ".join(_SPOKEN.get(name, name) for name in names.split())
+    return words.translate(_SPOKEN_SIGNS)
 
 
 def all_shown(keys: str) -> str:

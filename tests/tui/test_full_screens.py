@@ -135,6 +135,18 @@ async def test_for_ears_a_difference_is_told_in_words_one_thing_at_a_time(
         assert " ".join(text_of(app)[3].split()) == "commented 41 removed while row:"
 
 
+async def test_for_ears_the_help_names_keys_in_words() -> None:
+    async with reached(DIFF, SPINNEY_PLAIN="1") as (app, pilot):
+        screen = app.screen
+        await pilot.press("f1")
+        await until(pilot, lambda: app.screen is not screen)
+        page = app.screen.content.plain  # type: ignore[attr-defined]
+        assert "shift+up shift+down  Mark lines" in page
+        assert "left right read on in long lines" in page
+        keys = page.partition("Marks\n")[0]
+        assert not {"^", "⇧", "↑", "↓", "←", "→"} & set(keys)
+
+
 async def test_for_ears_marks_of_sessions_are_words() -> None:
     async with reached(CANVAS, (200, 50), SPINNEY_PLAIN="1") as (app, pilot):
         await pilot.press("tab")

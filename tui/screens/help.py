@@ -107,7 +107,7 @@ def _table(title: str, rows: Iterable[Row], width: int) -> list[Part]:
 def _rows(rows: Iterable[Row], width: int) -> list[Part]:
     parts: list[Part] = []
     for keys, words in rows:
-        first, *rest = wrap(words, width)
+        first, *rest = wrap(spoken(words), width)
         parts += [(f"{spoken(keys):>{KEYS_WIDTH}}  ", "bold"), f"{first}\n"]
         parts += [f"{'':{KEYS_WIDTH}}  {line}\n" for line in rest]
     return parts
