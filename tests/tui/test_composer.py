@@ -15,6 +15,7 @@ from model.errors import SpinneyError
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
 from tui.drafts import Drafts
+from tui.pasting import QuickParser
 from tui.screens.choose import Choose
 from tui.screens.dialog import AskText
 from tui.widgets.composer import Composer
@@ -112,6 +113,14 @@ async def test_a_path_that_leads_to_no_image_stays_text(start: Start, tmp_path: 
         for text in (f"{tmp_path}/none.png", "about map.png"):
             await pasted(app.main.chat.composer, pilot, text)
         assert app.main.chat.composer.text == f"{tmp_path}/none.pngabout map.png"
+
+
+async def test_keys_that_come_in_one_burst_keep_their_order(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await pilot.press(*"helko")
+        for event in QuickParser().feed("\x7f\x7flo,\x1b[D worl\x1b[Hoh \x1b[Fd"):
+            app.post_message(event)
+        await until(pilot, lambda: app.main.chat.composer.text == "oh hello worl,d")
 
 
 # Mentions and commands ---------------------------------------------------------------------------

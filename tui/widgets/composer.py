@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -16,6 +16,18 @@ from tui.widgets.quiet_text import QuietText
 
 NEW_LINE_KEYS = frozenset({"ctrl+j", "alt+enter", "shift+enter", "alt+\r", "shift+\r"})
 """With `\\r`: as Textual names them where xterm's `modifyOtherKeys` is on, as in tmux."""
+
+_EDITING: Final = {
+    "backspace": "delete_left",
+    "delete": "delete_right",
+    "left": "cursor_left",
+    "right": "cursor_right",
+    "up": "cursor_up",
+    "down": "cursor_down",
+    "home": "cursor_line_start",
+    "end": "cursor_line_end",
+}
+"""Keys of the text box and its actions for them."""
 
 
 class MessageArea(QuietText):
@@ -85,6 +97,11 @@ class MessageArea(QuietText):
             self._taken(event)
             row, column = self.cursor_location
             self.delete((row, column - len(chip)), (row, column))
+        elif action := _EDITING.get(event.key):
+            # As a binding it would come after letters that were written later: keys of one burst,
+            # as a slow connection delivers them, would change their order.
+            self._taken(event)
+            getattr(self, f"action_{action}")()
 
     def _taken(self, event: events.Key) -> None:
         event.stop()
