@@ -325,7 +325,7 @@ class SpinneyApp(App[None]):
     def exit(self, *given: Any, **named: Any) -> None:
         """End; what was written in the last moment is kept first, and what is on the screen."""
         try:
-            if self.main.chat.is_complete:
+            if self.main.link is not None:  # else there was nothing to write to
                 self.main.chat.put_down()
             self.main.beginning.keep_at_once()
         finally:
