@@ -58,7 +58,8 @@ def counts(screen: "Diff") -> Content:
     if marked := len(screen.view.marked):
         said = f"{_number(marked, 'line')} marked · "
     if comments := len(screen.comments):
-        gone = f", {len(screen.lost)} without lines" if screen.lost else ""
+        lost = len(screen.lost.intersection(screen.comments))
+        gone = f", {lost} without lines" if lost else ""
         said += f"{_number(comments, 'comment')}{gone} · "
     added = sum(file.added or 0 for file in files)
     removed = sum(file.removed or 0 for file in files)

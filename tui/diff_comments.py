@@ -53,6 +53,10 @@ class Comment:
         is_found = at >= 0 and (away <= NEAR or len(found) == 1)
         return range(at, at + count) if is_found else None
 
+    def is_same(self, other: "Comment") -> bool:
+        """Whether the other one is this one, wherever its lines have moved."""
+        return replace(other, line=self.line) == self
+
     def moved_to(self, rows: Sequence[Row], found: range) -> "Comment":
         """The same where its lines stand now."""
         return replace(self, line=_number(rows, found.start, len(found)))

@@ -14,6 +14,7 @@ from textual.widgets import OptionList
 from model import events as e
 from model.commands.changes import ChangedFile, Changes, DiscardedFile, FileDiff
 from model.errors import SpinneyError
+from model.resources import SentMessage
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
 from tui.screens.dialog import Confirm
@@ -368,6 +369,40 @@ async def test_a_comment_moves_with_its_lines_to_wherever_they_go(start: Start) 
         await pilot.press("v")
         await until(pilot, lambda: screen.side == "staged" and "◆" in "\n".join(lines(screen)))
         assert not screen.lost
+
+
+async def test_a_comment_that_moves_while_it_is_changed_or_sent_is_neither_lost_nor_doubled(
+    start: Start,
+) -> None:
+    tree = Tree()
+    gate = asyncio.Event()
+
+    async def slow(given: dict[str, Any]) -> SentMessage:
+        await gate.wait()
+        return SentMessage(message_id="m", status="processing")
+
+    tree.client.answers["send_chat_message"] = slow
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press("tab", "n", "down", "down", "c")
+        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await pilot.press(*"No", "enter")
+        await until(pilot, lambda: bool(screen.comments))
+        await pilot.press("c")
+        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        tree.texts["parser.py"] = PARSER.replace("+20,3", "+27,3")
+        await screen.read()
+        await pilot.press("!", "enter")
+        await until(pilot, lambda: app.screen is screen)
+        assert [(each.place, each.text) for each in screen.comments] == [("parser.py:28", "No!")]
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.screen, Comments))
+        await pilot.press("s")
+        await until(pilot, lambda: tree.client.called("send_chat_message"))
+        tree.texts["parser.py"] = PARSER
+        await screen.read()
+        gate.set()
+        await until(pilot, lambda: not screen.comments)
 
 
 async def test_it_is_told_when_the_lines_of_a_comment_are_gone(start: Start) -> None:

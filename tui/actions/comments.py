@@ -62,10 +62,13 @@ async def comments(screen: "Diff") -> None:
 
 async def _change(screen: "Diff", known: Comment) -> None:
     text = await _written(screen, known)
-    if text is None or known not in screen.comments:
+    if text is None:
         return
-    at = screen.comments.index(known)
-    screen.comments[at : at + 1] = [replace(known, text=text)] if text else []
+    # Its lines may have moved meanwhile; if somebody sent it, this is another comment.
+    found = (n for n, each in enumerate(screen.comments) if known.is_same(each))
+    at = next(found, len(screen.comments))
+    now = screen.comments[at] if at < len(screen.comments) else known
+    screen.comments[at : at + 1] = [replace(now, text=text)] if text else []
     screen.keep_comments()
 
 
@@ -91,7 +94,9 @@ async def _send(screen: "Diff") -> None:
     if session is None:
         return
     await screen.link.send(session.id, message_of(found, screen.lost))
-    screen.comments[:] = [comment for comment in screen.comments if comment not in found]
+    screen.comments[:] = [
+        comment for comment in screen.comments if not any(map(comment.is_same, found))
+    ]
     screen.keep_comments()
     screen.main.say(f"Sent to “{session.name}”.")
 
