@@ -158,10 +158,13 @@ class SpinneyApp(App[None]):
         from tui.warming import warm_up
 
         await asyncio.to_thread(warm_up)
+        self.main.chat.made_transcript()
         with suppress(TimeoutError):
             await link.mirror.until(lambda _: True)
             gc.collect(1)
             gc.freeze()
+            # The rows of a stream would have it done every few seconds.
+            gc.set_threshold(*gc.get_threshold()[:2], 50)
 
     async def _client(self) -> "Client":
         if inspect.iscoroutinefunction(self._connect):

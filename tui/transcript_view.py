@@ -132,7 +132,7 @@ class TranscriptView(ScrollView):
 
     def set_palette(self, palette: Palette) -> None:
         """Draw in other colours."""
-        if self.window is not None:
+        if self.window is not None and palette is not self.window.rows.look.palette:
             rows = self.window.rows
             rows.restyle(replace(rows.look, palette=palette))
             self.settle()

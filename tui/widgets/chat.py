@@ -178,12 +178,16 @@ class Chat(Vertical):
         root: str,
     ) -> None:
         """Show a conversation's messages."""
+        self.made_transcript().show(history, palette, session, root=root, catalog=catalog)
+
+    def made_transcript(self) -> "Transcript":
+        """What shows messages; made when it is needed, or before, where there is time."""
         if self.transcript is None:
             from tui.transcript import Transcript
 
             self.transcript = Transcript(id="transcript")
             self.mount(self.transcript, after=self.welcome)
-        self.transcript.show(history, palette, session, root=root, catalog=catalog)
+        return self.transcript
 
     # Following ----------------------------------------------------------------------------------
 
