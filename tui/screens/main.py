@@ -33,6 +33,8 @@ from tui.widgets.top_bar import TopBar
 from tui.widgets.welcome import Step, Welcome
 
 if TYPE_CHECKING:
+    from textual.worker import WorkType
+
     from model.commands.doctor import BackendReport
     from model.resources import Session
     from tui.app import SpinneyApp
@@ -205,7 +207,8 @@ class MainScreen(Here):
 
     def _read(self, session: "Session") -> None:
         assert self.link is not None
-        self.run_worker(partial(self.link.show, session), group="opening", exclusive=True)
+        show = partial(self.link.show, session)
+        self.run_worker(cast("WorkType[None]", show), group="opening", exclusive=True)
 
     def _show_step(self) -> None:
         """What comes next, where no conversation is open."""
