@@ -49,7 +49,8 @@ class Link:
 
     def __init__(self, screen: "MainScreen", client: Client) -> None:
         self.client = client
-        self.mirror = Mirror(client, screen.terminal.frame, screen.follow)
+        terminal = screen.terminal
+        self.mirror = Mirror(client, terminal.frame, screen.follow, text_frame=terminal.text_frame)
         self._screen = screen
         screen.chat.completion.search = self.find_files
         screen.chat.completion.ask_commands = self.agent_commands

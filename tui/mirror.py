@@ -66,6 +66,8 @@ class Mirror:
     changed: Callable[[Change], None]
     state: State = field(default_factory=State)
     lost: Lost | None = None
+    text_frame: float = 0.0
+    """Least seconds after a change of nothing but text, where that is longer."""
     _told: bool = False
     """Whether the state is the client's; over a network that takes its time."""
     followers: list[Callable[[Change], None]] = field(default_factory=list)
@@ -95,10 +97,11 @@ class Mirror:
 
     async def _follow(self, updates: "AsyncIterator[Update]") -> None:
         async for update in updates:
-            self._take(update)
-            await asyncio.sleep(self.frame)
+            change = self._take(update)
+            only_text = change.is_only_text
+            await asyncio.sleep(max(self.frame, self.text_frame if only_text else 0.0))
 
-    def _take(self, update: Update) -> None:
+    def _take(self, update: Update) -> Change:
         before = self.state
         match update:
             case Loaded():
@@ -117,6 +120,7 @@ class Mirror:
         for follow in tuple(self.followers):
             follow(change)
         self._wake()
+        return change
 
     def _wake(self) -> None:
         for true, future in self._waiting:

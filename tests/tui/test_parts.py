@@ -18,7 +18,9 @@ from tui.widgets.status_line import duration, short
 
 
 def test_over_ssh_there_are_fewer_frames() -> None:
-    assert Terminal.of({}).frame < Terminal.of({"SSH_CONNECTION": "a b c d"}).frame
+    here, remote = Terminal.of({}), Terminal.of({"SSH_CONNECTION": "a b c d"})
+    assert here.frame < remote.frame < remote.text_frame
+    assert here.text_frame == here.frame
 
 
 @pytest.mark.parametrize(
