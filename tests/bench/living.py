@@ -13,14 +13,13 @@ from tests.bench.bare_tree import MESSAGES
 from tests.bench.long_session import write_sessions
 from tests.bench.programs import ROOT
 from tests.bench.tables import Table, percentile
-from tests.bench.terminal import Terminal, terminal
+from tests.bench.terminal import SSH, Terminal, terminal
 
 SPINNEY = str(ROOT / "spinney.py")
 KEYS = [chr(0x430 + n) for n in range(32)] * 3
 """Letters that no stream holds."""
 REST = 15.0
 STREAM = "/demo stream 30000 2000"
-_SSH = {"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}
 
 
 def measure(runs: int, messages: int = 10_000) -> Table:
@@ -59,7 +58,7 @@ def _keys(streams: bool) -> list[float]:
 
 
 def _add_stream(table: Table) -> None:
-    for name, environ in (("here", {}), ("over SSH", _SSH)):
+    for name, environ in (("here", {}), ("over SSH", SSH)):
         with _demo(**environ) as screen:
             screen.type(STREAM + "\r")
             screen.wait_for(b"running")

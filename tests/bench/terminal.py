@@ -22,6 +22,8 @@ from tests.bench.programs import ROOT
 
 COLUMNS, LINES = 120, 40
 PATIENCE = 60.0
+SSH = {"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}
+"""The environment of somebody who came over SSH."""
 _PIECE = 256 * 1024
 
 _ANSWERS = {
