@@ -24,6 +24,7 @@ from tests.page.browser import (
     made_context,
     signed_in,
 )
+from tests.page.stage import Stage, staged
 from tests.program import PATIENCE, Program, Serving
 from tests.server.conftest import Socket
 
@@ -81,6 +82,16 @@ def one_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
+async def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
+    """For modules whose `served` is this: the server in this process, with agents on strings."""
+    place = program_in(tmp_path / "stage")
+    for name in ("HOME", "GIT_CONFIG_NOSYSTEM"):
+        monkeypatch.setenv(name, place.environ[name])
+    async with staged(place.place) as made:
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="session")
 async def other(served: Serving) -> AsyncIterator[Socket]:
     """Another client of the same Spinney: `await other.call("list_projects")`, `other.event(…)`."""
     async with aiohttp.ClientSession(served.base_url) as http:
@@ -108,13 +119,18 @@ async def project(other: Socket, repository: Path) -> Any:
     return await other.call("add_project", path=str(repository))
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def worktree(other: Socket, project: Any) -> Any:
-    """A worktree that is ready."""
-    made = await other.call("create_worktree", projectId=project["id"])
+async def made_worktree(other: Socket, **asked: Any) -> Any:
+    """A worktree, made as `create_worktree` is asked for, once it is ready."""
+    made = await other.call("create_worktree", **asked)
     while (created := await payload_of(other, "worktree:created"))["worktree"]["id"] != made["id"]:
         pass
     return created["worktree"]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def worktree(other: Socket, project: Any) -> Any:
+    """A worktree that is ready."""
+    return await made_worktree(other, projectId=project["id"])
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -21,29 +21,45 @@ export function messageElement(message, around) {
   return element;
 }
 
-/** Draw all of a message, leaving folds open that were open. @param {HTMLElement} element @param {Resource} message @param {Around} around */
+/** Draw all of a message. @param {HTMLElement} element @param {Resource} message @param {Around} around */
 export function fillMessage(element, message, around) {
-  const open = new Set([...element.querySelectorAll("details[open]")].map((fold) => /** @type {HTMLElement} */ (fold).dataset.index));
   element.replaceChildren(
     head(message, around),
     ...message.content.map((/** @type {any} */ _, /** @type {number} */ index) => contentElement(message, index, around)),
     ...(message.files ?? []).map((/** @type {string} */ path) => make("p.file", `▤ ${path}`)),
     ...tail(message),
   );
-  for (const fold of element.querySelectorAll("details")) fold.open ||= open.has(fold.dataset.index);
 }
 
-/** Draw one block of a message in its place. @param {HTMLElement} element @param {Resource} message @param {number} index @param {Around} around */
-export function fillContent(element, message, index, around) {
-  const old = element.querySelector(`:scope > [data-index="${index}"]`);
-  const block = message.content[index];
-  // A result stands with its tool, which may be the one of a sub-agent.
-  if (!old || block?.type === "tool_result" || block?.parent_tool_use_id) fillMessage(element, message, around);
-  else {
+/**
+ * Draw these blocks of a message in their places, each once.
+ * @param {HTMLElement} element @param {Resource} message @param {Iterable<number>} indices @param {Around} around
+ */
+export function fillContents(element, message, indices, around) {
+  const shown = new Set();
+  for (const index of indices) shown.add(shownAt(message, index));
+  for (const index of shown) {
+    const old = element.querySelector(`:scope > [data-index="${index}"]`);
     const made = contentElement(message, index, around);
-    if (old instanceof HTMLDetailsElement && made instanceof HTMLDetailsElement) made.open = old.open;
-    old.replaceWith(made);
+    if (old) old.replaceWith(made);
+    else placeAfter(element, index).after(made);
   }
+}
+
+/** Where a block is drawn: a result with its tool, a sub-agent's tool with the one that began it. @param {Resource} message @param {number} index @returns {number} */
+function shownAt(message, index) {
+  const block = message.content[index];
+  const tool = block?.type === "tool_result" ? block.tool_use_id : block?.parent_tool_use_id;
+  if (!tool) return index;
+  const place = message.content.findIndex((/** @type {any} */ other) => other?.type === "tool_use" && other.id === tool);
+  return place < 0 || place === index ? index : shownAt(message, place);
+}
+
+/** The last block before this place, or the message's head. @param {Element} element @param {number} index */
+function placeAfter(element, index) {
+  const blocks = /** @type {HTMLElement[]} */ ([...element.children]);
+  const before = blocks.findLast((child) => Number(child.dataset.index ?? Infinity) < index);
+  return before ?? blocks[0];
 }
 
 /** @param {Resource} message @param {Around} around */
@@ -81,7 +97,7 @@ function drawn(message, block, around) {
         ? make("p.said", block.text)
         : make("div.prose", (block.blocks ?? []).map(blockElement));
     case "thinking":
-      return folded("thinking", [thought(block)], () => make("p.said", block.text));
+      return folded("thinking", `${message.id}/${message.content.indexOf(block)}`, [thought(block)], () => make("p.said", block.text));
     case "tool_use":
       return block.parent_tool_use_id ? hidden() : toolElement(message, block, around);
     case "plan":
@@ -107,13 +123,21 @@ const hidden = () => make("span", { hidden: true });
 const thought = (block) =>
   block.seconds === null || block.seconds === undefined ? "thinking…" : `thought for ${Math.max(1, Math.round(block.seconds))} s`;
 
+/** Folds that were opened, by their keys: they stay open when they are drawn anew. @type {Set<string>} */
+const opened = new Set();
+
 /**
  * A fold whose inside is made when it is opened first.
- * @param {string} kind @param {(Node | string)[]} title @param {() => Node} inside
+ * @param {string} kind @param {string} key @param {(Node | string)[]} title @param {() => Node} inside
  */
-export function folded(kind, title, inside) {
-  const fold = make("details", make("summary", title), { className: kind });
-  fold.addEventListener("toggle", () => fold.open && fold.children.length === 1 && fold.append(inside()));
+export function folded(kind, key, title, inside) {
+  const fold = make("details", make("summary", title), { className: kind, open: opened.has(key) });
+  if (fold.open) fold.append(inside());
+  fold.addEventListener("toggle", () => {
+    if (fold.open) opened.add(key);
+    else opened.delete(key);
+    if (fold.open && fold.children.length === 1) fold.append(inside());
+  });
   return fold;
 }
 
@@ -128,7 +152,7 @@ function toolElement(message, block, around) {
     make("span.subject", subject(block.input ?? {})),
     make("span.outcome", state, { title: words, "aria-label": words, role: "img" }),
   ];
-  const fold = folded("tool", title, () => {
+  const fold = folded("tool", `${message.id}/${block.id}`, title, () => {
     const edit = block.name === "edit" && typeof block.input?.new_content === "string";
     return make(
       "div.inside",

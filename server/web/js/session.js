@@ -7,7 +7,7 @@ import { requestCard } from "./cards.js";
 import { composer } from "./composer.js";
 import { Conversation, PAGE } from "./conversation.js";
 import { button, make, placeKeyed } from "./dom.js";
-import { fillContent, fillMessage, messageElement } from "./message.js";
+import { fillContents, fillMessage, messageElement } from "./message.js";
 import { hashOf } from "./router.js";
 
 /**
@@ -16,6 +16,7 @@ import { hashOf } from "./router.js";
  */
 
 const SECTION = 50;
+const LONGEST_PAGE = 500;
 const NEAR = 80; // px from the end that still count as being there
 
 /** @type {import("./app.js").MakeView} */
@@ -35,7 +36,8 @@ class SessionView {
   #frame = 0;
   #isAtEnd = true;
   #isFetching = false;
-  /** @type {(() => unknown) | undefined} */ #unwatch;
+  #isReading = false;
+  /** @type {() => unknown} */ #unwatch;
 
   /** @param {App} app @param {string} sessionId */
   constructor(app, sessionId) {
@@ -53,7 +55,8 @@ class SessionView {
     this.element = make("div.session", this.status, this.scroller, this.end, this.queue, this.composer.element);
     this.scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     new ResizeObserver(() => this.#isAtEnd && this.#toEnd()).observe(this.list);
-    this.#fetch();
+    // Where there is no connection yet, it is read as soon as there is.
+    this.#unwatch = app.watch((link) => link.state === "open" && !this.conversation.isLoaded && this.#fetch());
   }
 
   get session() {
@@ -65,14 +68,15 @@ class SessionView {
   }
 
   close() {
-    this.#unwatch?.();
+    this.#unwatch();
     this.app.connection.show(null);
     this.composer.close();
   }
 
   /** Everything was read anew: events may have been missed. */
   loaded() {
-    this.#fetch();
+    this.conversation.isLoaded = false;
+    if (this.app.connection.isOpen) this.#fetch();
   }
 
   /** @param {string} name @param {any} body */
@@ -117,22 +121,26 @@ class SessionView {
   // Reading ----------------------------------------------------------------------------------------
 
   async #fetch() {
-    const { connection } = this.app;
-    if (!connection.isOpen) {
-      this.#unwatch ??= this.app.watch((link) => link.state === "open" && !this.conversation.isLoaded && this.#fetch());
-      return;
-    }
+    if (this.#isReading) return;
+    this.#isReading = true;
+    // What the reader has before them is read again with the rest, as far back as one page goes.
+    const limit = Math.min(Math.max(PAGE, this.conversation.messages.length), LONGEST_PAGE);
     try {
-      const page = await connection.call("get_message_blocks", { sessionId: this.id, limit: PAGE });
+      const page = await this.app.connection.call("get_message_blocks", { sessionId: this.id, limit });
       this.conversation.load(page);
       this.#dirty.clear();
       this.#blocks.clear();
-      connection.show(this.id);
+      this.app.connection.show(this.id);
+      const place = this.#isAtEnd ? null : this.#placeOfReader();
       this.list.replaceChildren(...this.#sections(page.messages));
       this.older.hidden = this.conversation.older === 0;
-      this.#toEnd();
+      if (place) this.#returnTo(place);
+      else this.#toEnd();
     } catch (error) {
-      this.app.say(/** @type {Error} */ (error).message, { bad: true });
+      // A connection that broke comes back, and then it is read.
+      if (this.app.connection.isOpen) this.app.say(/** @type {Error} */ (error).message, { bad: true });
+    } finally {
+      this.#isReading = false;
     }
   }
 
@@ -173,7 +181,7 @@ class SessionView {
     for (const { message, indices } of this.#dirty.values()) {
       const element = this.#elementOf(message);
       if (indices === null) fillMessage(element, message, this.#around());
-      else for (const index of indices) fillContent(element, message, index, this.#around());
+      else fillContents(element, message, indices, this.#around());
     }
     this.#dirty.clear();
     if (this.#isAtEnd) this.#toEnd();
@@ -239,6 +247,21 @@ class SessionView {
     this.#isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR;
     if (this.#isAtEnd) this.end.hidden = true;
     if (scrollTop < clientHeight && this.conversation.older > 0) this.#fetchOlder();
+  }
+
+  /** The first message in sight, and how far below the upper edge it begins. */
+  #placeOfReader() {
+    const edge = this.scroller.getBoundingClientRect().top;
+    const all = /** @type {HTMLElement[]} */ ([...this.list.querySelectorAll(".message")]);
+    const first = all.find((message) => message.getBoundingClientRect().bottom > edge);
+    return first ? { id: first.id, below: first.getBoundingClientRect().top - edge } : null;
+  }
+
+  /** @param {{ id: string, below: number }} place */
+  #returnTo({ id, below }) {
+    const message = document.getElementById(id);
+    if (!message) return;
+    this.scroller.scrollTop += message.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top - below;
   }
 
   #toEnd() {
