@@ -24,6 +24,7 @@ NEEDED = (
     "server/web/index.html",
     "themes/chrome/spinney-dark.toml",
     "themes/syntax/nord.toml",
+    "tui/dialogs.tcss",
     "tui/style.tcss",
 )
 """One of each kind of file that the program cannot do without."""

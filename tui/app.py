@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 Ending = Literal["quit", "leave"]
 """Whether Spinney ends with its screen, or goes on without."""
 _HARMLESS = Harmless()
+_DIALOGS = Path(__file__).with_name("dialogs.tcss")
+"""How the screens look that nobody opens before the first frame."""
 Connect = Callable[[], "Client | Awaitable[Client]"]
 
 
@@ -126,6 +128,8 @@ class SpinneyApp(App[None]):
 
     def first_frame_stands(self) -> None:
         """Fetch the client; called once, by the main screen."""
+        self.stylesheet.read(_DIALOGS)
+        self.stylesheet.parse()
         # What stands by now stays to the end. The front door may have switched collecting off
         # while it imported, which saves a tenth of the time to the first frame.
         gc.freeze()
