@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
+from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.command import Provider
@@ -125,6 +126,12 @@ class SpinneyApp(App[None]):
             if self.terminal.plain and self._driver is not None:
                 self._driver.write(plain.SHOW_CURSOR)
         know_alt_enter()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Let no key overtake those that wait for what will take them."""
+        forwarded = isinstance(event, events.InputEvent) and event.is_forwarded
+        if forwarded or not self.main.beginning.holds_back(event):
+            await super().on_event(event)
 
     def first_frame_stands(self) -> None:
         """Fetch the client; called once, by the main screen."""

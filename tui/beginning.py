@@ -70,10 +70,26 @@ class Beginning:
 
     def keep_key(self, event: events.Key) -> None:
         """Take a key that nobody can take yet."""
-        if self._early is not None and (event.is_printable or event.key in _KEPT):
+        if self._early is not None and _can_be_kept(event):
             self._early.append(event.copy())
             event.stop()
             event.prevent_default()
+
+    def holds_back(self, event: events.Event) -> bool:
+        """Keep a key before it goes anywhere: on its way it could be overtaken, or end nowhere."""
+        screen = self._screen
+        if (
+            self._early is None
+            or not isinstance(event, events.Key)
+            or not _can_be_kept(event)
+            or screen.app.screen is not screen
+            or isinstance(screen.focused, ProjectTree)
+        ):
+            return False
+        if (self.is_over or screen.place is not None) and not self._early:
+            return False
+        self._early.append(event)
+        return True
 
     def begin(self, state: "State") -> None:
         """At the first state: open the only session or the last one, or let the keys choose."""
@@ -118,7 +134,8 @@ class Beginning:
         early, self._early = self._early, None
         for key in early:
             # As from the keyboard: the screen's own keys would never rise to the app's bindings.
-            self._screen.app.post_message(key.set_sender(self._screen.app))
+            # And at once: what the app is given now stands behind what was typed since.
+            (self._screen.focused or self._screen)._forward_event(key.set_sender(self._screen.app))
 
     def lift(self) -> None:
         """Take the picture away: what it stood for is drawn, or will not be."""
@@ -182,6 +199,10 @@ class Beginning:
         lines = tuple(Strip(strip.crop(area.x, area.right)) for strip in drawn)
         size = (screen.size.width, screen.size.height)
         return Conversation(session.id, project.path, size, screen.spinney.is_dark, lines)
+
+
+def _can_be_kept(event: events.Key) -> bool:
+    return event.is_printable or event.key in _KEPT
 
 
 def _write(file: Path, taken: Snapshot) -> None:

@@ -32,6 +32,7 @@ def no_freezing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Applications that ended stay collectable: a program has one, a worker of the tests hundreds,
     and each would freeze those before it, some 4 MB, for good."""
     monkeypatch.setattr(gc, "freeze", lambda: None)
+    monkeypatch.setattr(gc, "set_threshold", lambda *numbers: None)
     monkeypatch.setattr(gc, "set_threshold", lambda *_: None)
 
 

@@ -1,5 +1,6 @@
 """The first frame shows the last screen, until the real one stands; keys typed meanwhile arrive."""
 
+import asyncio
 import json
 import os
 import threading
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 from fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from textual.events import Key
 from textual.pilot import Pilot
 
 from model.preferences import Preferences
@@ -29,6 +31,7 @@ from tui.snapshot import (
     read,
     write,
 )
+from tui.widgets.composer import Composer
 from tui.widgets.still import Still
 
 Started = tuple[SpinneyApp, "Pilot[None]", threading.Event]
@@ -132,6 +135,31 @@ async def test_what_is_typed_before_the_client_is_there_stands_in_the_message_bo
         await pilot.press(*"go on", "backspace", "n")
         await ready(app, pilot, opens)
         await until(pilot, lambda: app.main.chat.composer.text == "go on")
+
+
+async def test_what_is_typed_while_the_message_box_gets_the_keys_stays_in_order(
+    tmp_path: Path,
+) -> None:
+    async with started(a_client(), tmp_path / "screen.json") as (app, pilot, opens):
+        typed = ""
+
+        def type_on() -> None:
+            nonlocal typed
+            letter = "abcdefghijklmnopqrstuvwxyz"[len(typed) % 26]
+            typed += letter
+            app.post_message(Key(letter, letter))
+
+        type_on()
+        opens.set()
+        while not isinstance(app.focused, Composer):
+            type_on()
+            await asyncio.sleep(0)
+        for _ in range(100):
+            type_on()
+            await asyncio.sleep(0)
+        await until(pilot, lambda: len(app.main.chat.composer.text) >= 100)
+        await pilot.pause()
+        assert app.main.chat.composer.text == typed
 
 
 async def test_letters_typed_early_filter_the_tree_where_that_has_the_keys(tmp_path: Path) -> None:
