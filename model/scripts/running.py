@@ -153,14 +153,17 @@ class Scripts:
         output = self._place(worktree.id) / f"{script.name}.log"
         limit = None if script.name == "run" else TIME_LIMIT
         ended: dict[str, Any]
+        kept = asyncio.ensure_future(asyncio.to_thread(self._keep, ran))
         try:
-            await asyncio.to_thread(self._keep, ran)
+            await asyncio.shield(kept)
             code = await run_script(script.text, Path(worktree.path), environment, output, limit)
             ended = {"status": "failed" if code else "completed", "exit_code": code}
         except SpinneyError as error:
             ended = {"status": "failed", "error": error.message}
         except asyncio.CancelledError:
             ended = {"status": "stopped"}
+        # A stop does not end the thread; what it writes late would stand for how it ended.
+        await kept
         ran = ran.model_copy(update={**ended, "ended_at": time.time()})
         await asyncio.to_thread(self._keep, ran)
         return await asyncio.to_thread(self._read, worktree.id, script.name)
