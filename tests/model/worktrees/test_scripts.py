@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,29 @@ async def test_a_script_that_runs_is_stopped_with_all_that_it_started(
         await run_worktree_script.function(workspace, made.id)
     await stop_worktree_script.function(workspace, made.id)
     assert not _lives(child)
+    outcome = await get_script_output.function(workspace, made.id, "run")
+    assert outcome.status == "stopped"
+
+
+async def test_a_script_that_is_stopped_before_its_start_is_written_down_was_stopped(
+    make: Maker, workspace: Workspace, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await _set_up(make, told)
+    keep, begun, may_write = running.Scripts._keep, threading.Event(), threading.Event()
+
+    def late(self: running.Scripts, ran: running.ScriptRun) -> None:
+        if ran.status == "running":
+            begun.set()
+            assert may_write.wait(20)
+        keep(self, ran)
+
+    monkeypatch.setattr(running.Scripts, "_keep", late)
+    await run_worktree_script.function(workspace, made.id)
+    assert await asyncio.to_thread(begun.wait, 20)
+    stopping = asyncio.create_task(stop_worktree_script.function(workspace, made.id))
+    await asyncio.sleep(0)
+    may_write.set()
+    await stopping
     outcome = await get_script_output.function(workspace, made.id, "run")
     assert outcome.status == "stopped"
 
