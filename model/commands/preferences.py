@@ -5,15 +5,70 @@ from typing import TYPE_CHECKING, Any
 from model.commands.registry import command
 from model.preferences import Preferences
 from model.preferences_changes import changed, redacted
+from model.preferences_choices import choices, takes_null
+from model.preferences_fields import Kind, preference_fields
+from model.resources import Resource
 
 if TYPE_CHECKING:
     from model.workspace import Workspace
+
+
+class PreferenceChoice(Resource):
+    """A value that a preference may have."""
+
+    value: str
+    label: str
+    """What people call it."""
+
+
+class PreferenceRow(Resource):
+    """What a settings page needs to know of one preference."""
+
+    key: str
+    group: str
+    help: str
+    kind: Kind
+    default: Any
+    choices: list[PreferenceChoice]
+    """Of the value or, in an object, of each entry; empty where it is written freely."""
+    low: float | None
+    high: float | None
+    nullable: bool
+    """Whether the value or, in an object, an entry may be null."""
+    secret: bool
+    requirement: str
+    """What a value must be, to follow the word “must”."""
 
 
 @command
 async def get_preferences(workspace: "Workspace") -> Preferences:
     """All preferences; secrets are hidden."""
     return redacted(workspace.store.state.preferences)
+
+
+@command
+async def list_preferences(workspace: "Workspace") -> list[PreferenceRow]:
+    """What each preference is, in the order in which people see them; not what it is set to."""
+    preferences, catalog = workspace.store.state.preferences, workspace.catalog
+    return [
+        PreferenceRow(
+            key=field.key,
+            group=field.group,
+            help=field.help,
+            kind=field.kind,
+            default=field.default,
+            choices=[
+                PreferenceChoice(value=value, label=label)
+                for value, label in choices(field, preferences, catalog)
+            ],
+            low=field.low,
+            high=field.high,
+            nullable=takes_null(field),
+            secret=field.secret,
+            requirement=field.requirement,
+        )
+        for field in preference_fields().values()
+    ]
 
 
 @command

@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 
 from model import preferences_migrations
 from model.catalog import BUILT_IN, BackendRow, Catalog
+from model.commands.preferences import list_preferences
 from model.errors import SpinneyError
 from model.preferences import MERGED_KEYS, PROMPT_KEYS, Preferences
 from model.preferences_changes import REDACTED, changed, parse_preferences, redacted
 from model.preferences_fields import preference_fields
 from model.preferences_layers import backend_for, layered, model_for
 from model.resources import Project
+from model.workspace import Workspace
 
 DEFAULTS: dict[str, Any] = {
     "theme": "system", "ui_font_size": 16, "chat_font_size": 16, "ui_font": "geist",
@@ -382,3 +384,33 @@ def test_each_backend_has_a_preferred_model_of_its_own() -> None:
     ] == ["model_3", "codex_model_2", "backend_c/codex_model_1", "demo"]
     assert model_for("backend_a", preferences, "some-model") == "some-model"
     assert model_for("acp:own", preferences) == ""
+
+
+async def test_a_settings_page_hears_what_each_setting_is_and_no_secret(
+    workspace: Workspace,
+) -> None:
+    secret = {"name": "Work", "settings_json": '{"key": "hunter2"}'}
+    given = {"custom_cli_profiles": [secret], "tracker_api_key": "hunter2"}
+    await workspace.change_preferences(changed(Preferences(), given))
+    rows = await list_preferences.function(workspace)
+    known = preference_fields().values()
+    assert [(row.key, row.default) for row in rows] == [(f.key, f.default) for f in known]
+    assert all(row.group and row.help and row.requirement for row in rows)
+    assert "hunter2" not in "".join(row.model_dump_json() for row in rows)
+
+
+async def test_what_a_settings_page_offers_is_taken(workspace: Workspace) -> None:
+    given = {"custom_cli_profiles": [{"name": "Work", "settings_json": "{}"}]}
+    preferences = changed(Preferences(), given)
+    await workspace.change_preferences(preferences)
+    rows = {row.key: row for row in await list_preferences.function(workspace)}
+    for row in rows.values():
+        values = [choice.value for choice in row.choices] + [None] * row.nullable
+        for value in values:
+            for entry in row.default if row.kind == "object" else [None]:
+                wanted = value if entry is None else {entry: value}
+                changed(preferences, {row.key: wanted})
+    assert [choice.value for choice in rows["default_provider"].choices] == ["Work"]
+    named = {choice.value: choice.label for choice in rows["magic_prompt_models"].choices}
+    assert named["model_5"] == "Haiku"
+    assert ("backend_b", "Codex") in [(c.value, c.label) for c in rows["default_backend"].choices]

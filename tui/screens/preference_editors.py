@@ -13,6 +13,7 @@ from textual.widgets.option_list import Option
 from model.commands.preferences import update_preferences
 from model.errors import SpinneyError
 from model.highlight import highlight_code
+from model.preferences_choices import takes_null
 from model.preferences_fields import PreferenceField
 from model.text import clean_line
 from tui.colours import palette
@@ -204,8 +205,7 @@ class EditEntries(Dialog[None]):
 
     async def _edit(self, key: str) -> None:
         preferences, catalog = self._main.state.preferences, self._link_catalog()
-        nullable = self._field.key != "magic_prompt_models"
-        offered = rows.choices(self._field, preferences, catalog, nullable=nullable)
+        offered = rows.choices(self._field, preferences, catalog, nullable=takes_null(self._field))
         value = self._values[key]
         if self._field.key == "magic_prompts":
             sentence = "Your own text of this prompt; empty is the built-in one."

@@ -5,9 +5,11 @@ from typing import Any
 
 from textual.content import Content
 
-from model.catalog import DEMO, Catalog
+from model import preferences_choices
+from model.catalog import Catalog
 from model.preferences import CliProfile, Preferences
 from model.preferences_changes import REDACTED
+from model.preferences_choices import label
 from model.preferences_fields import PreferenceField
 from model.text import clean_line
 from tui.screens.choose import Choice
@@ -16,17 +18,6 @@ NOTHING = "\0null"
 """Stands for null in a list of choices."""
 KEY_WIDTH = 34
 VALUE_WIDTH = 26
-_MODELS_OF = {
-    "selected_model": "backend_a",
-    "session_naming_model": "backend_a",
-    "branch_naming_model": "backend_a",
-    "magic_prompt_models": "backend_a",
-    "selected_codex_model": "backend_b",
-    "selected_opencode_model": "backend_c",
-}
-"""Whose models a setting names."""
-_AGENTS = ("default_backend", "build_backend", "yolo_backend", "magic_prompt_backends")
-_PROFILES = ("default_provider", "magic_prompt_providers")
 
 
 def is_changed(field: PreferenceField, preferences: Preferences) -> bool:
@@ -59,37 +50,21 @@ def _entries_in_words(field: PreferenceField, value: Mapping[str, Any]) -> str:
 
 
 def _labelled(key: str, value: str, catalog: Catalog) -> str:
-    label = _label(key, value, catalog)
-    return label if label == value else f"{value} · {label}"
-
-
-def _label(key: str, value: str, catalog: Catalog) -> str:
-    if key in _MODELS_OF:
-        return catalog.label(_MODELS_OF[key], value)
-    return catalog.label(value) if key in (*_AGENTS, "editor", "terminal") else value
+    called = label(key, value, catalog)
+    return called if called == value else f"{value} · {called}"
 
 
 def choices(
     field: PreferenceField, preferences: Preferences, catalog: Catalog, *, nullable: bool
 ) -> list[Choice]:
     """What can be chosen; empty where the value is written freely."""
-    values: tuple[str, ...] = field.choices
-    if field.key in _AGENTS:
-        values = tuple(row.name for row in catalog.backends if row.name != DEMO.name)
-    elif field.key in _PROFILES:
-        values = tuple(profile.name for profile in preferences.custom_cli_profiles)
-    elif field.key == "magic_prompt_models":
-        row = catalog.backend("backend_a")
-        values = tuple(model.name for model in row.models) if row is not None else ()
-    found = [Choice(value, value, _described(field.key, value, catalog)) for value in values]
-    takes_choices = found or field.key in _PROFILES
+    found = [
+        Choice(value, value, "" if called == value else clean_line(called))
+        for value, called in preferences_choices.choices(field, preferences, catalog)
+    ]
+    takes_choices = found or field.key in preferences_choices.PROFILES
     none = [Choice(NOTHING, "not set", "as usual")] if nullable and takes_choices else []
     return none + found
-
-
-def _described(key: str, value: str, catalog: Catalog) -> str:
-    label = clean_line(_label(key, value, catalog))
-    return "" if label == value else label
 
 
 def row(field: PreferenceField, preferences: Preferences, catalog: Catalog, width: int) -> Content:
