@@ -198,9 +198,12 @@ class Database:
             (session_id, limit, offset),
         )
         query = "SELECT count(*) FROM messages WHERE session_id = ? AND position IS NOT NULL"
-        async with self._reader.execute(query, (session_id,)) as cursor:
-            row = await cursor.fetchone()
-        return MessagePage(messages=page[::-1], total=row[0] if row else 0)
+        ((total,),) = await self._reader.execute_fetchall(query, (session_id,))
+        return MessagePage(messages=page[::-1], total=total)
+
+    async def message(self, message_id: str) -> Message | None:
+        """The message of this id, waiting or not."""
+        return next(iter(await self._messages("id = ?", (message_id,))), None)
 
     async def search(
         self, query: str, session_ids: Sequence[str] | None, limit: int

@@ -33,7 +33,7 @@ from model.events import (
     TaskCompleted,
     ToolUsed,
 )
-from model.resources import MessagePage
+from model.resources import Message, MessagePage
 from model.state import State, apply, rebased
 
 Change = Event | Callable[[State], Iterable[Event]]
@@ -80,6 +80,11 @@ class Store:
         """A page of a conversation with what has been streamed up to now."""
         await self.flush()
         return await self._database.messages(session_id, limit, offset)
+
+    async def message(self, message_id: str) -> Message | None:
+        """The message of this id, in whichever session, waiting or not."""
+        await self.flush()
+        return await self._database.message(message_id)
 
     async def search(
         self, query: str, session_ids: Sequence[str] | None, limit: int

@@ -43,7 +43,7 @@ OPERATIONS = (
         "POST",
         f"{_SESSION}/messages",
         sessions.send_chat_message,
-        ("message", "files", "images"),
+        ("message", "files", "images", "message_id"),
     ),
     Operation(
         "GET",

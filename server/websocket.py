@@ -238,7 +238,7 @@ class _Client:
 
     def _take_chat_message(self, frame: dict[str, Any], kind: str, request_id: str | None) -> None:
         if kind == "send_message":
-            names = ("session_id", "message", "files", "images")
+            names = ("session_id", "message", "files", "images", "message_id")
             arguments = {name: frame[name] for name in names if name in frame}
             answered = request_id is not None
             self._start(send_chat_message, arguments, request_id, answered=answered)

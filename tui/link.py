@@ -127,7 +127,7 @@ class Link:
             commands.send_chat_message,
             session_id=session_id,
             message=for_the_agent(text),
-            **({"images": list(images)} if images else {}),
+            images=list(images) or None,
         )
 
     async def open_one(self, targets: "Sequence[Target]") -> None:

@@ -93,18 +93,26 @@ class Chats:
     # What people do ----------------------------------------------------------------------------
 
     async def send(
-        self, session_id: str, text: str, files: Iterable[str] = (), images: Iterable[str] = ()
+        self,
+        session_id: str,
+        text: str,
+        files: Iterable[str] = (),
+        images: Iterable[str] = (),
+        message_id: str | None = None,
     ) -> SentMessage:
         """Accept a user message: it runs at once, or waits behind the run.
 
-        A relative path is one in the session's worktree.
+        A relative path is one in the session's worktree. With a `message_id` that was accepted
+        before, this tells how that message stands, and nothing is sent again.
         """
-        root = Path(self._store.state.worktrees[self._session(session_id).worktree_id].path)
-        message = await asyncio.to_thread(
-            checked_message, session_id, root, text, list(files), list(images)
-        )
         conversation = self._conversation(session_id)
         async with conversation.answering:
+            if message_id is not None and (sent := await self._sent(session_id, message_id)):
+                return sent
+            root = Path(self._store.state.worktrees[self._session(session_id).worktree_id].path)
+            message = await asyncio.to_thread(
+                checked_message, session_id, root, text, list(files), list(images), message_id
+            )
             if conversation.holds_request and self._request(session_id).kind != "permission":
                 await conversation.discuss(message)
                 return SentMessage(message_id=message.id, status="processing")
@@ -203,6 +211,16 @@ class Chats:
         await self._store.accept(MessageRemoved(session_id=session_id, message_id=message_id))
 
     # How it is done ----------------------------------------------------------------------------
+
+    async def _sent(self, session_id: str, message_id: str) -> SentMessage | None:
+        """How a message stands that was accepted under this id, if one was."""
+        known = await self._store.message(message_id)
+        if known is None:
+            return None
+        if known.session_id != session_id or known.role != "user":
+            raise SpinneyError("Invalid field 'messageId': another message has it", "conflict")
+        waits = any(m.id == message_id for m in self._store.state.queued.get(session_id, ()))
+        return SentMessage(message_id=message_id, status="sent" if waits else "processing")
 
     async def _queue_or_run(self, message: Message) -> SentMessage:
         status: Literal["sent", "processing"] = "sent"

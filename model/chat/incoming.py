@@ -25,7 +25,12 @@ ATTACHMENT_SIZE_LIMIT = 10 * 1024 * 1024
 
 
 def checked_message(
-    session_id: str, root: Path, text: str, files: Sequence[str], images: Sequence[str]
+    session_id: str,
+    root: Path,
+    text: str,
+    files: Sequence[str],
+    images: Sequence[str],
+    message_id: str | None = None,
 ) -> Message:
     """What a person said, as a message. A relative path is one in the worktree at `root`.
 
@@ -42,7 +47,7 @@ def checked_message(
     files = [str(root / name) for name in files]
     images = [str(root / name) for name in images]
     _check_attachments([*files, *images])
-    return user_message(session_id, text, files, images)
+    return user_message(session_id, text, files, images, message_id)
 
 
 def checked_reason(decision: Decision, reason: str) -> str:
@@ -58,13 +63,17 @@ def checked_reason(decision: Decision, reason: str) -> str:
 
 
 def user_message(
-    session_id: str, text: str, files: list[str] | None = None, images: list[str] | None = None
+    session_id: str,
+    text: str,
+    files: list[str] | None = None,
+    images: list[str] | None = None,
+    message_id: str | None = None,
 ) -> Message:
-    """A message of a person, with a new id and the present time."""
+    """A message of a person, with the present time and, where none is given, a new id."""
     blocks: list[Block] = [TextBlock(text=text)] if text else []
     blocks += [ImageBlock(path=path) for path in images or ()]
     return Message(
-        id=str(uuid.uuid4()),
+        id=message_id or str(uuid.uuid4()),
         role="user",
         content=blocks,
         timestamp=time.time(),

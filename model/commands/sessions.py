@@ -231,14 +231,19 @@ async def send_chat_message(
     message: str,
     files: list[str] | None = None,
     images: list[str] | None = None,
+    message_id: uuid.UUID | None = None,
 ) -> SentMessage:
     """Send a message: `processing` when its run starts, `sent` when it waits behind one.
 
     While a plan or a question waits, the message discusses or answers it. A message after a stop
     runs at once; those that were waiting follow it.
+
+    `messageId` is a UUID of the client's making for the message. Whoever does not know whether it
+    arrived sends it again with the same one: it is taken once, and this tells how it stands.
     """
     before = session_in(workspace.store.state, session_id)
-    sent = await workspace.chats.send(session_id, message, files or (), images or ())
+    own_id = str(message_id) if message_id else None
+    sent = await workspace.chats.send(session_id, message, files or (), images or (), own_id)
     if workspace.naming.is_wanted(before, message):
         workspace.run_in_background(workspace.naming.name(session_id, message))
     if workspace.branch_naming.is_wanted(before, message):

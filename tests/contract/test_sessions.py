@@ -85,6 +85,28 @@ async def test_send_chat_message_answers_at_once(call: Call, session: Any, chat:
     assert [m["id"] for m in whole["messages"]] == [asked["id"], answered["id"]]
 
 
+async def test_a_message_that_is_sent_again_under_its_id_is_taken_once(
+    call: Call, session: Any, worktree: Any, chat: Chat
+) -> None:
+    given = {"sessionId": session["id"], "messageId": "0B9F4B9E-6C1D-4E0A-9C57-3F8B8D8A1C11"}
+    first = await call("send_chat_message", message="/demo stream 1000000 50", **given)
+    assert first == {"message_id": given["messageId"].lower(), "status": "processing"}
+    waiting = {**given, "messageId": "5f2d0f8e-0d3b-4a51-8f6e-2c9f5f5b7a22"}
+    for words in ("/demo say once", "/demo say twice"):
+        sent = await call("send_chat_message", message=words, **waiting)
+        assert sent == {"message_id": waiting["messageId"], "status": "sent"}
+    assert await call("send_chat_message", message="again", **given) == first
+    (queued,) = await call("list_queued_messages", sessionId=session["id"])
+    assert queued["content"][0]["text"] == "/demo say once"
+    other = await call("create_session", worktreeId=worktree["id"])
+    elsewhere = {**given, "sessionId": other["id"]}
+    told = await refusal(call, "send_chat_message", message="x", **elsewhere)
+    assert told == "Invalid field 'messageId': another message has it"
+    assert (await call("get_messages", sessionId=other["id"]))["messages"] == []
+    told = await refusal(call, "send_chat_message", message="x", **{**given, "messageId": "mine"})
+    assert told.startswith("Invalid field 'messageId': ")
+
+
 async def test_get_messages_pages_from_the_newest(call: Call, session: Any, chat: Chat) -> None:
     for word in ("one", "two"):
         await chat.say(session, f"/demo say {word}")

@@ -1,6 +1,7 @@
 """What an agent asks for: plans, questions and permissions, and everything that answers them."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -50,6 +51,24 @@ async def test_words_instead_of_an_approval_go_on_planning(stage: Stage) -> None
     assert stage.session.execution_mode == "plan"
     await stage.chats.approve("s", "yolo", "edited plan")
     assert await puppet.hears("approve") == ("approve", "r2", "yolo", "edited plan")
+
+
+async def test_words_that_are_sent_again_under_their_id_are_heard_once(
+    stage: Stage, after_kill: Callable[[], Awaitable[Stage]]
+) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.say(base.PlanProposed("r", "old plan"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    first = await stage.chats.send("s", "smaller, please", message_id="mine")
+    assert await stage.chats.send("s", "smaller, please", message_id="mine") == first
+    assert [call[0] for call in puppet.calls].count("discuss") == 1
+    after = await after_kill()
+    assert await after.chats.send("s", "smaller, please", message_id="mine") == first
+    assert [m.text for m in await after.messages() if m.role == "user"] == [
+        "plan it",
+        "smaller, please",
+    ]
 
 
 async def test_a_plan_in_plain_words_can_be_approved_too(stage: Stage) -> None:
