@@ -12,7 +12,7 @@ from aiohttp import web
 from model.errors import SpinneyError
 from model.preferences import Preferences
 from themes import loader
-from themes.stylesheet import custom_properties, diff_properties
+from themes.stylesheet import custom_properties, diff_properties, word_properties
 
 _YEAR = "public, max-age=31536000, immutable"
 
@@ -61,6 +61,8 @@ def _rules(kind: loader.Kind, syntax: str) -> dict[str, Mapping[str, str]]:
         "": custom_properties(loader.chrome(kind), theme),
         " .added": diff_properties(theme, "inserted"),
         " .removed": diff_properties(theme, "deleted"),
+        " .added .word": word_properties(theme, "inserted"),
+        " .removed .word": word_properties(theme, "deleted"),
     }
 
 

@@ -12,6 +12,8 @@ from typing import Final
 TEXT: Final = 4.5
 """The ratio that text needs (WCAG 2.2, level AA)."""
 
+_STANDS_OUT: Final = 1.25
+"""The contrast between a changed line and the changed words in it, which are bold besides."""
 _STEP: Final = 0.005
 # Below this luminance white is the better contrast, above it black.
 _MIDDLE: Final = 0.179
@@ -59,6 +61,13 @@ def readable(color: str, *grounds: str, ratio: float = TEXT) -> str:
     if at < len(steps):
         return _from_oklab((light + steps[at] * away, a, b))
     return max("#ffffff", "#000000", key=lambda end: _least(end, grounds))
+
+
+def word_ground(sign: str, ground: str) -> str:
+    """As little of the sign's colour as makes changed words stand out from their row."""
+    shares = (share / 100 for share in range(10, 60))
+    grounds = (mixed(sign, ground, share) for share in shares)
+    return next((found for found in grounds if contrast(found, ground) >= _STANDS_OUT), ground)
 
 
 def _least(color: str, grounds: Iterable[str]) -> float:

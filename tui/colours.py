@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from rich.style import Style
 
-from themes.contrast import contrast, mixed, readable
+from themes.contrast import mixed, readable, word_ground
 from themes.loader import Kind, SyntaxTheme, TokenStyle, chrome, syntax_theme
 from themes.tokens import TokenClass
 
@@ -29,9 +29,6 @@ class Marks:
 FINE: Final = Marks(("•", "◦", "▪"), "▎", "▏", "─", "│", "┼", "↪", "…")
 ASCII: Final = Marks(("*", "-", "+"), "|", "|", "-", "|", "+", "\\", "~")
 
-
-_STANDS_OUT: Final = 1.25
-"""The contrast between a changed line and the changed words in it, which are bold besides."""
 
 Tokens = Mapping[TokenClass | None, Style]
 """A style for each token class, and under `None` for code that is of no class."""
@@ -143,7 +140,7 @@ def token_style(style: TokenStyle, ground: str, *others: str) -> Style:
 
 def _diff_styles(theme: SyntaxTheme, side: Literal["inserted", "deleted"]) -> DiffStyles:
     ground, sign = theme.ui[f"{side}_background"], theme.tokens[side].color
-    word = _word_ground(sign, ground)
+    word = word_ground(sign, ground)
     return DiffStyles(
         ground=Style(bgcolor=ground),
         word=Style(bgcolor=word, bold=True),
@@ -151,10 +148,3 @@ def _diff_styles(theme: SyntaxTheme, side: Literal["inserted", "deleted"]) -> Di
         tokens=_tokens_on(theme, ground),
         word_tokens=_tokens_on(theme, word, bold=True),
     )
-
-
-def _word_ground(sign: str, ground: str) -> str:
-    """As little of the sign's colour as makes changed words stand out from their row."""
-    shares = (share / 100 for share in range(10, 60))
-    grounds = (mixed(sign, ground, share) for share in shares)
-    return next((found for found in grounds if contrast(found, ground) >= _STANDS_OUT), ground)

@@ -9,21 +9,19 @@ from rich.style import Style
 from textual.strip import Strip
 
 from model.blocks import CodeLine
+from model.diff_rows import DiffRow
+from model.diff_text import DiffText, Heading, Note
 from themes.loader import Kind
 from tui import plain
 from tui.colours import DiffStyles, Palette
-from tui.diff_rows import DiffRow, Ranges, changed_between
-from tui.diff_text import DiffText, Heading, Note
 from tui.line_parts import strip_of
-from tui.render_diff import code_lines, row_pieces
+from tui.render_diff import row_pieces
 from tui.wrap import Line, expand_tabs
 
 _BLOCK: Final = 100
 """Rows that are coloured together: what a lexer needs to see, and not so much that it shows."""
 _SPOKEN: Final = {"+": "added", "-": "removed", " ": ""}
 """The signs of rows, for ears."""
-_LONGEST: Final = 5_000
-"""Characters of a row that are drawn; longer lines are generated."""
 
 
 class Mark(NamedTuple):
@@ -97,7 +95,7 @@ class Painter:
             Segment(f"{_SPOKEN[row.sign] if plain.is_on() else row.sign} ", sign),
         ]
         tokens = self._block(at // _BLOCK)[at % _BLOCK]
-        pieces = expand_tabs(list(row_pieces(row, tokens, self._words(at), self.palette)))
+        pieces = expand_tabs(list(row_pieces(row, tokens, self.text.words(at), self.palette)))
         gutter = strip_of(head, sum(segment.cell_length for segment in head), self._kind)
         room = max(0, width - gutter.cell_length)
         body = Strip([Segment(text, style) for text, style in pieces])
@@ -114,26 +112,8 @@ class Painter:
         rest = Segment(across * width, self.palette.border)
         return strip_of([*line, rest], width, self._kind)
 
-    def _words(self, at: int) -> Ranges:
-        """What differs from the line beside it in two columns."""
-        one, other = self.text.pairs[self.text.places[at]]
-        if one == other or min(one, other) < 0:
-            return ()
-        old, new = self.text.rows[one], self.text.rows[other]
-        if not isinstance(old, DiffRow) or not isinstance(new, DiffRow):
-            return ()
-        return changed_between(old.text, new.text)[at == other]
-
     def _coloured(self, block: int) -> Sequence[CodeLine]:
-        """Tokens of so many rows; those of headings are empty."""
-        rows = self.text.rows[block * _BLOCK : (block + 1) * _BLOCK]
-        shown = [
-            DiffRow(row.sign, row.text[:_LONGEST], row.old, row.new)
-            for row in rows
-            if isinstance(row, DiffRow)
-        ]
-        found = iter(code_lines(shown, self._path))
-        return [next(found) if isinstance(row, DiffRow) else () for row in rows]
+        return self.text.coloured(block * _BLOCK, (block + 1) * _BLOCK, self._path)
 
     def _side(self, row: DiffRow) -> DiffStyles | None:
         return {"+": self.palette.inserted, "-": self.palette.deleted}.get(row.sign)

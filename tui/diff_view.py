@@ -12,11 +12,11 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from model.diff_rows import DiffRow
+from model.diff_text import DiffText, Row
 from tui import plain
 from tui.colours import Palette
 from tui.diff_lines import Mark, Painter
-from tui.diff_rows import DiffRow
-from tui.diff_text import DiffText, Row
 from tui.line_parts import indented, strip_of
 from tui.wrap import MIN_WIDTH, wrap
 

@@ -24,8 +24,8 @@ from model.blocks import (
     Span,
     Table,
 )
+from model.diff_rows import diff_counts
 from tui.colours import Palette, palette
-from tui.diff_rows import diff_counts
 from tui.render_diff import render_diff, render_diff_rows
 from tui.render_table import table_lines
 from tui.wrap import MIN_WIDTH, Line, Piece, filled, line_width, wrap, wrap_code

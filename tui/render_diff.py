@@ -1,15 +1,13 @@
 """Differences in lines: numbers, signs, changed words and the colours of the language."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 from rich.segment import Segment
 from rich.style import Style
 
-from model.blocks import CodeLine, Token
-from model.highlight import highlight_code, language_for_path
+from model.blocks import CodeLine
+from model.diff_rows import DiffRow, Ranges, changed_words, code_lines, diff_rows, with_words
 from tui.colours import DiffStyles, Palette
-from tui.diff_rows import DiffRow, Ranges, changed_words, diff_rows
 from tui.wrap import MIN_WIDTH, Line, Piece, filled, wrap_code
 
 
@@ -60,20 +58,6 @@ def render_diff_rows(
     return lines
 
 
-def code_lines(rows: Sequence[DiffRow], path: str) -> list[CodeLine]:
-    """Each row's tokens; the lines of the old text are read together, those of the new likewise."""
-    language = language_for_path(path)
-    new = highlight_code("".join(f"{row.text}\n" for row in rows if row.sign != "-"), language)
-    old = highlight_code("".join(f"{row.text}\n" for row in rows if row.sign != "+"), language)
-    olds, news = iter(old), iter(new)
-    lines: list[CodeLine] = []
-    for row in rows:
-        if row.sign == " ":
-            next(olds)
-        lines.append(next(olds if row.sign == "-" else news))
-    return lines
-
-
 def _row_lines(
     row: DiffRow, pieces: list[Piece], gutter: int, width: int, palette: Palette
 ) -> list[Line]:
@@ -97,24 +81,10 @@ def row_pieces(row: DiffRow, tokens: CodeLine, words: Ranges, palette: Palette) 
     if side is None:
         yield from ((text, palette.tokens[kind]) for text, kind in tokens)
         return
-    edges = sorted(set(chain.from_iterable(words)))
-    offset = 0
-    for text, kind in tokens:
-        for part in _split(Token(text, kind), offset, edges):
-            changed = any(start <= offset < stop for start, stop in words)
-            yield part, (side.word_tokens if changed else side.tokens)[kind]
-            offset += len(part)
+    for (text, kind), is_changed in with_words(tokens, words):
+        yield text, (side.word_tokens if is_changed else side.tokens)[kind]
     if row.no_line_break:
         yield " (no line break at the end)", palette.code_faint + side.ground
-
-
-def _split(token: Token, offset: int, edges: Sequence[int]) -> Iterator[str]:
-    start = 0
-    for edge in edges:
-        if start < edge - offset < len(token.text):
-            yield token.text[start : edge - offset]
-            start = edge - offset
-    yield token.text[start:]
 
 
 def _side(row: DiffRow, palette: Palette) -> DiffStyles | None:

@@ -9,8 +9,8 @@ from typing import Any, Final
 from rich.cells import cell_len
 from rich.segment import Segment
 
+from model.diff_rows import diff_rows
 from model.resources import ToolResultBlock, ToolUseBlock
-from tui.diff_rows import diff_rows
 from tui.line_parts import cut, end_of_line, indented, one_line, output_rows
 from tui.render_diff import render_diff
 from tui.transcript_parts import ALL, CLOSED, CUT, OPEN, Look

@@ -13,6 +13,7 @@ from textual.widgets import OptionList
 
 from model import events as e
 from model.commands.changes import ChangedFile, Changes, DiscardedFile, FileDiff
+from model.commands.reviews import ConflictTask
 from model.errors import SpinneyError
 from model.resources import SentMessage
 from tests.tui.conftest import Start, until
@@ -578,6 +579,9 @@ async def test_a_merge_that_stopped_is_told_with_its_conflicts_until_it_is_commi
     tree.operation = "merge"
     tree.files["unstaged"] = [a_file("parser.py", status="conflicted")]
     tree.texts["parser.py"] = CONFLICT
+    tree.client.answers["write_conflict_task"] = lambda given: ConflictTask(
+        message="Files:\n- parser.py", files=["parser.py"]
+    )
     async with start(tree.client, size=(80, 24)) as (app, pilot):
         screen = await opened(app, pilot)
         foot = screen.query_one(KeyHints)

@@ -2,12 +2,12 @@
 
 from rich.segment import Segment
 
+from model.diff_comments import changed_part, comment_on, kept, message_of, read
+from model.diff_rows import DiffRow, changed_between
+from model.diff_text import DiffText, Heading, Note, diff_text
 from tests.tui.test_diff import PARSER
 from tui.colours import palette
-from tui.diff_comments import changed_part, comment_on, kept, message_of, read
 from tui.diff_lines import Mark, Painter
-from tui.diff_rows import DiffRow, changed_between
-from tui.diff_text import DiffText, Heading, Note, diff_text
 
 
 def in_two(text: DiffText) -> list[tuple[str, str]]:

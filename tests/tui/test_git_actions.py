@@ -10,6 +10,7 @@ from model import events as e
 from model.commands.changes import ChangedFile, Changes, CommitMessage
 from model.commands.git import CommitResult, ExchangeResult
 from model.commands.pull_requests import OpenedPullRequest
+from model.commands.reviews import ConflictTask
 from model.errors import SpinneyError
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
@@ -186,6 +187,9 @@ async def test_a_pull_that_stops_at_a_conflict_can_be_given_to_a_session(start: 
     client.answers["git_pull"] = lambda given: ExchangeResult(
         success=False, output="CONFLICT (content): Merge conflict in parser.py"
     )
+    client.answers["write_conflict_task"] = lambda given: ConflictTask(
+        message="Resolve them.\n\nFiles:\n- parser.py", files=["parser.py"]
+    )
     client.answers["abort_merge"] = lambda given: "merge"
     async with start(client) as (app, pilot):
         act(app, "pull_base")
@@ -194,8 +198,7 @@ async def test_a_pull_that_stops_at_a_conflict_can_be_given_to_a_session(start: 
         await pilot.press("r")
         await until(pilot, lambda: bool(client.called("send_chat_message")))
         sent = client.called("send_chat_message")[0]["message"]
-        assert sent.startswith("A merge stopped in this worktree because of conflicts.")
-        assert sent.endswith("Files:\n- parser.py")
+        assert sent == "Resolve them.\n\nFiles:\n- parser.py"
         act(app, "abort_merge")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("y")

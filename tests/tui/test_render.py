@@ -8,9 +8,9 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from model.blocks import CodeBlock
+from model.diff_rows import DiffRow, changed_words, diff_counts, diff_rows
 from model.markdown import render
 from themes.loader import names, syntax_theme
-from tui.diff_rows import DiffRow, changed_words, diff_counts, diff_rows
 from tui.render import (
     palette,
     render_block,

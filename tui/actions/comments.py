@@ -1,18 +1,15 @@
 """Comments on a difference: mark lines, write, change, take back, send, and find what is lost."""
 
-import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from model.commands.changes import get_file_diff
-from model.errors import SpinneyError
+from model.diff_comments import Comment, comment_on, lost_among, message_of
 from tui.composer_draft import Draft
-from tui.diff_comments import Comment, comment_on, message_of
-from tui.diff_text import diff_text
 
 if TYPE_CHECKING:
-    from tui.screens.diff import Diff
+    from tui.screens.diff import Diff, Side
 
 
 async def mark(screen: "Diff") -> None:
@@ -105,20 +102,10 @@ async def lost(screen: "Diff", comments: Iterable[Comment]) -> frozenset[Comment
     """Those of the comments whose lines are on no side of the changes."""
     from tui.screens.diff import SIDES
 
-    left = set(comments)
-    for path in {comment.path for comment in left}:
-        for side in SIDES:
-            mine = {comment for comment in left if comment.path == path}
-            if not mine:
-                break
-            try:
-                diff = await screen.main.client.call(
-                    get_file_diff, worktree_id=screen.worktree.id, path=path, side=side
-                )
-            except SpinneyError as error:
-                if error.error_type != "conflict":  # nobody knows; a file without changes is known
-                    left -= mine
-                continue
-            text = await asyncio.to_thread(diff_text, diff.text)
-            left -= {comment for comment in mine if comment.found_in(text.rows) is not None}
-    return frozenset(left)
+    async def read_diff(path: str, side: str) -> str:
+        diff = await screen.main.client.call(
+            get_file_diff, worktree_id=screen.worktree.id, path=path, side=cast("Side", side)
+        )
+        return diff.text
+
+    return await lost_among(comments, SIDES, read_diff)

@@ -1,6 +1,6 @@
 """Actions that let git work in a worktree: its changes, commit, push, pull, pull request."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
@@ -8,6 +8,7 @@ from model.commands import git as commands
 from model.commands.changes import abort_merge as abort_merge_command
 from model.commands.changes import list_changed_files, write_commit_message
 from model.commands.pull_requests import OpenedPullRequest, open_pull_request
+from model.commands.reviews import write_conflict_task
 from model.commands.sessions import create_session
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Confirm, Report
@@ -18,12 +19,6 @@ if TYPE_CHECKING:
     from tui.screens.main import MainScreen
     from tui.screens.pull_request import PullRequestDraft
     from tui.screens.working import Cancel
-
-_RESOLVE: Final = (
-    "A {operation} stopped in this worktree because of conflicts. Resolve them: read both sides, "
-    "keep what each of them means to do, and leave no conflict markers. Check that it works, stage "
-    "the files, and finish the {operation}. Say where you had to choose.\n\nFiles:\n{files}"
-)
 
 
 async def open_diff(screen: "MainScreen", path: str | None = None) -> None:
@@ -64,6 +59,7 @@ async def commit(screen: "MainScreen") -> None:
         return done.message
 
     draft = link.commit_drafts.setdefault(worktree.id, CommitDraft())
+    draft.message = draft.message or unstaged.message
     every = {file.path for file in (*unstaged.files, *staged.files)}
     counts = len(unstaged.files), len(staged.files), len(every)
     cancel = _cancel(screen, worktree)
@@ -171,19 +167,12 @@ async def resolve_conflicts(screen: "MainScreen") -> None:
     worktree = _here(screen)
     if worktree is None or screen.link is None:
         return
-    changes = await screen.client.call(list_changed_files, worktree_id=worktree.id)
-    files = [file.path for file in changes.files if file.status == "conflicted"]
-    if not files:
-        screen.say("No file has a conflict here.")
-        return
+    task = await screen.client.call(write_conflict_task, worktree_id=worktree.id)
     session = await session_for(screen, worktree)
     if session is None:
         return
-    task = screen.state.preferences.magic_prompts.get("resolve_conflicts")
-    listed = "\n".join(f"- {path}" for path in files)
-    words = _RESOLVE.format(operation=changes.operation or "merge", files=listed)
-    await screen.link.send(session.id, f"{task}\n\nFiles:\n{listed}" if task else words)
-    number = "the conflict" if len(files) == 1 else f"the conflicts in {len(files)} files"
+    await screen.link.send(session.id, task.message)
+    number = "the conflict" if len(task.files) == 1 else f"the conflicts in {len(task.files)} files"
     screen.say(f"“{session.name}” is asked to resolve {number}.")
 
 

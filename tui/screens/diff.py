@@ -15,6 +15,9 @@ from textual.widget import Widget
 
 from model import events as e
 from model.commands.changes import Changes, FileDiff, get_file_diff, list_changed_files
+from model.diff_comments import Comment, changed_part, kept, read
+from model.diff_rows import DiffRow
+from model.diff_text import DiffText, diff_text
 from model.errors import SpinneyError
 from model.highlight import highlight_code, language_for_path
 from tui import plain
@@ -22,10 +25,7 @@ from tui.actions.comments import lost
 from tui.actions.diff import DIFF
 from tui.composer_draft import Draft
 from tui.diff_bars import FOOTER, counts, own_keys, title, useless
-from tui.diff_comments import Comment, changed_part, kept, read
 from tui.diff_files import FileList
-from tui.diff_rows import DiffRow
-from tui.diff_text import DiffText, diff_text
 from tui.diff_view import DiffView
 from tui.screens.full import FullScreen, bindings
 from tui.terminal import WIDE

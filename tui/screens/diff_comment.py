@@ -10,7 +10,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from tui.diff_comments import Comment
+from model.diff_comments import Comment
 from tui.line_parts import one_line
 from tui.screens.dialog import Dialog, keys_line
 from tui.widgets.composer import MessageArea

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
-from tui.diff_rows import DiffRow, Sign
+from model.blocks import CodeLine
+from model.diff_rows import LONGEST, DiffRow, Ranges, Sign, changed_between, code_lines
 
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)")
 _SIGNS: Final[dict[str, Sign]] = {" ": " ", "+": "+", "-": "-"}
@@ -63,6 +64,27 @@ class DiffText:
         """The lines of a hunk."""
         rest = (*self.heads[hunk : hunk + 2], len(self.rows))
         return [row for row in self.rows[rest[0] : rest[1]] if isinstance(row, DiffRow)]
+
+    def words(self, at: int) -> Ranges:
+        """What differs in a row from the one beside it in two columns."""
+        one, other = self.pairs[self.places[at]]
+        if one == other or min(one, other) < 0:
+            return ()
+        old, new = self.rows[one], self.rows[other]
+        if not isinstance(old, DiffRow) or not isinstance(new, DiffRow):
+            return ()
+        return changed_between(old.text, new.text)[at == other]
+
+    def coloured(self, start: int, stop: int, path: str) -> list[CodeLine]:
+        """The tokens of these rows of a file; those of headings and notes are empty."""
+        rows = self.rows[start:stop]
+        shown = [
+            DiffRow(row.sign, row.text[:LONGEST], row.old, row.new)
+            for row in rows
+            if isinstance(row, DiffRow)
+        ]
+        found = iter(code_lines(shown, path))
+        return [next(found) if isinstance(row, DiffRow) else () for row in rows]
 
     def place_near(self, row: Row | None, at: int) -> int:
         """Where this row, which was at `at`, is now; or the nearest one by its number."""

@@ -4,13 +4,15 @@ A comment is bound to the text of its lines: it moves with them, from one side o
 another as well, until they are gone.
 """
 
+import asyncio
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
-from tui.diff_rows import DiffRow
-from tui.diff_text import NEAR, Row
+from model.diff_rows import LONGEST, DiffRow
+from model.diff_text import NEAR, Row, diff_text
+from model.errors import SpinneyError
 
 _MOST_LINES: Final = 12
 """Lines that are quoted; the agent can read the rest."""
@@ -63,7 +65,7 @@ class Comment:
 
 
 def _is_line(row: Row, line: str) -> bool:
-    return isinstance(row, DiffRow) and row.sign == line[0] and row.text == line[1:]
+    return isinstance(row, DiffRow) and row.sign == line[0] and row.text[:LONGEST] == line[1:]
 
 
 def _number(rows: Sequence[Row], at: int, count: int) -> int:
@@ -82,7 +84,7 @@ def changed_part(rows: Sequence[DiffRow]) -> Sequence[DiffRow]:
 def comment_on(path: str, side: str, rows: Sequence[DiffRow], text: str) -> Comment:
     """A remark on these rows."""
     is_removed = all(row.sign == "-" for row in rows)
-    quoted = tuple(f"{row.sign}{row.text}" for row in rows)
+    quoted = tuple(f"{row.sign}{row.text[:LONGEST]}" for row in rows)
     return Comment(path, side, _number(rows, 0, len(rows)), is_removed, quoted, text)
 
 
@@ -99,6 +101,32 @@ def read(text: str) -> list[Comment]:
         return [Comment(**{**entry, "quoted": tuple(entry["quoted"])}) for entry in entries]
     except (ValueError, TypeError, KeyError):
         return []
+
+
+async def lost_among(
+    comments: Iterable[Comment],
+    sides: Sequence[str],
+    read_diff: Callable[[str, str], Awaitable[str]],
+) -> frozenset[Comment]:
+    """Those whose lines are on no side of the changes.
+
+    `read_diff` gives a file's difference on a side, or raises `SpinneyError`: of kind `conflict`
+    where the file has none there, of any other where nobody can know.
+    """
+    left = set(comments)
+    for path in {comment.path for comment in left}:
+        for side in sides:
+            mine = {comment for comment in left if comment.path == path}
+            if not mine:
+                break
+            try:
+                text = await asyncio.to_thread(diff_text, await read_diff(path, side))
+            except SpinneyError as error:
+                if error.error_type != "conflict":
+                    left -= mine
+                continue
+            left -= {comment for comment in mine if comment.found_in(text.rows) is not None}
+    return frozenset(left)
 
 
 def message_of(comments: Iterable[Comment], lost: Collection[Comment] = ()) -> str:

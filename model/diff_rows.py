@@ -1,12 +1,18 @@
-"""The rows of a difference: which lines went, came and stayed, and which words of them changed."""
+"""The rows of a difference: which lines went, came and stayed, which words of them changed.
+
+And in which colours they stand. Screens draw rows; none of them compares texts.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Final, Literal, NamedTuple
+
+from model.blocks import CodeLine, Token
+from model.highlight import highlight_code, language_for_path
 
 MAX_COMPARED: Final = 3_000
 """Lines on a side beyond which all old lines go and all new ones come: comparing is quadratic."""
@@ -15,6 +21,8 @@ _MAX_WORDS: Final = 20_000
 """Words of a line times those of the other, without what both begin and end with: 10 ms at most."""
 _ALIKE: Final = 0.5  # below this share of equal text two lines are not versions of one another
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
+LONGEST: Final = 5_000
+"""Characters of a row that are shown; longer lines are generated."""
 
 Sign = Literal[" ", "+", "-"]
 Ranges = tuple[tuple[int, int], ...]
@@ -114,6 +122,39 @@ def changed_between(old: str, new: str) -> tuple[Ranges, Ranges]:
         _ranges(before, [(start + at, start + to) for at, to, _, _ in changes]),
         _ranges(after, [(start + at, start + to) for _, _, at, to in changes]),
     )
+
+
+def code_lines(rows: Sequence[DiffRow], path: str) -> list[CodeLine]:
+    """Each row's tokens; the lines of the old text are read together, those of the new likewise."""
+    language = language_for_path(path)
+    new = highlight_code("".join(f"{row.text}\n" for row in rows if row.sign != "-"), language)
+    old = highlight_code("".join(f"{row.text}\n" for row in rows if row.sign != "+"), language)
+    olds, news = iter(old), iter(new)
+    lines: list[CodeLine] = []
+    for row in rows:
+        if row.sign == " ":
+            next(olds)
+        lines.append(next(olds if row.sign == "-" else news))
+    return lines
+
+
+def with_words(tokens: CodeLine, words: Ranges) -> Iterator[tuple[Token, bool]]:
+    """The tokens, cut where changed `words` begin and end, each with whether it is in one."""
+    edges = sorted(set(chain.from_iterable(words)))
+    offset = 0
+    for text, kind in tokens:
+        for part in _split(text, offset, edges):
+            yield Token(part, kind), any(start <= offset < stop for start, stop in words)
+            offset += len(part)
+
+
+def _split(text: str, offset: int, edges: Sequence[int]) -> Iterator[str]:
+    start = 0
+    for edge in edges:
+        if start < edge - offset < len(text):
+            yield text[start : edge - offset]
+            start = edge - offset
+    yield text[start:]
 
 
 def _lines(text: str) -> list[str]:

@@ -1,0 +1,116 @@
+"""What a page reviews: rows in colours, comments and conflicts put into words."""
+
+import pytest
+
+from model.commands.changes import stage_changes
+from model.commands.git import git_pull
+from model.commands.reviews import (
+    ReviewComment,
+    ShownRow,
+    get_diff_rows,
+    write_conflict_task,
+    write_review,
+)
+from model.errors import SpinneyError
+from model.preferences_changes import changed
+from model.resources import Worktree
+from model.workspace import Workspace
+from tests.model.git.made_repository import Repository
+from tests.model.git.place import Place, place_of
+
+
+@pytest.fixture
+async def place(workspace: Workspace, with_remote: Repository) -> Place:
+    return await place_of(workspace, with_remote)
+
+
+@pytest.fixture
+async def worktree(place: Place) -> Worktree:
+    return await place.add("otter")
+
+
+def words(row: ShownRow) -> str:
+    return "".join(text for text, _, _ in row.pieces)
+
+
+def comment(quoted: list[str], text: str, line: int = 1) -> ReviewComment:
+    return ReviewComment(path="a.py", side="unstaged", line=line, quoted=quoted, text=text)
+
+
+async def test_rows_have_numbers_colours_and_the_words_that_changed(
+    place: Place, worktree: Worktree
+) -> None:
+    tree = place.in_worktree(worktree)
+    tree.commit("a.py", "def one(row):\n    return row\n")
+    tree.write("a.py", "def one(row):\n    return row + 1")
+    shown = await get_diff_rows.function(place.workspace, worktree.id, "a.py")
+    assert (len(shown.hunks), shown.offset, shown.total) == (1, 0, 4)
+    heading, equal, old, new = shown.rows
+    assert (heading.sign, heading.hunk, words(heading)) == ("@", 0, "line 1")
+    assert (equal.sign, equal.old, equal.new) == (" ", 1, 1)
+    assert equal.pieces[0] == ("def ", "storage", False)
+    assert (old.sign, old.old, old.new, old.unended) == ("-", 2, None, False)
+    assert (new.sign, new.old, new.new, new.unended) == ("+", None, 2, True)
+    assert "".join(text for text, _, is_changed in new.pieces if is_changed).strip() == "+ 1"
+
+
+async def test_a_long_difference_comes_in_pages_and_a_long_line_by_its_beginning(
+    place: Place, worktree: Worktree
+) -> None:
+    tree = place.in_worktree(worktree)
+    tree.write("long", "".join(f"{n}\n" for n in range(2_500)))
+    first = await get_diff_rows.function(place.workspace, worktree.id, "long")
+    assert (len(first.rows), first.total) == (1_000, 2_501)
+    rest = await get_diff_rows.function(place.workspace, worktree.id, "long", offset=2_000)
+    assert (rest.digest, len(rest.rows), words(rest.rows[-1])) == (first.digest, 501, "2499")
+    assert not (
+        await get_diff_rows.function(place.workspace, worktree.id, "long", offset=9_999)
+    ).rows
+    tree.write("wide", ("x" * 6_000 + "\n") * 150)
+    wide = await get_diff_rows.function(place.workspace, worktree.id, "wide")
+    assert len(words(wide.rows[-1])) == 5_000
+    assert len(wide.rows) < wide.total
+    quoted = comment([f"+{words(wide.rows[-1])}"], "Why?", line=99).model_copy(
+        update={"path": "wide"}
+    )
+    assert (await write_review.function(place.workspace, worktree.id, [quoted])).lost == []
+    for wrong in ({"limit": 0}, {"limit": 5_001}, {"offset": -1}):
+        with pytest.raises(SpinneyError, match="Invalid field"):
+            await get_diff_rows.function(place.workspace, worktree.id, "wide", **wrong)
+
+
+async def test_comments_become_one_message_that_tells_whose_lines_are_gone(
+    place: Place, worktree: Worktree
+) -> None:
+    tree = place.in_worktree(worktree)
+    tree.write("a.py", "one\ntwo\n")
+    await stage_changes.function(place.workspace, worktree.id)  # a comment follows its lines
+    said = [comment(["+two"], "Why two?", 2), comment(["+three"], "And three?", 3)]
+    review = await write_review.function(place.workspace, worktree.id, said)
+    assert review.lost == [1]
+    assert review.message == (
+        "Please look at these comments on the changes:\n\n"
+        "`a.py:2`\n```diff\n+two\n```\nWhy two?\n\n"
+        "`a.py:3` (these lines have changed since)\n```diff\n+three\n```\nAnd three?"
+    )
+
+
+async def test_conflicts_become_a_task_in_the_persons_own_words_or_in_ours(
+    place: Place, worktree: Worktree
+) -> None:
+    tree = place.in_worktree(worktree)
+    with pytest.raises(SpinneyError, match="No file has a conflict"):
+        await write_conflict_task.function(place.workspace, worktree.id)
+    tree.commit("read.me", "mine\n")
+    place.repository.commit("read.me", "theirs\n")
+    place.repository.git("push", "--quiet", "origin", "main")
+    await git_pull.function(place.workspace, worktree.path, "main")
+    task = await write_conflict_task.function(place.workspace, worktree.id)
+    assert task.files == ["read.me"]
+    assert task.message.startswith("A merge stopped in this worktree because of conflicts.")
+    assert task.message.endswith("Files:\n- read.me")
+    preferences = place.workspace.store.state.preferences
+    wanted = {"magic_prompts": {**preferences.magic_prompts, "resolve_conflicts": "Mend it."}}
+    await place.workspace.change_preferences(changed(preferences, wanted))
+    task = await write_conflict_task.function(place.workspace, worktree.id)
+    assert task.message == "Mend it.\n\nFiles:\n- read.me"
