@@ -30,12 +30,19 @@ async def get_message_blocks(
     workspace: "Workspace", session_id: str, limit: int = PAGE, offset: int = 0
 ) -> MessageBlocksPage:
     """As `get_messages`, with every answer's text and plan also as block trees."""
+    known: dict[str, tuple[Message, dict[str, Any]]] = {}
     page = await get_messages.function(workspace, session_id, limit, offset)
-    made: list[dict[str, Any]] = []
     for number, message in enumerate(page.messages):
         if number % _TURN == _TURN - 1:
             await asyncio.sleep(0)
-        made.append(_with_blocks(message))
+        known[message.id] = message, _with_blocks(message)
+    if len(known) >= _TURN:
+        # Events were told meanwhile; an answer must not fall behind them.
+        page = await get_messages.function(workspace, session_id, limit, offset)
+    made = []
+    for message in page.messages:
+        before, told = known.get(message.id, (None, {}))
+        made.append(told if before == message else _with_blocks(message))
     return MessageBlocksPage(messages=made, total=page.total)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from model import events as e
 from model.blocks import as_json
+from model.commands import blocks
 from model.markdown import render
 from model.resources import Message, PlanBlock, Session, TextBlock, Usage
 from model.workspace import Workspace
@@ -206,3 +207,23 @@ async def test_stored_messages_come_with_blocks_beside_their_texts(
     blocks = told["messages"][0]["content"]
     assert [block["blocks"] for block in blocks] == [whole("**bold**"), whole("1. look")]
     assert [block["text"] for block in blocks] == ["**bold**", "1. look"]
+
+
+async def test_a_page_of_a_conversation_holds_all_that_was_told_before_its_answer(
+    workspace: Workspace, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(60):
+        begin(workspace, f"m{number}")
+        write(workspace, "One.", message_id=f"m{number}")
+        if number < 59:
+            end(workspace, f"m{number}")
+    render_message = blocks._with_blocks
+
+    def while_more_is_written(message: Message) -> dict[str, Any]:
+        if message.id == "m30":
+            write(workspace, "Two.", 1, message_id="m59")
+        return render_message(message)
+
+    monkeypatch.setattr(blocks, "_with_blocks", while_more_is_written)
+    page = await blocks.get_message_blocks.function(workspace, "s")
+    assert [block["text"] for block in page.messages[-1]["content"]] == ["One.", "Two."]

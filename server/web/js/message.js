@@ -25,7 +25,8 @@ export function messageElement(message, around) {
 export function fillMessage(element, message, around) {
   element.replaceChildren(
     head(message, around),
-    ...message.content.map((/** @type {any} */ _, /** @type {number} */ index) => contentElement(message, index, around)),
+    // Blocks may be told of out of turn; one that is not here yet keeps its place.
+    ...Array.from(message.content, (_, index) => contentElement(message, index, around)),
     ...(message.files ?? []).map((/** @type {string} */ path) => make("p.file", `▤ ${path}`)),
     ...tail(message),
   );

@@ -177,8 +177,8 @@ export class Connection {
     }
     this.#trying = false;
     this.#failures = 0;
-    this.#on.link({ state: "open" });
     if (this.#shown) this.show(this.#shown);
+    this.#on.link({ state: "open" });
   }
 
   /** What happened meanwhile is not to be had: read everything again, on a new connection. */

@@ -55,8 +55,10 @@ class SessionView {
     this.element = make("div.session", this.status, this.scroller, this.end, this.queue, this.composer.element);
     this.scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     new ResizeObserver(() => this.#isAtEnd && this.#toEnd()).observe(this.list);
-    // Where there is no connection yet, it is read as soon as there is.
-    this.#unwatch = app.watch((link) => link.state === "open" && !this.conversation.isLoaded && this.#fetch());
+    // Text is told of from now on, and read then: nothing falls between. After a gap it is read again,
+    // as the events that a connection is told afterwards hold no text.
+    app.connection.show(sessionId);
+    this.#unwatch = app.watch((link) => link.state === "open" && this.#fetch());
   }
 
   get session() {
@@ -81,6 +83,7 @@ class SessionView {
 
   /** @param {string} name @param {any} body */
   event(name, body) {
+    if (name === "blocks-missed" && body.session_id === this.id) this.loaded();
     const changed = this.conversation.apply(name, body);
     if (!changed) return;
     const { message, index } = changed;
@@ -130,7 +133,6 @@ class SessionView {
       this.conversation.load(page);
       this.#dirty.clear();
       this.#blocks.clear();
-      this.app.connection.show(this.id);
       const place = this.#isAtEnd ? null : this.#placeOfReader();
       this.list.replaceChildren(...this.#sections(page.messages));
       this.older.hidden = this.conversation.older === 0;
