@@ -12,7 +12,7 @@ from aiohttp import web
 from model.errors import SpinneyError
 from model.preferences import Preferences
 from themes import loader
-from themes.stylesheet import custom_properties, diff_properties, word_properties
+from themes.stylesheet import custom_properties, diff_properties, token_rules, word_properties
 
 _YEAR = "public, max-age=31536000, immutable"
 
@@ -49,6 +49,7 @@ def _sheet(dark: str, light: str) -> tuple[str, str]:
             *_scoped(dark_rules, ':root:not([data-theme="light"])', "color-scheme: dark;"),
             "}",
             *_scoped(dark_rules, ':root[data-theme="dark"]', "color-scheme: dark;"),
+            *token_rules(),
             "",
         ]
     )

@@ -5,10 +5,11 @@ properties of `diff_properties` and `word_properties`, on the grounds of a diff.
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 from themes.contrast import mixed, readable, word_ground
 from themes.loader import Chrome, SyntaxTheme
+from themes.tokens import TokenClass
 
 Side = Literal["inserted", "deleted"]
 
@@ -39,6 +40,18 @@ def custom_properties(chrome: Chrome, syntax: SyntaxTheme) -> dict[str, str]:
         if style.background:
             properties[f"{token}-ground"] = style.background
     return properties
+
+
+def token_rules() -> list[str]:
+    """A rule for each class of tokens, `.tok-<class>`, which draws it by its properties."""
+    return [
+        f".tok-{name} {{ color: var({_token(name)}); "
+        f"font-weight: var({_token(name)}-weight, inherit); "
+        f"font-style: var({_token(name)}-style, inherit); "
+        f"text-decoration: var({_token(name)}-line, inherit); "
+        f"background: var({_token(name)}-ground, none); }}"
+        for name in get_args(TokenClass)
+    ]
 
 
 def diff_properties(syntax: SyntaxTheme, side: Side) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The colours of the page: made from the themes, for every pair of them."""
 
 import re
+from typing import get_args
 
 import aiohttp
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from server.app import Server
 from tests.server.conftest import base_url
 from themes import loader
+from themes.tokens import TokenClass
 
 
 async def sheet(server: Server, http: aiohttp.ClientSession, query: str = "") -> str:
@@ -37,6 +39,17 @@ async def test_every_syntax_theme_colours_every_class(
     assert set(re.findall(r"--tok-([a-z-]+): #", rules)) == {
         token.replace("_", "-") for token in loader.syntax_theme(name).tokens
     }
+
+
+async def test_every_class_is_drawn_and_stays_readable_on_the_grounds_of_a_diff(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    text = await sheet(server, http)
+    drawn = dict(re.findall(r"^\.tok-([a-z_]+) \{ color: var\((--tok-[a-z-]+)\);", text, re.M))
+    assert drawn == {name: f"--tok-{name.replace('_', '-')}" for name in get_args(TokenClass)}
+    for scope in (".added", ".removed", ".added .word", ".removed .word"):
+        ground = re.search(rf'dark"\] {re.escape(scope)} \{{.*--code-side: (#\w{{6}});', text)
+        assert ground, scope
 
 
 async def test_an_unknown_theme_is_told(server: Server, http: aiohttp.ClientSession) -> None:
