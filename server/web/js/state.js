@@ -45,6 +45,7 @@ export class State {
   /** @type {Map<string, Resource[]>} by session id */ queued = new Map();
   /** @type {Record<string, any>} */ preferences = {};
   isLoaded = false;
+  /** What lies where, in order, until the next event. @type {Map<string | null, Resource[]> | null} */ #below = null;
 
   /** @param {any} snapshot of `GET /api/init` */
   load(snapshot) {
@@ -53,6 +54,7 @@ export class State {
     this.sessions = byId(Object.values(snapshot.sessionsByWorktree).flat());
     this.queued = new Map(Object.entries(snapshot.queuedBySession));
     this.preferences = snapshot.preferences;
+    this.#below = null;
     this.isLoaded = true;
   }
 
@@ -60,19 +62,40 @@ export class State {
 
   /** Folders and projects of a folder, or of the top. @param {string | null} parentId */
   itemsIn(parentId) {
-    return inOrder([...this.projects.values()].filter((item) => (item.parent_id ?? null) === parentId));
+    return this.#in(parentId);
   }
 
   /** @param {string} projectId */
   worktreesOf(projectId) {
-    const own = [...this.worktrees.values()].filter((w) => w.project_id === projectId);
-    return inOrder(own.filter((w) => !w.archived_at));
+    return this.#in(projectId);
   }
 
   /** @param {string} worktreeId */
   sessionsOf(worktreeId) {
-    const own = [...this.sessions.values()].filter((s) => s.worktree_id === worktreeId);
-    return inOrder(own.filter((s) => !s.archived_at));
+    return this.#in(worktreeId);
+  }
+
+  /** @param {string | null} id of what they lie in */
+  #in(id) {
+    this.#below ??= this.#sorted();
+    return this.#below.get(id) ?? [];
+  }
+
+  // One pass over everything: asked row by row, a tree of thousands would be sought through as often.
+  #sorted() {
+    /** @type {Map<string | null, Resource[]>} */
+    const below = new Map();
+    /** @param {string | null} id @param {Resource} item */
+    const put = (id, item) => {
+      const there = below.get(id);
+      if (there) there.push(item);
+      else below.set(id, [item]);
+    };
+    for (const item of this.projects.values()) put(item.parent_id ?? null, item);
+    for (const worktree of this.worktrees.values()) if (!worktree.archived_at) put(worktree.project_id, worktree);
+    for (const session of this.sessions.values()) if (!session.archived_at) put(session.worktree_id, session);
+    for (const items of below.values()) inOrder(items);
+    return below;
   }
 
   /** Sessions that a person is asked something in, the longest wait first. */
@@ -106,6 +129,7 @@ export class State {
    */
   apply(name, body, change) {
     const [topic] = name.split(/[:-]/);
+    if (topic !== "content" && topic !== "message") this.#below = null;
     if (name === "message-queued" || name === "message-removed") this.#applyToQueue(name, body, change);
     else if (topic === "session") this.#applyToSessions(name, body, change);
     else if (topic === "worktree" || topic === "git") this.#applyToWorktrees(name, body, change);
