@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from model.text import clean_line
 from tui.marks import Mark, git_counts, reason
 from tui.places import ROOT, Place
@@ -28,6 +30,8 @@ NAME_ROLES = frozenset({"text", "strong"})
 TAIL_ROLES = frozenset({"added", "removed", "count", "reason"})
 """Parts at the right edge; a long name is cut before they are."""
 
+SHORTEST_NAME = 12
+"""Cells that a name has before git's counts have any."""
 
 LONGEST_LABEL = 12
 _COLOR = re.compile("#[0-9a-fA-F]{6}")
@@ -132,6 +136,21 @@ def project_parts(project: "Project", mark: Mark, *, folded: bool) -> Iterator[P
         yield f" {mark.sign}", mark.role
     if project.default_branch:
         yield f"  {clean_line(project.default_branch)}", "muted"
+
+
+def fitting(parts: tuple[Part, ...], room: int) -> tuple[Part, ...]:
+    """The parts without git's first counts, where the name would have too little left of `room`."""
+    tail = [part for part in parts if part[1] in TAIL_ROLES or part[1].startswith("#")]
+    head = sum(cell_len(text) for text, role in parts if (text, role) not in tail)
+    wanted = min(head, SHORTEST_NAME) + sum(cell_len(text) for text, _ in tail)
+    dropped = set()
+    for text, role in tail:
+        if wanted <= room:
+            break
+        if role in ("added", "removed", "count"):
+            dropped.add((text, role))
+            wanted -= cell_len(text)
+    return tuple(part for part in parts if part not in dropped) if dropped else parts
 
 
 def children(state: "State") -> Children:

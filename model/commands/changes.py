@@ -37,6 +37,8 @@ class Changes(Resource):
     """The branch that the worktree is compared with."""
     operation: merging.Operation | None
     """What stopped in the middle, mostly because of a conflict."""
+    message: str = ""
+    """What git would have the commit say that ends it."""
 
 
 class FileDiff(Resource):
@@ -71,10 +73,12 @@ async def list_changed_files(
     """Files that differ: `unstaged`, `staged`, or on the `branch` since it left its base."""
     path, base, _ = _place(workspace, worktree_id)
     files = await changes.changed_files(path, side, base)
+    operation = await merging.operation_of(path)
     return Changes(
         files=[_shown(file) for file in files],
         base=base,
-        operation=await merging.operation_of(path),
+        operation=operation,
+        message=await merging.prepared_message(path) if operation is not None else "",
     )
 
 

@@ -7,6 +7,7 @@ from typing import Final, Literal
 from model.errors import SpinneyError
 from model.git.directories import git_directories
 from model.git.run import git
+from model.text import clean
 
 Operation = Literal["merge", "rebase", "cherry-pick", "revert"]
 
@@ -25,6 +26,11 @@ async def operation_of(path: Path) -> Operation | None:
     return await asyncio.to_thread(_look, path)
 
 
+async def prepared_message(path: Path) -> str:
+    """What git would have its commit say, such as “Merge branch 'other'”; empty without any."""
+    return await asyncio.to_thread(_read_message, path)
+
+
 async def abort(path: Path) -> Operation:
     """Give it up: branch and files are as before it. Raises `SpinneyError` when there is none."""
     operation = await operation_of(path)
@@ -39,3 +45,14 @@ def _look(path: Path) -> Operation | None:
     if directories is None:
         return None
     return next((name for sign, name in _SIGNS if (directories.own / sign).exists()), None)
+
+
+def _read_message(path: Path) -> str:
+    directories = git_directories(path)
+    if directories is None:
+        return ""
+    try:
+        text = (directories.own / "MERGE_MSG").read_text(errors="replace")
+    except OSError:
+        return ""
+    return clean("\n".join(line for line in text.splitlines() if not line.startswith("#"))).strip()

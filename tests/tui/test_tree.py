@@ -7,6 +7,7 @@ from model.resources import Label
 from tests.tui.conftest import Start, until
 from tui.places import Place
 from tui.tree_index import MOST_FOUND
+from tui.tree_rows import Part, fitting
 
 
 def a_crowd() -> FakeClient:
@@ -128,3 +129,25 @@ async def test_rows_tell_what_becomes_of_worktrees_and_how_they_are_labelled(sta
         rows = app.main.projects.render_lines(app.main.projects.size.region)
         colors = {s.style.color.name for row in rows for s in row if s.style and s.style.color}
         assert "#ff8800" in colors
+
+
+def test_a_name_keeps_its_room_before_gits_counts() -> None:
+    parts: tuple[Part, ...] = (
+        ("brave-otter-of-the-north", "text"),
+        (" 1 conflict", "reason"),
+        (" +4", "added"),
+        (" ↑1", "count"),
+        (" PR", "count"),
+        (" 7", "count"),
+    )
+    whole = sum(len(text) for text, _ in parts)
+    assert fitting(parts, whole) == parts
+    assert fitting(parts, 34) == parts
+    narrow = fitting(parts, 28)
+    assert [text for text, _ in narrow] == ["brave-otter-of-the-north", " 1 conflict", " PR", " 7"]
+    assert fitting(parts, 5)[:2] == parts[:2]
+
+
+def test_a_short_name_loses_no_counts_that_fit_beside_it() -> None:
+    parts: tuple[Part, ...] = (("ox", "text"), (" +4", "added"), (" ↑1", "count"))
+    assert fitting(parts, 8) == parts

@@ -29,6 +29,7 @@ from tui.tree_rows import (
     Part,
     Row,
     depth_of,
+    fitting,
     parents_of_moved,
     row_parts,
     walk,
@@ -236,15 +237,15 @@ class ProjectTree(Tree[Row]):
         if node.allow_expand:
             text.stylize(Style(meta={"toggle": True}))
         tail = Text()
-        for part, role in row.parts if row else ():
+        width = self.scrollable_content_region.width - depth_of(node) * self.guide_depth
+        for part, role in fitting(row.parts, width - len(folding)) if row else ():
             side = tail if role in TAIL_ROLES or role.startswith("#") else text
             start = len(side)
             side.append(part, style + self._role(role, on_cursor))
             if self.filter and role in NAME_ROLES:
                 for first, last in occurrences(self.filter, part):
                     side.stylize(self._role("match", on_cursor), start + first, start + last)
-        width = self.scrollable_content_region.width
-        room = width - depth_of(node) * self.guide_depth - tail.cell_len
+        room = width - tail.cell_len
         text.truncate(max(4, room), overflow="ellipsis")
         text.append(" " * max(0, room - text.cell_len), style)
         return text.append_text(tail)

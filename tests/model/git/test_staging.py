@@ -9,7 +9,7 @@ import pytest
 from model.errors import SpinneyError
 from model.git.changes import Side, changed_file, changed_files, patch_of, shown_name
 from model.git.discarding import MOST_KEPT, discard, undo
-from model.git.merging import abort, operation_of
+from model.git.merging import abort, operation_of, prepared_message
 from model.git.staging import stage, unstage
 from tests.model.git.made_repository import Repository
 
@@ -289,6 +289,12 @@ async def test_a_conflict_is_marked_and_staged_only_when_it_is_solved(
     conflict.write("read.me", "both\n")
     await stage(conflict.root, "read.me", None, None)
     assert await names(conflict, "staged") == ["read.me"]
+
+
+async def test_a_merge_has_the_message_that_git_prepared(conflict: Repository) -> None:
+    assert await prepared_message(conflict.root) == "Merge branch 'other'"
+    await abort(conflict.root)
+    assert await prepared_message(conflict.root) == ""
 
 
 async def test_a_merge_and_a_rebase_are_given_up(conflict: Repository) -> None:
