@@ -5,6 +5,7 @@ by itself. A valid token is enough from anywhere. Where no token is required, a 
 must come under a host name that nobody else can point at this machine, and from no foreign page.
 """
 
+import hashlib
 import hmac
 import ipaddress
 import logging
@@ -60,14 +61,27 @@ class Door:
         """Raise `SpinneyError` for a request that may not come in."""
         if self.has_token(knock):
             return
-        if len(knock.hosts) > 1 or (knock.hosts and _parsed_host(knock.hosts[0]) is None):
-            raise SpinneyError("Invalid Host header")
+        self.check_host(knock)
         if self.token_required:
             raise SpinneyError("A valid token is required.", "authentication_error")
         if not (self._own_host(knock) and self._own_page(knock)):
             raise SpinneyError(
                 "A valid token is required for requests from this origin.", "authentication_error"
             )
+
+    def check_host(self, knock: Knock) -> None:
+        """Raise `SpinneyError` for what is no `Host` header, or more than one."""
+        if len(knock.hosts) > 1 or (knock.hosts and _parsed_host(knock.hosts[0]) is None):
+            raise SpinneyError("Invalid Host header")
+
+    def seal(self, words: str) -> str:
+        """What only the token of the moment makes of these words, and what does not tell it.
+
+        64 hexadecimal digits; empty where there is no token.
+        """
+        token = (self._token() or "").encode("utf-8", "surrogatepass")
+        made = hmac.new(token, words.encode("utf-8", "surrogatepass"), hashlib.sha256)
+        return made.hexdigest() if token else ""
 
     def tell_refused(self, address: str) -> None:
         """Log refusals, at most once a minute for each address."""

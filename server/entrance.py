@@ -71,6 +71,11 @@ def _is_guarded(path: str) -> bool:
     return path == "/ws" or (path.startswith("/api/") and path != "/api/auth")
 
 
+def is_lite(path: str) -> bool:
+    """Whether it is of the page without JavaScript, which has cookies: no other page reads it."""
+    return path == "/lite" or path.startswith("/lite/")
+
+
 def _preflight(request: web.Request) -> web.Response:
     """Any origin, method and header is welcome; `*` would not cover `Authorization`."""
     method = request.headers.get("Access-Control-Request-Method", "")
@@ -89,11 +94,12 @@ def _preflight(request: web.Request) -> web.Response:
     )
 
 
-async def add_headers(_: web.Request, response: web.StreamResponse) -> None:
-    """Headers of every answer, whatever it is: open to all pages, kept by none."""
-    response.headers["Access-Control-Allow-Origin"] = "*"
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Headers of every answer, whatever it is: open to all pages (but `/lite`), kept by none."""
+    if not is_lite(request.path):
+        response.headers["Access-Control-Allow-Origin"] = "*"
     response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers.setdefault("Referrer-Policy", "no-referrer")
     response.headers["Server"] = "spinney"
     response.headers.setdefault("Cache-Control", "no-store")
 

@@ -161,22 +161,27 @@ class HttpApi:
             knock_of(request)
         ):
             raise SpinneyError("The body must be sent as application/json.")
-        try:
-            async with asyncio.timeout(self._limits.body_time):
-                raw = await request.read()
-        except TimeoutError:
-            raise SpinneyError("The body took too long to arrive.", "timeout") from None
-        except web.HTTPRequestEntityTooLarge:
-            most = self._limits.body_size // 1024 // 1024
-            raise SpinneyError(
-                f"The body is larger than {most} MiB, the most that is taken.", "too_large"
-            ) from None
-        except (ConnectionError, ClientError):
-            raise SpinneyError("The client left before its whole body had arrived.") from None
+        raw = await body_of(request, self._limits)
         body = parse_json(raw) if raw.strip() else {}
         if not isinstance(body, dict):
             raise SpinneyError("Invalid request: it is not a JSON object")
         return body
+
+
+async def body_of(request: web.Request, limits: Limits) -> bytes:
+    """The whole body. Raises `SpinneyError` for one that is too large or too slow."""
+    try:
+        async with asyncio.timeout(limits.body_time):
+            return await request.read()
+    except TimeoutError:
+        raise SpinneyError("The body took too long to arrive.", "timeout") from None
+    except web.HTTPRequestEntityTooLarge:
+        most = limits.body_size // 1024 // 1024
+        raise SpinneyError(
+            f"The body is larger than {most} MiB, the most that is taken.", "too_large"
+        ) from None
+    except (ConnectionError, ClientError):
+        raise SpinneyError("The client left before its whole body had arrived.") from None
 
 
 def knock_of(request: web.Request) -> Knock:
