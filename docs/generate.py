@@ -12,6 +12,8 @@ from model.errors import HTTP_STATUS
 from model.preferences_fields import PreferenceField, preference_fields
 from model.reference import schema
 from server.http_api import OPERATIONS, HttpApi
+from server.lite.orders import ORDERS
+from server.lite.routes import SESSION, Lite
 from server.static import StaticFiles
 from server.websocket import WebSockets
 from tui.key_names import all_shown
@@ -177,6 +179,28 @@ def _http() -> Iterator[str]:
     yield "An error is `{error, error_type}`, and `session_id` where a session is missing."
     yield from ["", "| `error_type` | status |", "| --- | --- |"]
     yield from (f"| `{kind}` | {status} |" for kind, status in HTTP_STATUS.items())
+    yield from _lite()
+
+
+def _lite() -> Iterator[str]:
+    yield ""
+    yield "## The page without JavaScript"
+    yield ""
+    yield (
+        "`/lite` answers with HTML, an error too, and takes forms: each leads on with a 303. Who "
+        "may come in has signed in (a cookie) or shows the token in the header, as "
+        '`curl -H "Authorization: Bearer TOKEN"` does; without that header a form must show the '
+        "`form_value` of its page."
+    )
+    yield from ["", "| method | path | takes | |", "| --- | --- | --- | --- |"]
+    nothing = cast("Any", None)
+    orders = {f"{SESSION}/{order.name}": order for order in ORDERS}
+    for route in Lite(nothing, nothing, nothing, "").routes():
+        order = orders.get(route.path)
+        fields = ", ".join(f"`{name}`" for name in order.fields) if order else ""
+        command = f"[{order.command}](commands.md#{order.command})." if order else ""
+        text = command or _one_line(inspect.getdoc(route.handler) or "")
+        yield f"| {route.method} | `{route.path}` | {fields} | {_cell(text)} |"
 
 
 def _paths() -> Iterator[tuple[str, str, tuple[str, ...], str]]:

@@ -23,6 +23,7 @@ from server.entrance import Entrance, add_headers
 from server.http_api import HttpApi
 from server.limits import Limits
 from server.listening import listening_socket
+from server.lite.routes import Lite
 from server.static import StaticFiles
 from server.theme_css import theme_css
 from server.websocket import WebSockets
@@ -143,6 +144,7 @@ class Server:
         app.on_response_prepare.append(add_headers)
         app.add_routes(HttpApi(self._workspace, door, self._run, limits).routes())
         app.add_routes([web.get("/ws", sockets.serve)])
+        app.add_routes(Lite(self._workspace, door, limits, static.version).routes())
         app.add_routes([web.get("/theme.css", theme_css), web.get("/{path:.*}", static.serve)])
         runner = web.AppRunner(
             app,

@@ -6,7 +6,7 @@ from model.resources import Question, Request, Session
 from server.lite.frame import page
 from server.lite.html import Element, Node, make, size
 from server.lite.parts import fitting, input_text
-from server.lite.visit import Form, Visit, button, hidden, short
+from server.lite.visit import Form, Visit, button, hidden, link, short, way
 
 _SHOWN: Final = 2000
 """Bytes of what a permission is asked for; all of it stands on a page of its own."""
@@ -84,7 +84,7 @@ def _plan(visit: Visit, session: Session, request: Request) -> list[Node]:
             make(
                 "p",
                 *_approvals(),
-                make("a", "Edit first", href=f"/lite/sessions/{session.id}?plan=1"),
+                link("Edit first", f"/lite/sessions/{session.id}?plan=1"),
                 class_="choices",
             ),
         ),
@@ -143,7 +143,7 @@ def _permission(visit: Visit, session: Session, request: Request) -> list[Node]:
     text = input_text(request.tool_input)
     shown = fitting(text, _SHOWN)
     whole = len(shown) == len(text) and size(request.description) <= _SHOWN
-    all_of_it = make("a", "All of it", href=f"/lite/sessions/{session.id}?asked=1")
+    all_of_it = link("All of it", f"/lite/sessions/{session.id}?asked=1")
     action = f"/lite/sessions/{session.id}/permission"
     allow = visit.form(
         action,
@@ -174,6 +174,4 @@ def _permission(visit: Visit, session: Session, request: Request) -> list[Node]:
 
 
 def _back(session: Session) -> Element:
-    return make(
-        "p", make("a", f"‹ {short(session.name)}", href=f"/lite/sessions/{session.id}#asked")
-    )
+    return way(link(f"‹ {short(session.name)}", f"/lite/sessions/{session.id}#asked"))

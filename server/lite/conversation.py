@@ -210,8 +210,6 @@ def _elements(message: Message, link: "Link") -> Iterator[Element]:
         yield make("p", f"file {short(path, 200)}", class_="tool")
     if message.error is not None:
         yield make("p", short(message.error.error, 1000), class_="bad")
-    if message.role == "assistant" and message.status == "processing":
-        yield make("p", "writing…", class_="tool")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from server.lite.html import Node, make, write
-from server.lite.visit import Form, Visit, button, hidden
+from server.lite.visit import Form, Visit, button, hidden, link, way
 
 LIMIT: Final = 10_000
 """Bytes of HTML of a page, but for what somebody typed. With its style sheets, packed as browsers
@@ -21,8 +21,8 @@ def page(visit: Visit, title: str, *content: Node, renewed: str = "") -> str:
     )
     bar = make(
         "nav",
-        make("a", f"{waiting} need you" if waiting else "Sessions", href="/lite"),
-        make("a", "Worktrees", href="/lite/worktrees"),
+        link(f"{waiting} need you" if waiting else "Sessions", "/lite"),
+        link("Worktrees", "/lite/worktrees"),
         aria_label="Spinney",
     )
     leave = visit.form("/lite/sign-out", button("Sign out")) if visit.can_leave else None
@@ -32,14 +32,14 @@ def page(visit: Visit, title: str, *content: Node, renewed: str = "") -> str:
         _looks(visit),
         make("header", bar),
         make("main", _problem(visit.problem), make("h1", title), content),
-        make("footer", make("a", "The page with JavaScript", href="/"), leave),
+        make("footer", link("The page with JavaScript", "/"), leave),
         renewed=renewed,
     )
 
 
 def failure_page(visit: Visit, words: str) -> str:
     """A page that says what went wrong, and gives back what was written."""
-    way_back = make("p", make("a", "Back", href=visit.path if visit.typed.fields else "/lite"))
+    way_back = way(link("Back", visit.path if visit.typed.fields else "/lite"))
     told = replace(visit, problem=words)
     return page(told, "This did not work", way_back, _written(visit.typed))
 
@@ -71,7 +71,7 @@ def sign_in_page(version: str, words: str, to: str, typed: Form, *, tried: bool)
         make("p", "This Spinney asks for its token. The terminal shows it under Server."),
         form,
         # A link on another site brings no cookie along; one on this page does.
-        make("p", make("a", "I have signed in before", href=to)),
+        way(link("I have signed in before", to)),
         _written(typed),
     ]
     return _document(version, "Who is there?", {}, make("main", content))

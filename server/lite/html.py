@@ -14,9 +14,10 @@ from model.text import clean
 _VOID: Final = frozenset({"br", "hr", "input", "link", "meta"})
 _LEADS: Final = frozenset({"href", "action"})
 _ALLOWED: Final = re.compile(r"(?:https?:|mailto:|/(?![/\\])|[#?])", re.IGNORECASE)
-_LINES: Final = frozenset(
-    "article form h1 h2 h3 h4 h5 h6 header label li main p pre section title tr ul".split()
-)
+_LINES: Final = frozenset({
+    "article", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "label", "li", "main", "p",
+    "pre", "section", "title", "tr", "ul",
+})  # fmt: skip
 """What stands on lines of its own, for those who read the source."""
 
 _KEEPS_FIRST_BREAK: Final = frozenset({"pre", "textarea"})

@@ -7,7 +7,7 @@ from model.resources import ExecutionMode, Session, Worktree
 from model.worktrees import worktree_in
 from server.lite.frame import page
 from server.lite.html import Element, Node, make
-from server.lite.visit import Visit, button, short
+from server.lite.visit import Visit, button, link, short, way
 
 T = TypeVar("T")
 
@@ -92,7 +92,7 @@ def worktree_page(visit: Visit, worktree_id: str) -> str:
         short(worktree.name),
         make("p", f"{short(project.name) if project else ''} ▸ {short(branch)} ", _git(worktree)),
         make("p", short(worktree.path, 300), class_="hint"),
-        make("p", make("a", short(address, 200), href=address)) if address else None,
+        way(link(short(address, 200), address)) if address else None,
         make("h2", "Sessions") if sessions else None,
         _session_list(visit, sessions),
         links,
@@ -171,11 +171,12 @@ def _session_link(visit: Visit, session: Session) -> list[Node]:
     words = mark(session)
     worktree, project = visit.place(session)
     place = " ▸ ".join(short(each.name, 40) for each in (project, worktree) if each)
+    anchor = "asked" if session.request is not None else "end"
     told = asks(session) if session.status == "waiting" else "" if words == "idle" else words
     return [
         make("b", _MARKS[words], class_=words.split(",")[0].replace(" ", "-")),
         " ",
-        make("a", short(session.name, 60), href=f"/lite/sessions/{session.id}#end"),
+        link(short(session.name, 60), f"/lite/sessions/{session.id}#{anchor}"),
         f" {told} " if told else " ",
         make("small", place),
     ]
@@ -186,7 +187,7 @@ def _worktree_row(visit: Visit, worktree: Worktree) -> Element:
     branch = "" if worktree.branch == worktree.name else f" {short(worktree.branch, 40)}"
     return make(
         "li",
-        make("a", short(worktree.name, 60), href=f"/lite/worktrees/{worktree.id}"),
+        link(short(worktree.name, 60), f"/lite/worktrees/{worktree.id}"),
         make("small", branch) if branch else None,
         make("b", f" {short(worktree.label.name, 50)}") if worktree.label else None,
         " ",
@@ -231,8 +232,8 @@ def _some(visit: Visit, rows: Sequence[T]) -> tuple[Sequence[T], Element | None]
     number = min(int(text), last) if text.isascii() and text.isdigit() and len(text) < 9 else 0
     links: list[Node] = [f"Page {number + 1} of {last + 1}"]
     if number:
-        links += [" ", make("a", "Before", href=f"{visit.path}?page={number - 1}")]
+        links += [" ", link("Before", f"{visit.path}?page={number - 1}")]
     if number < last:
-        links += [" ", make("a", "More", href=f"{visit.path}?page={number + 1}")]
+        links += [" ", link("More", f"{visit.path}?page={number + 1}")]
     shown = rows[number * _ROWS : (number + 1) * _ROWS]
-    return shown, make("p", links) if last else None
+    return shown, way(*links) if last else None

@@ -11,7 +11,7 @@ from model.resources import Message, Session, ThinkingBlock, ToolUseBlock
 from server.lite.conversation import Place, message_at, result_of, subject
 from server.lite.frame import page
 from server.lite.html import Element, Node, make, size
-from server.lite.visit import Visit, short
+from server.lite.visit import Visit, link, short, way
 
 _ROOM: Final = 7000
 """Bytes of HTML that the text may take."""
@@ -24,7 +24,7 @@ async def part_page(visit: Visit, session: Session, place: Place) -> str:
     if message is None or not isinstance(block, ToolUseBlock | ThinkingBlock):
         raise SpinneyError("There is nothing at this address.", "not_found")
     here = f"/lite/sessions/{session.id}?part={place}"
-    back = make("p", make("a", f"‹ {short(session.name)}", href=_around(session, place)))
+    back = way(link(f"‹ {short(session.name)}", _around(session, place)))
     if isinstance(block, ThinkingBlock):
         return page(visit, "Thinking", back, _paged(block.text, here, _number(visit, "at")))
     title = f"{short(block.name, 60)} {subject(block)}"
@@ -34,7 +34,7 @@ async def part_page(visit: Visit, session: Session, place: Place) -> str:
     text = "\n".join(_told(message, block))
     more = None
     if (result := result_of(message, block.id)) and " are left out here …]" in result.content:
-        more = make("p", make("a", "The whole result", href=f"{here}&out=0"))
+        more = way(link("The whole result", f"{here}&out=0"))
     return page(visit, title, back, more, _paged(text, here, _number(visit, "at")))
 
 
@@ -44,9 +44,7 @@ def request_page(visit: Visit, session: Session) -> str:
     if request is None:
         raise SpinneyError("Nothing waits for an answer here any more.", "not_found")
     here = f"/lite/sessions/{session.id}?asked=1"
-    back = make(
-        "p", make("a", f"‹ {short(session.name)}", href=f"/lite/sessions/{session.id}#asked")
-    )
+    back = way(link(f"‹ {short(session.name)}", f"/lite/sessions/{session.id}#asked"))
     text = f"{request.description}\n\n{input_text(request.tool_input)}".strip()
     title = f"May it use {short(request.tool_name) or 'a tool'}?"
     return page(visit, title, back, _paged(text, here, _number(visit, "at")))
@@ -98,8 +96,8 @@ def _difference(before: str, after: str) -> Iterator[str]:
 def _paged(text: str, here: str, at: int) -> list[Node]:
     shown = fitting(text[at:], _ROOM)
     end = at + len(shown)
-    first = make("a", "From the beginning", href=here) if at else None
-    further = make("a", "Further on", href=f"{here}&at={end}") if end < len(text) else None
+    first = link("From the beginning", here) if at else None
+    further = link("Further on", f"{here}&at={end}") if end < len(text) else None
     return [make("pre", shown or "(nothing)"), _links(first, further)]
 
 
@@ -109,17 +107,17 @@ async def _output(visit: Visit, session_id: str, tool_use_id: str, here: str) ->
     while size(given.content) > _ROOM:
         limit = max(4, limit * _ROOM // size(given.content) - 4)
         given = await get_tool_output.function(visit.workspace, session_id, tool_use_id, at, limit)
-    first = make("a", "From the beginning", href=f"{here}0") if at else None
+    first = link("From the beginning", f"{here}0") if at else None
     further = None
     if given.next_offset is not None:
-        further = make("a", "Further on", href=f"{here}{given.next_offset}")
+        further = link("Further on", f"{here}{given.next_offset}")
     place = f"{at:,} to {at + len(given.content.encode()):,} of {given.size:,} bytes"
     return [make("p", place), make("pre", given.content or "(nothing)"), _links(first, further)]
 
 
 def _links(*links: Element | None) -> Element | None:
     known: list[Node] = [[link, " "] for link in links if link is not None]
-    return make("p", known) if known else None
+    return way(*known) if known else None
 
 
 def _number(visit: Visit, name: str) -> int:

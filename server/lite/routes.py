@@ -104,7 +104,7 @@ class Lite:
         return await session_page(visit, session_id)
 
     async def _nothing(self, _: web.Request, visit: Visit) -> str:
-        """A page that says so."""
+        """Anything else: a 404 that says so."""
         raise SpinneyError("There is nothing at this address.", "not_found")
 
     # Forms --------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class Lite:
         return response
 
     async def _begin(self, request: web.Request, visit: Visit, form: Form) -> web.Response:
-        """Begins a session, and sends its first `message` where there is one."""
+        """Begins a session (`name`, `mode`, `backend`) and sends its first `message`, if any."""
         worktree_id = request.match_info["worktree_id"]
         try:
             session = await begun_session(self._workspace, worktree_id, form)

@@ -11,7 +11,7 @@ from server.lite.frame import LIMIT, page
 from server.lite.html import Element, Node, make
 from server.lite.lists import asks, choice, mark, mode_names
 from server.lite.parts import part_page, request_page
-from server.lite.visit import Visit, button, hidden, short
+from server.lite.visit import Visit, button, hidden, link, short, way
 
 _LEAST: Final = 2000
 """Bytes of conversation that are shown whatever else stands on the page."""
@@ -53,8 +53,8 @@ def _whole(visit: Visit, session: Session, read: Page) -> str:
     return page(
         visit,
         short(session.name),
-        make("p", make("a", place, href=f"/lite/worktrees/{session.worktree_id}")),
-        make("p", make("a", "Earlier", href=f"{here}?before={read.older}")) if read.older else None,
+        way(link(place, f"/lite/worktrees/{session.worktree_id}")),
+        way(link("Earlier", f"{here}?before={read.older}")) if read.older else None,
         list(articles(read.pieces, session, visit.agent(session.backend))),
         _forward(here, read) if read.newer else None,
         request_card(visit, session),
@@ -68,8 +68,8 @@ def _whole(visit: Visit, session: Session, read: Page) -> str:
 
 
 def _forward(here: str, read: Page) -> Element:
-    later = make("a", "Later", href=f"{here}?from={read.newer}")
-    return make("p", later, " ", make("a", "Newest", href=f"{here}#end"))
+    later = link("Later", f"{here}?from={read.newer}")
+    return way(later, " ", link("Newest", f"{here}#end"))
 
 
 def _status(visit: Visit, session: Session) -> str:
@@ -86,9 +86,9 @@ def _status(visit: Visit, session: Session) -> str:
 def _renewing(here: str, session: Session, *, is_on: bool) -> list[Node]:
     if is_on:
         words = "Stop renewing, and write"
-        return [" · renewed every few seconds. ", make("a", words, href=f"{here}#end")]
+        return [" · renewed every few seconds. ", link(words, f"{here}#end")]
     if session.status == "running":
-        return [" · ", make("a", "Renew every 5 seconds", href=f"{here}?every=5#end")]
+        return [" · ", link("Renew every 5 seconds", f"{here}?every=5#end")]
     return []
 
 

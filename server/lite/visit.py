@@ -79,6 +79,16 @@ def button(words: str, name: str | None = None, value: str | None = None, **more
     return make("button", words, name=name, value=value, **more)
 
 
+def link(words: str, address: str) -> Element:
+    """A link."""
+    return make("a", words, href=address)
+
+
+def way(*links: Node) -> Element:
+    """Links that lead on, each large enough for a finger."""
+    return make("p", links, class_="go")
+
+
 def short(text: str, most: int = 80) -> str:
     """The text on one line, cut where it is longer than a list has room for."""
     line = " ".join(text[: most * 4].split())

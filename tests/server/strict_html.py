@@ -1,0 +1,180 @@
+"""Reads HTML as strictly as nobody else does: every element closes, in its order and its place."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+VOID = {"br", "hr", "input", "link", "meta"}
+
+ATTRIBUTES = {
+    "a": {"href", "rel"},
+    "article": {"class", "id"},
+    "b": {"class"},
+    "blockquote": set(),
+    "body": set(),
+    "br": set(),
+    "button": {"class", "name", "value"},
+    "code": set(),
+    "fieldset": set(),
+    "footer": set(),
+    "form": {"action", "method"},
+    "h1": set(), "h2": set(), "h3": set(), "h4": set(), "h5": set(), "h6": set(),
+    "head": set(),
+    "header": set(),
+    "hr": set(),
+    "html": {"data-theme", "lang"},
+    "i": set(),
+    "input": {"autocomplete", "checked", "id", "name", "required", "type", "value"},
+    "label": {"for"},
+    "legend": set(),
+    "li": set(),
+    "link": {"href", "rel", "type"},
+    "main": set(),
+    "meta": {"charset", "content", "http-equiv", "name"},
+    "nav": {"aria-label"},
+    "ol": {"class", "start"},
+    "option": {"selected", "value"},
+    "p": {"class", "id", "role"},
+    "pre": set(),
+    "s": set(),
+    "section": {"class", "id"},
+    "select": {"id", "name"},
+    "small": set(),
+    "span": {"class"},
+    "table": set(), "tbody": set(), "td": set(), "th": set(), "thead": set(), "tr": set(),
+    "textarea": {"id", "name", "readonly", "rows"},
+    "title": set(),
+    "ul": {"class"},
+}  # fmt: skip
+"""Every element that a page of `/lite` may have, with its attributes: none loads or runs anything
+but the style sheets and the icon."""
+
+CLOSES_A_PARAGRAPH = {
+    "article", "blockquote", "fieldset", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
+    "header", "hr", "main", "nav", "ol", "p", "pre", "section", "table", "ul",
+}  # fmt: skip
+
+ONLY_IN = {
+    "li": {"ol", "ul"},
+    "option": {"select"},
+    "legend": {"fieldset"},
+    "td": {"tr"},
+    "th": {"tr"},
+    "tr": {"thead", "tbody"},
+    "main": {"body"},
+}
+
+
+@dataclass
+class Form:
+    """A form as it stands on a page."""
+
+    action: str
+    fields: dict[str, str] = field(default_factory=dict)
+    buttons: list[tuple[str, str]] = field(default_factory=list)
+
+
+class Read(HTMLParser):
+    """A page: its elements, ids, links and text; anything that is not right fails."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.source = page
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.forms: list[Form] = []
+        self.text = ""
+        self._typing: str | None = None
+        self._open: list[str] = []
+        assert page.startswith("<!doctype html>\n<html "), page[:80]
+        self.feed(page)
+        self.close()
+        assert not self._open, self._open
+        ids = Counter(known["id"] for _, known in self.elements if "id" in known)
+        assert all(count == 1 for count in ids.values()), ids
+        self.ids = set(ids)
+        for name, known in self.elements:
+            if name == "label" and "for" in known:
+                assert known["for"] in self.ids, known
+        assert sum(name == "h1" for name, _ in self.elements) == 1
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        assert len(known) == len(attrs), (tag, attrs)
+        assert tag in ATTRIBUTES, tag
+        assert known.keys() <= ATTRIBUTES[tag], (tag, known)
+        assert tag not in ONLY_IN or self._open[-1] in ONLY_IN[tag], (tag, self._open)
+        if tag in CLOSES_A_PARAGRAPH:
+            assert not {"p", "h1", "h2", "h3", "a", "b"} & set(self._open), (tag, self._open)
+        if tag in ("a", "button", "form"):
+            assert tag not in self._open, (tag, self._open)
+        for name in ("href", "action"):
+            if name in known:
+                assert is_safe(known[name] or ""), known[name]
+        self._note_field(tag, known)
+        self.elements.append((tag, known))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open and self._open.pop() == tag, (tag, self.source[-300:])
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        raise AssertionError(f"<{tag}/>")
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"a comment: {data}")
+
+    def handle_pi(self, data: str) -> None:
+        raise AssertionError(f"an instruction: {data}")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if self._open[-1:] == ["textarea"] and self._typing is not None:
+            self.forms[-1].fields[self._typing] = data.removeprefix("\n")
+
+    def _note_field(self, tag: str, known: dict[str, str | None]) -> None:
+        """What a browser would send of a form if nothing was changed in it."""
+        name, value = known.get("name"), known.get("value") or ""
+        self.text += "\n" if tag == "br" else ""
+        match tag:
+            case "form":
+                self.forms.append(Form(known["action"] or ""))
+            case "input" if known.get("type") in ("checkbox", "radio") and "checked" not in known:
+                pass
+            case "input" | "textarea" if name and self.forms:
+                self.forms[-1].fields[name] = value
+                self._typing = name
+            case "textarea":
+                self._typing = None
+            case "select":
+                self._typing = name
+            case "option" if "selected" in known:
+                self.forms[-1].fields[self._typing or ""] = value
+            case "button":
+                self.forms[-1].buttons.append((name or "", value))
+            case _:
+                pass
+
+    def all(self, name: str) -> list[dict[str, str | None]]:
+        """The attributes of every element of this name."""
+        return [known for tag, known in self.elements if tag == name]
+
+    def links(self) -> dict[str, str]:
+        """Where each link leads, by its words."""
+        found = re.findall(r'<a href="([^"]*)"[^>]*>(.*?)</a>', self.source, re.DOTALL)
+        return {words: address.replace("&amp;", "&") for address, words in found}
+
+    def form(self, name: str) -> Form:
+        """The first form that goes to a path that ends so."""
+        return next(form for form in self.forms if form.action.endswith(f"/{name}"))
+
+    def has_form(self, name: str) -> bool:
+        """Whether there is one."""
+        return any(form.action.endswith(f"/{name}") for form in self.forms)
+
+
+def is_safe(address: str) -> bool:
+    """Whether it leads to this server, or out by a scheme that does no harm."""
+    is_own = address.startswith(("/", "#", "?")) and not address.startswith(("//", "/\\"))
+    return is_own or address.lower().startswith(("http://", "https://", "mailto:"))
