@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Final, NamedTuple
 
 from model.blocks import CodeLine
@@ -77,14 +77,17 @@ class DiffText:
 
     def coloured(self, start: int, stop: int, path: str) -> list[CodeLine]:
         """The tokens of these rows of a file; those of headings and notes are empty."""
-        rows = self.rows[start:stop]
-        shown = [
-            DiffRow(row.sign, row.text[:LONGEST], row.old, row.new)
-            for row in rows
-            if isinstance(row, DiffRow)
-        ]
-        found = iter(code_lines(shown, path))
-        return [next(found) if isinstance(row, DiffRow) else () for row in rows]
+        coloured: list[CodeLine] = []
+        # Lines are left out between hunks: a text that begins in one must not colour the next.
+        for _, run in groupby(self.rows[start:stop], type):
+            rows = list(run)
+            lines = [
+                DiffRow(row.sign, row.text[:LONGEST], row.old, row.new)
+                for row in rows
+                if isinstance(row, DiffRow)
+            ]
+            coloured += code_lines(lines, path) or [()] * len(rows)
+        return coloured
 
     def place_near(self, row: Row | None, at: int) -> int:
         """Where this row, which was at `at`, is now; or the nearest one by its number."""

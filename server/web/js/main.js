@@ -23,6 +23,7 @@ const app = new App();
 app.addView("needs", needsView);
 app.addView("session", sessionView);
 app.addView("worktree", lazy(() => import("./views/worktree.js"), "worktreeView"));
+app.addView("diff", lazy(() => import("./views/diff.js"), "diffView"));
 app.addView("project", lazy(() => import("./views/project.js"), "projectView"));
 app.addView("new", lazy(() => import("./views/new.js"), "newView"));
 app.addView("search", lazy(() => import("./views/search.js"), "searchView"));

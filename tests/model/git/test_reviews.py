@@ -54,6 +54,18 @@ async def test_rows_have_numbers_colours_and_the_words_that_changed(
     assert "".join(text for text, _, is_changed in new.pieces if is_changed).strip() == "+ 1"
 
 
+async def test_a_text_that_begins_in_one_hunk_does_not_colour_the_next(
+    place: Place, worktree: Worktree
+) -> None:
+    tree = place.in_worktree(worktree)
+    before = '"""Counts."""\n' + "".join(f"a{n} = {n}\n" for n in range(30))
+    tree.commit("a.py", before)
+    tree.write("a.py", before.replace("Counts.", "Counts\n").replace("a20 = 20", "a20 = 21"))
+    shown = await get_diff_rows.function(place.workspace, worktree.id, "a.py")
+    last = next(row for row in shown.rows if words(row) == "a20 = 21")
+    assert "number" in [kind for _, kind, _ in last.pieces]
+
+
 async def test_a_long_difference_comes_in_pages_and_a_long_line_by_its_beginning(
     place: Place, worktree: Worktree
 ) -> None:

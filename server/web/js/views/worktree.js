@@ -6,6 +6,7 @@ import { button, make, placeKeyed } from "../dom.js";
 import { gitMarks } from "../marks.js";
 import { sessionLink } from "../needs.js";
 import { hashOf } from "../router.js";
+import { GitPanel } from "./git.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -17,9 +18,9 @@ export function worktreeView(app, route) {
   const worktree = () => app.state.worktrees.get(route.id);
   const about = make("section");
   const sessions = make("ul");
-  const actions = make("div.choices");
+  const git = new GitPanel(app, route.id, () => git.look());
   const scripts = make("section");
-  const element = make("div.page", about, make("h2", "Sessions"), sessions, make("h2", "Git"), actions, scripts);
+  const element = make("div.page", about, make("h2", "Sessions"), sessions, make("h2", "Git"), make("a.button", "Changes", { href: hashOf("diff", route.id) }), git.element, scripts);
 
   const draw = () => {
     const known = worktree();
@@ -31,16 +32,21 @@ export function worktreeView(app, route) {
     const listed = app.state.sessionsOf(known.id);
     placeKeyed(sessions, listed, (session) => session.id, (session) => make("li", sessionLink(app, session)));
     sessions.append(make("li", button("New session", () => newSession(app, known.id), ".primary")));
-    actions.replaceChildren(...gitActions(app, known));
+    git.draw();
   };
-  if (worktree()) loadScripts(app, route.id, scripts);
+  if (worktree()) {
+    loadScripts(app, route.id, scripts);
+    git.look();
+  }
   return {
     get title() {
       return worktree()?.name ?? "Spinney";
     },
     element,
     changed: (change) => change.tree && draw(),
+    close: () => git.close(),
     event: (name, body) => {
+      if (name === "git:status-update" && body.worktree_id === route.id) git.look();
       if (name === "task:completed" && body.worktree_id === route.id) loadScripts(app, route.id, scripts);
     },
   };
@@ -109,56 +115,6 @@ async function remove(app, worktree) {
   if (!(await confirm(`Delete ${worktree.name} for good?`, told, "Delete for good", { danger: true }))) return;
   const done = await app.run("remove_worktree", { worktreeId: worktree.id, force: true, forGood: true });
   if (done !== undefined) app.go("needs");
-}
-
-/** @param {App} app @param {Resource} worktree */
-export function gitActions(app, worktree) {
-  const given = { worktreeId: worktree.id };
-  const path = { worktreePath: worktree.path };
-  const base = worktree.base_branch ?? app.state.projects.get(worktree.project_id)?.default_branch;
-  return [
-    make("a.button", "Changes", { href: hashOf("diff", worktree.id) }),
-    button("Commit", () => commit(app, worktree)),
-    button(`Pull ${base}`, () => exchange(app, "git_pull", { ...path, baseBranch: base }, "Pulled.")),
-    button("Push", () => exchange(app, "git_push", path, "Pushed.")),
-    worktree.pr_number
-      ? button(`Forget PR ${worktree.pr_number}`, () => app.run("clear_worktree_pr", given))
-      : button("Pull request", () => pullRequest(app, worktree)),
-  ];
-}
-
-/** @param {App} app @param {string} command @param {Record<string, unknown>} given @param {string} done */
-async function exchange(app, command, given, done) {
-  const result = await app.run(command, given);
-  if (result) app.say(result.success ? `${done} ${result.output}` : result.output, { bad: !result.success });
-}
-
-/** @param {App} app @param {Resource} worktree */
-export async function commit(app, worktree) {
-  const message = await ask("Commit all changes", { yes: "Commit", rows: 5, hint: "What the commit does. Left empty, the agent writes it." });
-  if (message === null) return;
-  const given = { worktreeId: worktree.id, stageAll: true };
-  const written = message.trim() || (await app.run("write_commit_message", given))?.message;
-  if (!written) return;
-  const done = await app.run("commit_changes", { ...given, message: written });
-  if (done) app.say(`Committed ${done.commit_sha.slice(0, 7)}: ${written.split("\n")[0]}`);
-}
-
-/** @param {App} app @param {Resource} worktree */
-async function pullRequest(app, worktree) {
-  const draft = make("input", { type: "checkbox" });
-  const title = await ask("Open a pull request", {
-    yes: "Push and open",
-    hint: "Its title. Left empty, title and description are written for you.",
-    more: [make("label.check", draft, "as a draft")],
-  });
-  if (title === null) return;
-  const done = await app.run("open_pull_request", {
-    worktreeId: worktree.id,
-    draft: draft.checked,
-    ...(title.trim() ? { title: title.trim() } : {}),
-  });
-  if (done) app.say(`Pull request ${done.pr_number} is open: ${done.pr_url}`);
 }
 
 /** @param {App} app @param {string} worktreeId @param {HTMLElement} place */
