@@ -307,9 +307,12 @@ class Link:
 
     async def first_look(self) -> None:
         """What is asked once, at start: agents, problems, the server, what is installed."""
-        self.catalog = _catalog(await self.client.call(list_agents))
-        if self._screen.session is not None:
-            await self.show(self._screen.session)  # it was shown under the built-in names
+        agents = await self.client.call(list_agents)
+        session = self._screen.session
+        shown = self.labels(session) if session is not None else None
+        self.catalog = _catalog(agents)
+        if session is not None and self.labels(session) != shown:
+            await self.show(session)  # it was shown under the built-in names
         for problem in await self.client.call(get_problems):
             self._screen.say(problem, bad=True)
         self._screen.show_server(await self.client.call(get_http_server_status))

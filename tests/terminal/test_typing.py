@@ -34,8 +34,9 @@ def cost(screen: Screen, before: str, letter: str) -> int:
 
 
 def test_a_letter_costs_under_a_kilobyte_and_so_does_a_line_break(screen: Screen) -> None:
-    settled = (cost(screen, "", "Ω") < 1000 for _ in range(40))
-    assert any(settled)  # the first letters come with what is still being drawn
+    screen.shows("This agent is a demonstration")
+    first = [cost(screen, "", "Ω") for _ in range(10)]  # they come with what is still being drawn
+    assert max(first[-3:]) < 1000
     letters = [cost(screen, "", letter) for letter in LETTERS]
     assert sum(letters) / len(letters) < 300
     assert max(letters) < 1000
