@@ -31,9 +31,9 @@ from tui.screens.new_worktree import WantedWorktree
 from tui.warming import warm_up
 
 if TYPE_CHECKING:
+    from model.diff_comments import Comment
     from model.resources import AgentCommand, Request, Session
     from tui.colours import Palette
-    from tui.diff_comments import Comment
     from tui.screens.commit import CommitDraft
     from tui.screens.main import MainScreen
     from tui.screens.pull_request import PullRequestDraft
