@@ -6,7 +6,7 @@ TESTS ?= tests
 JOBS ?= auto
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --constraint constraints.txt
 
-.PHONY: run test check lint types imports bench docs pictures clean
+.PHONY: run test check lint types imports bench docs pictures media clean
 
 run: .venv/installed                ## the demo: a throw-away repository, an agent that needs nothing
 	@$(BIN)/spinney demo
@@ -34,6 +34,10 @@ docs: .venv/developing              ## the reference pages of docs/, made from t
 
 pictures: .venv/developing          ## docs/pictures, drawn by the running program
 	PYTHONPATH=. $(BIN)/python docs/pictures/make.py
+
+media: .venv/bin/python             ## the page's sounds and icons
+	$(BIN)/python docs/media/sounds.py
+	$(BIN)/python docs/media/icons.py
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

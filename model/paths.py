@@ -45,6 +45,11 @@ class Directories:
         return self.config / "agents.toml"
 
     @property
+    def fonts(self) -> Path:
+        """A person's fonts for the browser page."""
+        return self.config / "fonts"
+
+    @property
     def database(self) -> Path:
         """Projects, worktrees, sessions and messages."""
         return self.data / "spinney.db"

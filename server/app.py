@@ -20,6 +20,7 @@ from model.paths import write_atomically
 from server.auth import Door
 from server.doorman import Doorman
 from server.entrance import Entrance, add_headers
+from server.fonts import font_files
 from server.http_api import HttpApi
 from server.limits import Limits
 from server.listening import listening_socket
@@ -136,7 +137,7 @@ class Server:
         door.port = listening.getsockname()[1]
         door.localhost_only, door.token_required = localhost_only, token_required
         self._known = self._wishes()
-        limits, static = self._limits, await asyncio.to_thread(StaticFiles.read)
+        limits, static = self._limits, await asyncio.to_thread(self._read_files)
         sockets = WebSockets(self._workspace, limits, self._run, own=self.own)
         doorman = Doorman(limits)
         entrance = Entrance(door, doorman)
@@ -161,6 +162,9 @@ class Server:
         self._running = _Running(runner, listener, doorman, sockets, base_url)
         self._end_listening = self._workspace.bus.listen(self._look_at_preferences)
         _log.info("listening at %s", base_url)
+
+    def _read_files(self) -> StaticFiles:
+        return StaticFiles.read(more=font_files(self._workspace.directories.fonts))
 
     def _check_openness(self, localhost_only: bool, token_required: bool) -> None:
         if not localhost_only and not token_required and not self._unsafe_no_token:

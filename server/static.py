@@ -7,6 +7,7 @@ under a path with the hash of the whole folder and never changes, so a browser a
 import gzip
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".png": "image/png",
     ".wav": "audio/wav",
+    ".woff2": "font/woff2",
     ".webmanifest": "application/manifest+json",
 }
 """Our own: what the system's table says of them differs between machines."""
@@ -63,12 +65,13 @@ class StaticFiles:
         """Names this set of files; another set has another one."""
 
     @classmethod
-    def read(cls, root: Path = WEB) -> "StaticFiles":
-        """Read the folder; blocks."""
+    def read(cls, root: Path = WEB, more: Mapping[str, bytes] | None = None) -> "StaticFiles":
+        """Read the folder, and serve `more` by path beside it; blocks."""
         root = root.resolve()
         inside = sorted(path for path in root.rglob("*") if path.is_file())
         own = [path for path in inside if path.resolve().is_relative_to(root)]
         contents = {f"/{path.relative_to(root).as_posix()}": path.read_bytes() for path in own}
+        contents |= more or {}
         version = hashlib.sha256()
         for name, content in contents.items():
             version.update(name.encode() + b"\0" + content + b"\0")

@@ -43,6 +43,7 @@ export class App {
   /** @type {import("./net.js").Link} */ link = { state: "connecting" };
   /** @type {View | null} */ view = null;
   route = routeOf(location.hash);
+  news = ""; // a mark in the tab's title for what happened while nobody looked
   /** @type {Map<string, MakeView>} */ #views = new Map();
   /** @type {Set<(change: import("./state.js").Change) => void>} */ #followers = new Set();
   /** @type {Set<(name: string, body: any) => void>} */ #listeners = new Set();
@@ -113,7 +114,7 @@ export class App {
   retitle() {
     const title = this.view?.title ?? "Spinney";
     const waiting = this.state.waiting().length;
-    document.title = `${waiting ? `(${waiting}) ` : ""}${title === "Spinney" ? title : `${title} · Spinney`}`;
+    document.title = `${waiting ? `(${waiting}) ` : this.news}${title === "Spinney" ? title : `${title} · Spinney`}`;
     const shown = document.getElementById("title");
     if (shown && shown.textContent !== title) shown.textContent = title;
   }

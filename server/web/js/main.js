@@ -1,9 +1,12 @@
 // @ts-check
 // The start: parts are joined, the token is taken from the address, and the connection begins.
 
+import { alerts } from "./alerts.js";
 import { App, lazy } from "./app.js";
+import { looks } from "./looks.js";
 import { keepToken } from "./net.js";
 import { needsView } from "./needs.js";
+import { pwa } from "./pwa.js";
 import { sessionView } from "./session.js";
 import { shell } from "./shell.js";
 import { tree } from "./tree.js";
@@ -28,9 +31,13 @@ app.addView("project", lazy(() => import("./views/project.js"), "projectView"));
 app.addView("new", lazy(() => import("./views/new.js"), "newView"));
 app.addView("search", lazy(() => import("./views/search.js"), "searchView"));
 app.addView("archive", lazy(() => import("./views/archive.js"), "archiveView"));
+app.addView("preferences", lazy(() => import("./views/preferences.js"), "preferencesView"));
 app.addView("server", lazy(() => import("./views/server.js"), "serverView"));
 app.addView("help", lazy(() => import("./views/help.js"), "helpView"));
 shell(app);
 tree(app);
+looks(app);
+alerts(app);
+pwa(app);
 addEventListener("hashchange", () => takeToken() && app.connection.start());
 app.connection.start();
