@@ -3,6 +3,7 @@
 It needs no token, as it says nothing of anybody: which themes are wanted stands in the address.
 """
 
+import asyncio
 import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -12,6 +13,7 @@ from aiohttp import web
 from model.errors import SpinneyError
 from model.preferences import Preferences
 from themes import loader
+from themes.sharper import Rules, sharper
 from themes.stylesheet import custom_properties, diff_properties, token_rules, word_properties
 
 _YEAR = "public, max-age=31536000, immutable"
@@ -23,7 +25,7 @@ async def theme_css(request: web.Request) -> web.Response:
     dark = request.query.get("dark", usual.syntax_theme_dark)
     light = request.query.get("light", usual.syntax_theme_light)
     try:
-        text, etag = _sheet(dark, light)
+        text, etag = await asyncio.to_thread(_sheet, dark, light)
     except ValueError as error:
         raise SpinneyError(str(error), "not_found") from None
     # A newer Spinney may have other colours under the same names; it then asks under its own `v`.
@@ -44,11 +46,10 @@ def _sheet(dark: str, light: str) -> tuple[str, str]:
     text = "\n".join(
         [
             "/* Made by Spinney from its themes. */",
-            *_scoped(light_rules, ":root", "color-scheme: light;"),
-            "@media (prefers-color-scheme: dark) {",
-            *_scoped(dark_rules, ':root:not([data-theme="light"])', "color-scheme: dark;"),
+            *_both(light_rules, dark_rules),
+            "@media (prefers-contrast: more) {",
+            *_both(sharper(light_rules), sharper(dark_rules)),
             "}",
-            *_scoped(dark_rules, ':root[data-theme="dark"]', "color-scheme: dark;"),
             *token_rules(),
             "",
         ]
@@ -56,10 +57,20 @@ def _sheet(dark: str, light: str) -> tuple[str, str]:
     return text, hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def _both(light: Rules, dark: Rules) -> list[str]:
+    """Each in a place of its own, as what one leaves out is not for the other to say."""
+    sheet = []
+    for kind, rules in (("light", light), ("dark", dark)):
+        sheet += [f"@media (prefers-color-scheme: {kind}) {{"]
+        sheet += _scoped(rules, ":root:not([data-theme])")
+        sheet += ["}", *_scoped(rules, f':root[data-theme="{kind}"]')]
+    return sheet
+
+
 def _rules(kind: loader.Kind, syntax: str) -> dict[str, Mapping[str, str]]:
     theme = loader.syntax_theme(syntax)
     return {
-        "": custom_properties(loader.chrome(kind), theme),
+        "": {"color-scheme": kind, **custom_properties(loader.chrome(kind), theme)},
         " .added": diff_properties(theme, "inserted"),
         " .removed": diff_properties(theme, "deleted"),
         " .added .word": word_properties(theme, "inserted"),
@@ -67,9 +78,9 @@ def _rules(kind: loader.Kind, syntax: str) -> dict[str, Mapping[str, str]]:
     }
 
 
-def _scoped(rules: Mapping[str, Mapping[str, str]], scope: str, more: str) -> list[str]:
+def _scoped(rules: Rules, scope: str) -> list[str]:
     sheet = []
     for where, properties in rules.items():
         body = " ".join(f"{name}: {value};" for name, value in properties.items())
-        sheet.append(f"{scope}{where} {{ {'' if where else more + ' '}{body} }}")
+        sheet.append(f"{scope}{where} {{ {body} }}")
     return sheet

@@ -32,7 +32,8 @@ async def test_every_syntax_theme_colours_every_class(
     server: Server, http: aiohttp.ClientSession, name: str
 ) -> None:
     kind = loader.syntax_theme(name).kind
-    text = await sheet(server, http, f"?{kind}={name}")
+    sheets = await sheet(server, http, f"?{kind}={name}")
+    text, _, _ = sheets.partition("@media (prefers-contrast: more)")
     ground = loader.syntax_theme(name).ui["background"]
     assert f"--code-background: {ground};" in text
     [rules] = re.findall(r"^:root\[data-theme=.dark.\] \{(.*)\}$", text, re.MULTILINE)
@@ -67,3 +68,15 @@ async def test_it_is_asked_for_once_where_the_address_names_the_version(
     assert each_time.headers["Cache-Control"] == "no-cache"
     known = {"If-None-Match": each_time.headers["ETag"]}
     assert (await http.get(base_url(server) + "/theme.css", headers=known)).status == 304
+
+
+async def test_what_light_says_holds_in_the_dark_nowhere(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    text = await sheet(server, http)
+    told = re.findall(r"^(?:@media \(prefers-color-scheme: (\w+)\)|(:root\S*))", text, re.MULTILINE)
+    device = ""
+    for scheme, scope in told:
+        device = scheme or device
+        if scope:
+            assert scope in (":root:not([data-theme])", f':root[data-theme="{device}"]')

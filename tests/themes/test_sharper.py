@@ -1,0 +1,45 @@
+"""Whoever asks their device for more contrast has it, wherever text stands."""
+
+import pytest
+
+from server.theme_css import _rules
+from themes.contrast import contrast
+from themes.loader import names, syntax_theme
+from themes.sharper import sharper
+
+PLACES = ("", " .added", " .added .word", " .removed", " .removed .word")
+
+
+def shown_in(place: str, name: str) -> dict[str, str]:
+    """The properties as the cascade gives them in this place, with more contrast."""
+    rules = _rules(syntax_theme(name).kind, name)
+    more = sharper(rules)
+    shown: dict[str, str] = {}
+    for outer in PLACES:
+        if place == outer or not outer or place.startswith(f"{outer} "):
+            shown |= {**rules[outer], **more[outer]}
+    return shown
+
+
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("place", PLACES)
+def test_code_has_a_contrast_of_7_or_the_most_there_can_be(name: str, place: str) -> None:
+    shown = shown_in(place, name)
+    ground = shown["--code-side" if place else "--code-background"]
+    for token in syntax_theme(name).tokens:
+        key = f"--tok-{token.replace('_', '-')}"
+        under = shown.get(f"{key}-ground", ground)
+        assert contrast(shown[key], under) >= 7 or shown[key] in ("#ffffff", "#000000"), key
+    assert contrast(shown["--code-foreground"], ground) >= 7
+
+
+@pytest.mark.parametrize("name", ["vitesse-black", "hosting-light"])
+def test_so_have_words_and_edges_of_the_page(name: str) -> None:
+    shown = shown_in("", name)
+    for ground in ("background", "surface", "panel", "overlay"):
+        under = shown[f"--ui-{ground}"]
+        for role in ("text", "text-muted", "text-faint", "link", "success", "warning", "error"):
+            assert contrast(shown[f"--ui-{role}"], under) >= 7, (role, ground)
+        for edge in ("border", "border-strong", "focus"):
+            assert contrast(shown[f"--ui-{edge}"], under) >= 4.5, (edge, ground)
+    assert contrast(shown["--ui-on-accent"], shown["--ui-accent"]) >= 7
