@@ -94,6 +94,8 @@ class MainScreen(Here):
     def follow(self, change: "Change") -> None:
         """Show a change; called at most once a frame."""
         assert self.link is not None
+        if not self.app.is_running:
+            return  # it is being taken down, a widget at a time
         if change.loaded or change.preferences:
             preferences = change.state.preferences
             self.key_overrides = keymap.normalised(preferences.keybindings)
