@@ -5,7 +5,8 @@ It needs no token, as it says nothing of anybody: which themes are wanted stands
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from aiohttp import web
@@ -16,16 +17,20 @@ from themes import loader
 from themes.sharper import Rules, sharper
 from themes.stylesheet import custom_properties, diff_properties, token_rules, word_properties
 
+_PLAIN = re.compile(r"color-scheme$|--ui-|--code-(background|foreground)$")
 _YEAR = "public, max-age=31536000, immutable"
 
 
 async def theme_css(request: web.Request) -> web.Response:
-    """The style sheet for `?dark=NAME&light=NAME`, syntax themes; the usual ones without."""
+    """The style sheet for `?dark=NAME&light=NAME`, syntax themes; the usual ones without.
+
+    `plain` leaves out all that colours code, which is nearly all of it.
+    """
     usual = Preferences()
     dark = request.query.get("dark", usual.syntax_theme_dark)
     light = request.query.get("light", usual.syntax_theme_light)
     try:
-        text, etag = await asyncio.to_thread(_sheet, dark, light)
+        text, etag = await asyncio.to_thread(_sheet, dark, light, "plain" in request.query)
     except ValueError as error:
         raise SpinneyError(str(error), "not_found") from None
     # A newer Spinney may have other colours under the same names; it then asks under its own `v`.
@@ -41,16 +46,17 @@ async def theme_css(request: web.Request) -> web.Response:
 
 
 @lru_cache(maxsize=32)
-def _sheet(dark: str, light: str) -> tuple[str, str]:
+def _sheet(dark: str, light: str, is_plain: bool) -> tuple[str, str]:
     dark_rules, light_rules = _rules("dark", dark), _rules("light", light)
+    kept: Callable[[Rules], Rules] = _plain if is_plain else dict
     text = "\n".join(
         [
             "/* Made by Spinney from its themes. */",
-            *_both(light_rules, dark_rules),
+            *_both(kept(light_rules), kept(dark_rules)),
             "@media (prefers-contrast: more) {",
-            *_both(sharper(light_rules), sharper(dark_rules)),
+            *_both(kept(sharper(light_rules)), kept(sharper(dark_rules))),
             "}",
-            *token_rules(),
+            *([] if is_plain else token_rules()),
             "",
         ]
     )
@@ -76,6 +82,11 @@ def _rules(kind: loader.Kind, syntax: str) -> dict[str, Mapping[str, str]]:
         " .added .word": word_properties(theme, "inserted"),
         " .removed .word": word_properties(theme, "deleted"),
     }
+
+
+def _plain(rules: Rules) -> Rules:
+    """Without the colours of code, but for its ground and what stands on it."""
+    return {"": {name: value for name, value in rules[""].items() if _PLAIN.match(name)}}
 
 
 def _scoped(rules: Rules, scope: str) -> list[str]:

@@ -1,5 +1,6 @@
 """The colours of the page: made from the themes, for every pair of them."""
 
+import gzip
 import re
 from typing import get_args
 
@@ -57,6 +58,18 @@ async def test_an_unknown_theme_is_told(server: Server, http: aiohttp.ClientSess
     response = await http.get(base_url(server) + "/theme.css?dark=loom")
     assert response.status == 404
     assert "Choose one of" in (await response.json())["error"]
+
+
+async def test_a_plain_sheet_has_the_same_colours_but_for_code(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    whole, plain = await sheet(server, http), await sheet(server, http, "?plain=1")
+    assert len(gzip.compress(plain.encode())) < 2500
+    assert "--tok-" not in plain
+    assert "prefers-contrast" in plain
+    told = set(re.findall(r"--(?:ui|code)-[\w-]+: [^;]+;", plain))
+    assert told <= set(re.findall(r"--[\w-]+: [^;]+;", whole))
+    assert set(re.findall(r"--ui-[\w-]+: [^;]+;", whole)) <= told
 
 
 async def test_it_is_asked_for_once_where_the_address_names_the_version(
