@@ -4,8 +4,8 @@ from typing import Final
 
 from model.resources import Question, Request, Session
 from server.lite.frame import page
-from server.lite.html import Element, Node, make, size
-from server.lite.parts import fitting, input_text
+from server.lite.html import Element, Node, fitting, make, size
+from server.lite.parts import input_text
 from server.lite.visit import Form, Visit, button, hidden, link, short, way
 
 _SHOWN: Final = 2000
@@ -98,7 +98,7 @@ def _approvals() -> list[Element]:
 
 def _questions(visit: Visit, session: Session, request: Request) -> list[Node]:
     texts = sum(1 + 2 * len(question.options) for question in request.questions)
-    most = min(400, max(30, _QUESTIONS // max(1, texts)))
+    most = min(400, max(40, _QUESTIONS // max(1, texts)))
     asked = [
         _question(visit.typed, number, question, most)
         for number, question in enumerate(request.questions)
@@ -125,15 +125,15 @@ def _question(typed: Form, number: int, question: Question, most: int) -> Elemen
                 value=str(place),
                 checked=str(place) in typed.all(name),
             ),
-            make("b", short(option.label, most)),
-            f" {short(option.description, most)}" if option.description else None,
+            make("b", _cut(option.label, most)),
+            f" {_cut(option.description, most)}" if option.description else None,
         )
         for place, option in enumerate(question.options)
     ]
     own = f"own{number}"
     return make(
         "fieldset",
-        make("legend", short(question.question, most * 2)),
+        make("legend", _cut(question.question, most * 2)),
         options,
         make("label", "In your own words", make("input", name=own, value=typed.get(own))),
     )
@@ -171,6 +171,11 @@ def _permission(visit: Visit, session: Session, request: Request) -> list[Node]:
         allow,
         deny,
     ]
+
+
+def _cut(text: str, most: int) -> str:
+    """The text on one line, in no more than `most` bytes of HTML."""
+    return short(fitting(short(text, most), most), most)
 
 
 def _back(session: Session) -> Element:

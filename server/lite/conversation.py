@@ -22,8 +22,8 @@ from model.resources import (
     ToolResultBlock,
     ToolUseBlock,
 )
-from server.lite.html import Element, Node, make, size
-from server.lite.prose import elements_of, said
+from server.lite.html import Element, Node, fitting, make, size
+from server.lite.prose import PIECE, elements_of, said
 from server.lite.visit import short
 
 if TYPE_CHECKING:
@@ -137,10 +137,14 @@ async def message_at(workspace: "Workspace", session_id: str, number: int) -> Me
 
 def asked(questions: Iterable[Question]) -> Iterator[Node]:
     """Questions with what can be answered, for reading."""
-    for question in questions:
-        yield make("p", make("b", short(question.question, 600)))
+    known = tuple(questions)
+    texts = sum(1 + len(question.options) for question in known)
+    most = min(600, max(30, PIECE // max(1, texts)))
+    for question in known:
+        yield make("p", make("b", fitting(short(question.question, most), most)))
         if question.options:
-            yield make("ul", [make("li", short(o.label, 200)) for o in question.options[:20]])
+            options = [fitting(short(option.label, most), most) for option in question.options]
+            yield make("ul", [make("li", option) for option in options])
 
 
 # Reading ----------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ def _document(
         make("meta", http_equiv="refresh", content=renewed) if renewed else None,
         make("title", f"{title} · Spinney"),
         make("link", rel="icon", href=f"/v/{version}/icon.svg", type="image/svg+xml"),
-        make("link", rel="stylesheet", href=f"/theme.css?{colours}&v={version}"),
+        make("link", rel="stylesheet", href=f"/theme.css?plain=1&{colours}&v={version}"),
         make("link", rel="stylesheet", href=f"/v/{version}/css/lite.css"),
     )
     data_theme = theme if theme in ("light", "dark") else None

@@ -58,6 +58,14 @@ def size(node: Node) -> int:
     return len(write(node).encode())
 
 
+def fitting(text: str, room: int) -> str:
+    """As much of the beginning as is no longer than `room` bytes of HTML."""
+    text = text[:room]
+    while size(text) > room:
+        text = text[: len(text) * room // size(text)]
+    return text
+
+
 def _write(node: Node, written: list[str]) -> None:
     if node is None:
         return

@@ -1,5 +1,6 @@
 """The pages that lead to sessions: all of them, those that need somebody first, and worktrees."""
 
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeVar
 
@@ -7,7 +8,7 @@ from model.resources import ExecutionMode, Session, Worktree
 from model.worktrees import worktree_in
 from server.lite.frame import page
 from server.lite.html import Element, Node, make
-from server.lite.visit import Visit, button, link, short, way
+from server.lite.visit import Visit, button, hidden, link, short, way
 
 T = TypeVar("T")
 
@@ -135,6 +136,7 @@ def _new_session(visit: Visit, worktree: Worktree) -> Element:
     agents = {"": "as usual", **{row.name: row.label for row in rows}}
     return visit.form(
         f"/lite/worktrees/{worktree.id}/sessions",
+        hidden("once", secrets.token_hex(16)),
         make("label", "First message", for_="message"),
         make("textarea", typed.get("message"), name="message", id="message", rows=4),
         make("label", "Name", for_="name"),

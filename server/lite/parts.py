@@ -10,7 +10,7 @@ from model.errors import SpinneyError
 from model.resources import Message, Session, ThinkingBlock, ToolUseBlock
 from server.lite.conversation import Place, message_at, result_of, subject
 from server.lite.frame import page
-from server.lite.html import Element, Node, make, size
+from server.lite.html import Element, Node, fitting, make, size
 from server.lite.visit import Visit, link, short, way
 
 _ROOM: Final = 7000
@@ -58,14 +58,6 @@ def input_text(given: Mapping[str, Any]) -> str:
     if isinstance(command, str) and len(given) <= 2:
         return command
     return json.dumps(given, indent=2, ensure_ascii=False)
-
-
-def fitting(text: str, room: int) -> str:
-    """As much of the beginning as is no longer than `room` bytes of HTML."""
-    text = text[:room]
-    while size(text) > room:
-        text = text[: len(text) * room // size(text)]
-    return text
 
 
 def _told(message: Message, block: ToolUseBlock) -> Iterator[str]:

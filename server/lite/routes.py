@@ -1,6 +1,7 @@
 """Every path of `/lite`: who may come in, which page answers, and what a form leads to."""
 
 import asyncio
+import hashlib
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -15,6 +16,7 @@ from model.chat.chats import session_in
 from model.commands.registry import find_command
 from model.commands.sessions import mark_session_read
 from model.errors import HTTP_STATUS, SpinneyError, foreseen
+from model.resources import Session
 from server.auth import Door
 from server.http_api import body_of
 from server.limits import Limits
@@ -46,6 +48,8 @@ _MOST_FIELDS: Final = 500
 _MOST_OF_STRANGERS: Final = 1024 * 1024
 """Bytes of a form that are read before somebody has signed in, to give them back."""
 
+_MOST_BEGUN: Final = 100
+
 _WAY_BACK: Final = re.compile(r"/lite(/[\w-]{1,64}){0,3}", re.ASCII)
 
 ReadPage = Callable[[web.Request, Visit], Awaitable[str]]
@@ -61,6 +65,9 @@ class Lite:
         self._limits = limits
         self._version = version
         self._signing_in = SigningIn(door)
+        self._begun: dict[bytes, str] = {}
+        """Sessions by the form that began them: a button pressed twice begins one."""
+        self._beginning = asyncio.Lock()
 
     def routes(self) -> list[web.RouteDef]:
         """Every path."""
@@ -131,11 +138,22 @@ class Lite:
     async def _begin(self, request: web.Request, visit: Visit, form: Form) -> web.Response:
         """Begins a session (`name`, `mode`, `backend`) and sends its first `message`, if any."""
         worktree_id = request.match_info["worktree_id"]
-        try:
-            session = await begun_session(self._workspace, worktree_id, form)
-        except SpinneyError as error:
-            again = replace(visit, typed=form, problem=error.message)
-            return _html(worktree_page(again, worktree_id), HTTP_STATUS[error.error_type])
+        pressed = hashlib.sha256(repr(form.fields).encode(errors="replace")).digest()
+        async with self._beginning:
+            session_id = self._begun.get(pressed) if "once" in form else None
+            if session_id in visit.state.sessions:
+                return _see(f"/lite/sessions/{session_id}#end")
+            try:
+                session = await begun_session(self._workspace, worktree_id, form)
+            except SpinneyError as error:
+                again = replace(visit, typed=form, problem=error.message)
+                return _html(worktree_page(again, worktree_id), HTTP_STATUS[error.error_type])
+            if len(self._begun) >= _MOST_BEGUN:
+                self._begun.clear()
+            self._begun[pressed] = session.id
+        return await self._first_message(visit, session, form)
+
+    async def _first_message(self, visit: Visit, session: Session, form: Form) -> web.Response:
         if form.get("message").strip():
             given = {"sessionId": session.id, **message_of(form)}
             try:

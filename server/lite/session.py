@@ -138,4 +138,5 @@ def _mode(visit: Visit, session: Session) -> Element:
 def _every(visit: Visit) -> int:
     """Seconds after which the page comes anew; 0 is never."""
     text = visit.query.get("every", "")
-    return max(2, int(text)) if text.isascii() and text.isdigit() and len(text) < 4 else 0
+    seconds = int(text) if text.isascii() and text.isdigit() and len(text) < 4 else 0
+    return max(2, seconds) if seconds else 0

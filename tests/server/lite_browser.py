@@ -61,13 +61,13 @@ class Browser:
         assert seen.status == 200, (seen.status, seen.body)
         return seen.page
 
-    async def submit(self, page: Read, name: str, **changed: str) -> Seen:
+    async def submit(self, page: Read, name: str, /, **changed: str) -> Seen:
         """Send a form of the page with these fields filled in or buttons pressed."""
         form = page.form(name)
         fields = {**form.fields, **changed}
         return await self.ask("POST", form.action, fields, Origin=self.url)
 
-    async def done(self, page: Read, name: str, **changed: str) -> Read:
+    async def done(self, page: Read, name: str, /, **changed: str) -> Read:
         """Send a form that is taken; the page that it leads to."""
         return await self.see((await self.submit(page, name, **changed)).leads_to)
 

@@ -44,6 +44,7 @@ ATTRIBUTES = {
     "span": {"class"},
     "table": set(), "tbody": set(), "td": set(), "th": set(), "thead": set(), "tr": set(),
     "textarea": {"id", "name", "readonly", "rows"},
+    "time": set(),
     "title": set(),
     "ul": {"class"},
 }  # fmt: skip

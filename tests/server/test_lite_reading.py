@@ -1,0 +1,311 @@
+"""`/lite`: what is read there: conversations in pages, tools and thoughts, and no page is large."""
+
+import gzip
+import html
+import json
+import re
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from model.backends import base
+from model.chat.outputs import SHOWN
+from model.commands.preferences import update_preferences
+from model.commands.sessions import create_session, send_chat_message, update_session
+from model.events import ProjectUpdated, WorktreeUpdated
+from model.resources import Label, Question, QuestionOption, Session, Usage, Worktree
+from model.workspace import Workspace
+from server.app import Server
+from server.static import WEB
+from tests.conftest import Eventually
+from tests.fakes import DONE, FakeBackend
+from tests.page.hostile import ALL
+from tests.server.conftest import base_url
+from tests.server.lite_browser import Browser
+from tests.server.strict_html import Read
+
+MOST = 15_000
+"""Bytes of a page."""
+
+
+@pytest.fixture
+async def browser(server: Server, http: aiohttp.ClientSession) -> Browser:
+    """Signed in."""
+    made = Browser(server, http)
+    await made.sign_in()
+    return made
+
+
+class Talk:
+    """Lets the session's agent tell things."""
+
+    def __init__(
+        self, browser: Browser, backend: FakeBackend, session: Session, eventually: Eventually
+    ) -> None:
+        self._browser, self._backend, self._eventually = browser, backend, eventually
+        self.session = session
+        self.path = f"/lite/sessions/{session.id}"
+
+    async def tell(self, workspace: Workspace, *events: base.AgentEvent, asked: str = "go") -> Read:
+        """The page after the agent has told these."""
+        self._backend.script = lambda _: events
+        page = await self._browser.see(self.path)
+        seen = await self._browser.submit(page, "messages", message=asked)
+        assert seen.status == 303, seen.body
+        store = workspace.store
+        key = self.session.id
+        await self._eventually(lambda: store.state.sessions[key].status != "running")
+        return await self._browser.see(self.path)
+
+
+@pytest.fixture
+def talk(browser: Browser, backend: FakeBackend, session: Session, eventually: Eventually) -> Talk:
+    return Talk(browser, backend, session, eventually)
+
+
+def words_of(page: Read) -> list[str]:
+    """The numbered words of a page, in their order."""
+    return re.findall(r"word\d+", page.text)
+
+
+async def test_a_long_conversation_is_read_page_by_page_back_and_forth(
+    browser: Browser, talk: Talk, workspace: Workspace
+) -> None:
+    expected = []
+    for number in range(6):
+        words = [f"word{number}{n:04}" for n in range(400)]
+        expected += words
+        page = await talk.tell(workspace, base.TextDelta("a", " ".join(words)), DONE)
+    pages = [page]
+    while "Earlier" in page.links():
+        page = await browser.see(page.links()["Earlier"])
+        pages.append(page)
+    assert len(pages) > 3
+    assert [word for page in reversed(pages) for word in words_of(page)] == expected
+    assert all(words_of(page) for page in pages)
+    read = words_of(page)
+    while "Later" in page.links():
+        page = await browser.see(page.links()["Later"])
+        read += words_of(page)
+    assert read == expected
+    assert words_of(await browser.see(pages[1].links()["Newest"])) == words_of(pages[0])
+
+
+async def test_pages_stay_where_they_are_while_more_is_said(
+    browser: Browser, talk: Talk, workspace: Workspace
+) -> None:
+    words = " ".join(f"word{n:05}" for n in range(3000))
+    page = await talk.tell(workspace, base.TextDelta("a", words), DONE)
+    older = page.links()["Earlier"]
+    before = await browser.see(older)
+    await talk.tell(workspace, base.TextDelta("a", words), DONE)
+    assert words_of(await browser.see(older)) == words_of(before)
+
+
+@pytest.mark.parametrize(
+    "query", ["before=99999.1", "before=x", "from=0.999", "from=-1.0", "from=5.5"]
+)
+async def test_places_that_there_are_not_are_no_error(
+    browser: Browser, talk: Talk, workspace: Workspace, query: str
+) -> None:
+    await talk.tell(workspace, base.TextDelta("a", "an answer"), DONE)
+    await browser.see(f"{talk.path}?{query}")
+
+
+async def test_an_answer_is_shown_as_its_markdown_says(talk: Talk, workspace: Workspace) -> None:
+    text = "# Title\n\nSome **bold** `code`, [here](https://x.test/?a&b).\n\n```py\nx = 1\n```"
+    page = await talk.tell(workspace, base.TextDelta("a", text), DONE)
+    for part in (
+        "<h3>Title</h3>",
+        "<b>bold</b> <code>code</code>",
+        '<a href="https://x.test/?a&amp;b" rel="noopener noreferrer">here</a>',
+        "<pre>\n<code>x = 1</code></pre>",
+    ):
+        assert part in page.source
+
+
+async def test_a_tool_is_one_line_that_leads_to_what_it_did(
+    browser: Browser, talk: Talk, workspace: Workspace
+) -> None:
+    page = await talk.tell(
+        workspace,
+        base.TextDelta("t", "Let me think <hard>", "thinking"),
+        base.ToolUse(
+            "1", "edit", {"file_path": "a.py", "old_content": "a\nb", "new_content": "a\nc"}
+        ),
+        base.ToolResult("1", "written"),
+        base.ToolUse("2", "Task", {"description": "look"}),
+        base.ToolUse("3", "Grep", {"pattern": "x+"}, parent_tool_use_id="2"),
+        base.ToolResult("2", "<nothing>", is_error=True),
+        DONE,
+    )
+    links = page.links()
+    assert "Grep" not in links
+    assert "a.py</code> done" in page.source
+    assert "look</code> failed" in page.source
+    edit = (await browser.see(links["edit"])).text
+    assert "  a\n- b\n+ c" in edit
+    assert "written" in edit
+    task = (await browser.see(links["Task"])).text
+    assert "· Grep x+" in task
+    assert "It failed:\n<nothing>" in task
+    thought = next(address for words, address in links.items() if words.startswith("thought for"))
+    assert "Let me think <hard>" in (await browser.see(thought)).text
+
+
+async def test_a_long_result_is_read_to_its_end(
+    browser: Browser, talk: Talk, workspace: Workspace
+) -> None:
+    result = "\n".join(f"word{n:05} & <é>" for n in range(SHOWN // 8))
+    page = await talk.tell(
+        workspace, base.ToolUse("1", "Bash", {"command": "ls"}), base.ToolResult("1", result), DONE
+    )
+    page = await browser.see(page.links()["Bash"])
+    assert "are left out here" in await all_of(browser, page)
+    page = await browser.see(page.links()["The whole result"])
+    assert re.findall(r"word\d+", await all_of(browser, page)) == re.findall(r"word\d+", result)
+
+
+async def all_of(browser: Browser, page: Read) -> str:
+    text = ""
+    while True:
+        assert len(page.source) < MOST
+        text += html.unescape(page.source.partition("<pre>\n")[2].partition("</pre>")[0])
+        if "Further on" not in page.links():
+            return text
+        page = await browser.see(page.links()["Further on"])
+
+
+async def test_what_failed_and_what_was_answered_is_told(
+    browser: Browser, talk: Talk, workspace: Workspace
+) -> None:
+    page = await talk.tell(workspace, base.TurnFailed("It <broke>.", "backend_error", Usage()))
+    assert "It <broke>." in page.text
+    assert page.text.count("failed") >= 1
+    question = Question(question="Tea?", options=[QuestionOption(label="Yes")])
+    page = await talk.tell(workspace, base.QuestionAsked("q", (question,)))
+    page = await browser.done(page, "answer", own0="Only <green>")
+    assert "→ Only <green>" in page.text
+
+
+async def test_files_that_were_sent_along_are_named(
+    browser: Browser, talk: Talk, worktree: Worktree, workspace: Workspace
+) -> None:
+    (Path(worktree.path) / "a<b>.py").write_text("x = 1")
+    await send_chat_message.function(workspace, talk.session.id, "look", files=["a<b>.py"])
+    assert f"file {worktree.path}/a<b>.py" in (await browser.see(talk.path)).text
+
+
+async def test_the_theme_is_that_of_the_preferences(browser: Browser, workspace: Workspace) -> None:
+    assert "data-theme" not in (await browser.see()).all("html")[0]
+    changes = {"theme": "dark", "syntax_theme_dark": "nord"}
+    await update_preferences.function(workspace, changes)
+    page = await browser.see()
+    assert page.all("html")[0]["data-theme"] == "dark"
+    assert any("dark=nord" in str(known["href"]) for known in page.all("link"))
+
+
+async def test_all_that_a_page_names_is_there(
+    browser: Browser, server: Server, http: aiohttp.ClientSession
+) -> None:
+    page = await browser.see()
+    addresses = [str(known["href"]) for known in page.all("link")]
+    assert len(addresses) == 3
+    for address in addresses:
+        assert (await http.get(base_url(server) + address)).status == 200, address
+
+
+# Foreign texts, and sizes -----------------------------------------------------------------------
+
+
+async def test_hostile_texts_are_texts_wherever_they_stand(
+    browser: Browser,
+    talk: Talk,
+    workspace: Workspace,
+    worktree: Worktree,
+    session: Session,
+) -> None:
+    """Reading a page strictly fails on any element or attribute that is not one of its own."""
+    texts = iter(ALL * 2)
+    for _ in range(len(ALL) // 20 + 1):
+        some = [next(texts) for _ in range(20)]
+        await update_session.function(workspace, session.id, name=some[0])
+        renamed = worktree.model_copy(
+            update={
+                "name": some[1], "branch": some[2], "base_branch": some[3], "pr_url": some[4],
+                "label": Label(name=some[5], color=some[6]), "pr_number": 1,
+            }
+        )  # fmt: skip
+        await workspace.store.accept(WorktreeUpdated(worktree=renamed))
+        project = workspace.store.state.projects["project"].model_copy(update={"name": some[7]})
+        await workspace.store.accept(ProjectUpdated(project=project))
+        options = [
+            QuestionOption(label=some[8], description=some[9]),
+            QuestionOption(label=some[10]),
+        ]
+        page = await talk.tell(
+            workspace,
+            base.TextDelta("a", some[11]),
+            base.TextDelta("b", some[12], "thinking"),
+            base.ToolUse("1", some[13], {"command": some[14], "x": some[15]}),
+            base.ToolResult("1", some[16]),
+            base.QuestionAsked("q", (Question(question=some[17], options=options),)),
+            asked=some[18],
+        )
+        for address in page.links().values():
+            if address.startswith("/lite"):
+                await browser.see(address)
+        refused = await browser.submit(page, "answer", request_id="other", own0=some[19])
+        assert refused.page.form("answer").fields["own0"] == " ".join(some[19].split("\r\n"))
+        await browser.done(page, "answer", q0="0")
+
+
+def of_lite(address: str) -> bool:
+    return address.startswith("/lite")
+
+
+async def test_no_page_is_large_whatever_is_on_it(
+    browser: Browser,
+    server: Server,
+    http: aiohttp.ClientSession,
+    talk: Talk,
+    workspace: Workspace,
+    worktree: Worktree,
+) -> None:
+    long = "&<long>" * 400
+    for _ in range(30):
+        await create_session.function(workspace, worktree.id, name=long)
+    named = worktree.model_copy(update={"label": Label(name=long, color="#fff")})
+    await workspace.store.accept(WorktreeUpdated(worktree=named))
+    options = [QuestionOption(label=f"{n} {long}", description=long) for n in range(6)]
+    questions = tuple(Question(question=f"{n} {long}", options=options) for n in range(4))
+    told = [
+        base.TextDelta("a", f"{long}\n\n" * 6),
+        base.ToolUse("1", long, {"command": long * 20, "b": long}),
+        base.ToolResult("1", long * 200),
+    ]
+    asking = [
+        base.QuestionAsked("q", questions),
+        base.PermissionAsked("p", long, {"command": long * 10}, long),
+        base.PlanProposed("x", f"1. {long}\n" * 6),
+    ]
+    pages: list[int] = []
+    for request in asking:
+        page = await talk.tell(workspace, *told, request)
+        seen = [
+            page,
+            *[await browser.see(address) for address in page.links().values() if of_lite(address)],
+        ]
+        # The page on which a plan is edited is as long as the plan.
+        pages += [len(each.source.encode()) for each in seen if "Edit the plan" not in each.text]
+        await browser.done(page, "stop") if page.has_form("stop") else None
+        await talk.tell(workspace, DONE)
+    loaded = [str(k["href"]) for k in page.all("link") if k["rel"] == "stylesheet"]
+    sheets = (WEB / "css" / "lite.css").read_bytes()
+    assert len(sheets) < 3500
+    assert max(pages) + len(sheets) < MOST, json.dumps(sorted(pages))
+    packed = 0
+    for address in loaded:
+        packed += len(gzip.compress(await (await http.get(base_url(server) + address)).read()))
+    assert max(pages) + packed < MOST, (max(pages), packed)
