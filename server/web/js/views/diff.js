@@ -4,6 +4,8 @@
 
 import { button, make, place } from "../dom.js";
 import { hashOf } from "../router.js";
+import { Actions } from "./diff_actions.js";
+import { bars, Look } from "./diff_bar.js";
 import { Comments, placeOf } from "./diff_comments.js";
 import { DiffFile } from "./diff_file.js";
 import { keysTable, takeKeys } from "./diff_keys.js";
@@ -30,8 +32,6 @@ const EMPTY = {
 };
 const PAUSE = 300; // ms in which events about the worktree are taken as one
 const LISTED = 500; // files of the list, before it is asked for more
-const WIDE = "(min-width: 80rem)"; // from here on two versions stand beside each other, unless one chose
-const KEY = "spinney-diff-look";
 
 /** @type {import("../app.js").MakeView} */
 export function diffView(app, route) {
@@ -47,6 +47,9 @@ export class DiffView {
   /** @type {Promise<void> | null} */ #reading = null;
   #isStale = false;
   #most = LISTED;
+  /** @type {() => unknown} */ #unwatch;
+  /** @type {() => unknown} */ #letGoOfKeys;
+  /** What `list_changed_files` gave. @type {{ files: ChangedFile[], base: string, operation: string | null } | undefined} */ changes;
 
   /** @param {App} app @param {import("../router.js").Route} route */
   constructor(app, route) {
@@ -59,27 +62,27 @@ export class DiffView {
     this.marks = new Marks((words) => (this.said.textContent = words));
     this.git = new GitPanel(app, this.id, () => this.reload());
     this.review = reviewSection(this);
-    this.bar = make("div.choices.sides", { role: "group", "aria-label": "Which changes" });
-    this.tools = make("div.choices.tools");
+    this.look = new Look(() => this.#redraw());
+    this.actions = new Actions(this);
+    this.bars = bars(this);
     this.note = make("p.hint");
     this.list = make("div.files");
     this.more = button("Show more files", () => this.#showMore(), "", { hidden: true });
     this.element = make(
       "div.diff-view",
       make("a", "← the worktree", { href: hashOf("worktree", this.id), className: "back" }),
-      this.bar, this.tools, this.git.element, this.note, this.list, this.more, this.marks.bar, this.review.element, keysTable(), this.said,
+      this.bars.sides, this.bars.tools, this.git.element, this.note, this.list, this.more, this.marks.bar, this.review.element, keysTable(), this.said,
     );
-    this.wide = matchMedia(WIDE);
-    this.wide.addEventListener("change", this.#redraw);
     this.sight = new IntersectionObserver((seen) => this.#sighted(seen), { root: document.getElementById("room"), rootMargin: "600px 0px" });
-    takeKeys(this);
+    this.#letGoOfKeys = takeKeys(this);
+    // What an editor changed is seen by the next look only, and git looks once a minute.
+    addEventListener("focus", this.#markStale);
+    document.addEventListener("visibilitychange", this.#markStale);
     this.element.addEventListener("focusin", (event) => nameRow(this, /** @type {HTMLElement} */ (event.target)));
     this.#unwatch = app.watch((link) => link.state === "open" && this.reload());
-    this.#drawBar();
+    this.#drawBars();
     this.#drawComments();
   }
-
-  /** @type {() => unknown} */ #unwatch;
 
   get title() {
     return `Changes in ${this.app.state.worktrees.get(this.id)?.name ?? "a worktree"}`;
@@ -87,15 +90,18 @@ export class DiffView {
 
   close() {
     this.#unwatch();
+    this.#letGoOfKeys();
+    removeEventListener("focus", this.#markStale);
+    document.removeEventListener("visibilitychange", this.#markStale);
     clearTimeout(this.#timer);
-    this.wide.removeEventListener("change", this.#redraw);
+    this.look.close();
     this.sight.disconnect();
     this.comments.close();
     this.git.close();
   }
 
   focus() {
-    if (!this.element.contains(document.activeElement)) this.bar.querySelector("button")?.focus({ preventScroll: true });
+    if (!this.element.contains(document.activeElement)) this.bars.sides.querySelector("button")?.focus({ preventScroll: true });
   }
 
   // Following --------------------------------------------------------------------------------------
@@ -120,12 +126,12 @@ export class DiffView {
     this.#markStale();
   }
 
-  #markStale() {
+  #markStale = () => {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.reload();
     }, PAUSE);
-  }
+  };
 
   /** Read the list, then what is in sight of its files; done when all that is known. */
   reload() {
@@ -150,7 +156,7 @@ export class DiffView {
     await this.#lookForLost();
   }
 
-  /** @param {{ files: ChangedFile[], base: string, operation: string | null }} changes */
+  /** @param {NonNullable<DiffView["changes"]>} changes */
   async #show(changes) {
     if (this.side === "unstaged") this.git.stopped.show(changes);
     else this.git.look();
@@ -168,7 +174,7 @@ export class DiffView {
       if (this.marks.file === gone) this.marks.clear();
     }
     place(this.list, this.files.map((file) => file.element));
-    this.#drawBar();
+    this.#drawBars();
     if (!this.#goesOnLooking()) for (const file of this.files) if (file.isNear) await file.load();
     this.#drawComments();
   }
@@ -226,26 +232,15 @@ export class DiffView {
 
   // Drawing ----------------------------------------------------------------------------------------
 
-  #drawBar() {
-    const base = this.changes?.base ?? "its base";
-    const names = { unstaged: "Not staged", staged: "Staged", branch: `Against ${base}` };
-    const shown = this.changes && this.changes.files;
-    const count = (/** @type {"added" | "removed"} */ what) => shown?.reduce((sum, file) => sum + (file[what] ?? 0), 0);
-    sync(this.bar, SIDES.map((side) => [side, names[side], () => this.lookAt(side), this.side === side]));
-    const { isSplit, wrap } = this.look;
-    const hasFiles = Boolean(shown?.length);
-    sync(this.tools, [
-      ...(this.side !== "branch" && hasFiles ? [entry("all", this.side === "unstaged" ? "Stage all" : "Unstage all", () => this.actOnAll())] : []),
-      ...(this.#hasDiscarded ? [entry("undo", "Undo discard", () => this.undo())] : []),
-      entry("split", "Two columns", () => this.setLook({ split: !isSplit }), isSplit),
-      entry("wrap", "Wrap lines", () => this.setLook({ wrap: !wrap }), wrap),
-      ...(this.comments.list.length ? [entry("comments", `Comments: ${this.comments.list.length}`, () => this.review.focus())] : []),
-    ]);
-    this.element.classList.toggle("wrap", wrap || isSplit);
-    this.note.textContent = !shown ? "Reading …" : hasFiles
-      ? `${shown.length} file${shown.length === 1 ? "" : "s"}, ${count("added")} lines added, ${count("removed")} removed`
-      : EMPTY[this.side];
-    this.more.hidden = (shown?.length ?? 0) <= this.#most;
+  #drawBars() {
+    this.bars.draw();
+    this.element.classList.toggle("wrap", this.look.wraps || this.look.isSplit);
+    const files = this.changes?.files;
+    const sum = (/** @type {"added" | "removed"} */ what) => files?.reduce((all, file) => all + (file[what] ?? 0), 0);
+    if (!files) this.note.textContent = "Reading …";
+    else if (!files.length) this.note.textContent = EMPTY[this.side];
+    else this.note.textContent = `${files.length} file${files.length === 1 ? "" : "s"}, ${sum("added")} lines added, ${sum("removed")} removed`;
+    this.more.hidden = (files?.length ?? 0) <= this.#most;
   }
 
   #showMore() {
@@ -256,24 +251,12 @@ export class DiffView {
   #drawComments() {
     for (const file of this.files) file.drawComments();
     this.review.draw();
-    this.#drawBar();
+    this.#drawBars();
   }
 
-  #redraw = () => {
-    this.#drawBar();
+  #redraw() {
+    this.#drawBars();
     for (const file of this.files) if (file.rows.length) file.draw();
-  };
-
-  /** How the lines stand: chosen here, or by the room that there is. */
-  get look() {
-    const chosen = JSON.parse(localStorage.getItem(KEY) ?? "{}");
-    return { isSplit: Boolean(chosen.split ?? matchMedia(WIDE).matches), wrap: Boolean(chosen.wrap) };
-  }
-
-  /** @param {{ split?: boolean, wrap?: boolean }} chosen */
-  setLook(chosen) {
-    localStorage.setItem(KEY, JSON.stringify({ ...JSON.parse(localStorage.getItem(KEY) ?? "{}"), ...chosen }));
-    this.#redraw();
   }
 
   // Places -----------------------------------------------------------------------------------------
@@ -299,7 +282,7 @@ export class DiffView {
     this.changes = undefined;
     this.list.replaceChildren();
     history.replaceState(null, "", hashOf("diff", this.id, { side }));
-    this.#drawBar();
+    this.#drawBars();
     await this.reload();
   }
 
@@ -326,86 +309,11 @@ export class DiffView {
     else if (this.side === "unstaged") this.reload();
     else this.lookAt("unstaged");
   }
-
-  // Doing ------------------------------------------------------------------------------------------
-
-  #hasDiscarded = false;
-
-  /** What can be done with a file or hunk on this side: words, command, look. @param {ChangedFile} file @returns {[string, string, string][]} */
-  actionsOf(file) {
-    if (this.side === "branch") return [];
-    if (this.side === "staged") return [["Unstage", "unstage_changes", ""]];
-    const canDiscard = file.status !== "conflicted" && !file.submodule;
-    return [["Stage", "stage_changes", ""], ...(canDiscard ? [/** @type {[string, string, string]} */ (["Discard", "discard_changes", ".danger"])] : [])];
-  }
-
-  /** Do it as it was seen, to a file or one of its hunks; the list is read anew whatever comes of it. @param {string} command @param {DiffFile} file @param {number | null} [hunk] */
-  async act(command, file, hunk = null) {
-    const name = hunk === null ? undefined : file.hunks[hunk];
-    if (name === "") {
-      this.app.say("This hunk is shown in part only; stage or discard the whole file.");
-      return;
-    }
-    const at = this.files.indexOf(file);
-    const seen = file.isOpen && file.digest ? { seen: file.digest } : {};
-    const done = await this.app.run(command, { worktreeId: this.id, path: file.path, ...(name ? { hunk: name } : {}), ...seen });
-    if (done && command === "discard_changes") {
-      this.#hasDiscarded = true;
-      const what = name ? "A hunk of" : "What was changed in";
-      this.app.say(`${what} “${file.path}” is discarded.`, { action: ["Undo", () => this.undo(done.id)] });
-    }
-    await this.reload();
-    if (document.activeElement && document.activeElement !== document.body) return;
-    const next = this.files.includes(file) ? file : this.files[Math.min(at, this.files.length - 1)];
-    if (next) next.head.fold.focus();
-    else this.focus();
-  }
-
-  /** By a key: only what this side offers. @param {string} command @param {import("./diff_keys.js").Here} here */
-  actHere(command, { file, hunk }) {
-    if (file && this.actionsOf(file.file).some(([, known]) => known === command)) return this.act(command, file, hunk);
-    if (!file) this.app.say("Go to a file or a line first (tab, arrow keys).");
-    else if (this.side === "branch") this.app.say("This is committed already.");
-    else this.app.say(command === "unstage_changes" ? "Only what is staged can be taken out." : this.side === "staged" ? "Unstage it first." : "A conflict or a submodule cannot be discarded here.");
-    return undefined;
-  }
-
-  async actOnAll() {
-    if (this.side === "branch") return;
-    await this.app.run(this.side === "unstaged" ? "stage_changes" : "unstage_changes", { worktreeId: this.id });
-    await this.reload();
-    this.focus();
-  }
-
-  /** Bring back what was discarded: last, or at that time. @param {string} [discardId] */
-  async undo(discardId) {
-    const done = await this.app.run("undo_discard", { worktreeId: this.id, ...(discardId ? { discardId } : {}) });
-    if (done) this.app.say(`“${done.path}” is as it was before the discard.`);
-    if (!done) this.#hasDiscarded = false;
-    await this.reload();
-  }
-}
-
-/** @typedef {[key: string, words: string, action: () => unknown, isPressed?: boolean]} Entry */
-
-/** @param {string} key @param {string} words @param {() => unknown} action @param {boolean} [isPressed] @returns {Entry} */
-const entry = (key, words, action, isPressed) => [key, words, action, isPressed];
-
-/** Buttons that stay the same elements while their words change, so that the keys stay on them. @param {HTMLElement} box @param {Entry[]} entries */
-function sync(box, entries) {
-  const old = new Map([...box.children].map((child) => [/** @type {HTMLElement} */ (child).dataset.key, child]));
-  place(box, entries.map(([key, words, action, isPressed]) => {
-    const known = /** @type {HTMLButtonElement} */ (old.get(key) ?? make("button", { type: "button", "data-key": key }));
-    if (known.textContent !== words) known.textContent = words;
-    if (isPressed !== undefined) known.ariaPressed = String(isPressed);
-    known.onclick = action;
-    return known;
-  }));
 }
 
 /** A row gets its name when somebody comes to it; ten thousand names would cost more than they are worth. @param {DiffView} view @param {HTMLElement} target */
 function nameRow(view, target) {
-  if (!target.classList.contains("row")) return;
+  if (!target.classList.contains("diff-row")) return;
   const file = view.fileOf(/** @type {HTMLElement} */ (target.closest(".file"))?.dataset.path ?? "");
   const row = file?.rows[Number(target.dataset.to)];
   if (row) target.ariaLabel = spoken(row);

@@ -36,7 +36,7 @@ export class DiffFile {
   constructor(view, file) {
     this.view = view;
     this.file = file;
-    this.grid = make("div.rows", { role: "grid", "aria-label": `Lines of ${file.path}` });
+    this.grid = make("div.diff-rows", { role: "grid", "aria-label": `Lines of ${file.path}` });
     this.foot = make("div.file-foot");
     this.body = make("div.file-body", this.grid, this.foot);
     this.head = fileHead(this);
@@ -181,7 +181,7 @@ export class DiffFile {
     known?.card.remove();
     const left = () => this.elementOf(Number(below.dataset.to))?.focus();
     const made = commentCard(this.view.comments, comment, { left });
-    const card = make("div.row.said", make("div", made, { role: "gridcell" }), { role: "row" });
+    const card = make("div.diff-row.said", make("div", made, { role: "gridcell" }), { role: "row" });
     this.#cards.set(comment.id, { card, shown });
     below.after(card);
   }
@@ -193,7 +193,7 @@ export class DiffFile {
 
   /** What the row of this place stands in. @param {number} at @returns {HTMLElement | undefined} */
   elementOf(at) {
-    return this.cells[at]?.closest(".row") ?? undefined;
+    return this.cells[at]?.closest(".diff-row") ?? undefined;
   }
 
   /** @param {Row} row */
@@ -203,8 +203,8 @@ export class DiffFile {
     const words = `the hunk at ${textOf(row)}`;
     const named = (/** @type {string} */ what) => ({ "aria-label": `${what} ${words}`, "data-does": what });
     return [
-      ...view.actionsOf(this.file).map(([what, command, look]) =>
-        button(what, () => view.act(command, this, at), look, named(what)),
+      ...view.actions.of(this.file).map(([what, command, look]) =>
+        button(what, () => view.actions.act(command, this, at), look, named(what)),
       ),
       button("Comment", () => this.comment(this.hunkRows(at)), "", named("Comment")),
     ];

@@ -58,13 +58,13 @@ function focusIn(file) {
       box.setSelectionRange(selectionStart, selectionEnd);
     };
   }
-  const element = /** @type {HTMLElement | null} */ (active.closest(".row[data-at]"));
+  const element = /** @type {HTMLElement | null} */ (active.closest(".diff-row[data-at]"));
   const row = element && file.drawnRows[Number(element.dataset.to)];
   const does = active.dataset.does;
   if (!row) return null;
   return () => {
     const found = file.elementOf(placeNear(file.rows, row));
     const inside = does ? found?.querySelector(`[data-does="${does}"]`) : found;
-    if (inside instanceof HTMLElement) inside.focus({ preventScroll: true });
+    /** @type {HTMLElement} */ (inside ?? found ?? file.head.fold).focus({ preventScroll: true });
   };
 }

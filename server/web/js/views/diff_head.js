@@ -50,8 +50,8 @@ export function fileHead(owner) {
       element.dataset.status = file.status;
       marks.replaceChildren(...marksOf(file));
       actions.replaceChildren(
-        ...view.actionsOf(file).map(([what, command, look]) =>
-          button(what, () => view.act(command, owner), look, { "aria-label": `${what} ${file.path}` }),
+        ...view.actions.of(file).map(([what, command, look]) =>
+          button(what, () => view.actions.act(command, owner), look, { "aria-label": `${what} ${file.path}` }),
         ),
       );
     },

@@ -10,17 +10,17 @@ import { make } from "../dom.js";
 
 /** What each key does, and with what. @type {Record<string, [string, (view: DiffView, here: Here) => unknown]>} */
 const KEYS = {
-  s: ["stage the file or hunk", (view, here) => view.actHere("stage_changes", here)],
-  u: ["unstage the file or hunk", (view, here) => view.actHere("unstage_changes", here)],
-  x: ["discard the file's or hunk's changes", (view, here) => view.actHere("discard_changes", here)],
-  a: ["stage or unstage everything", (view) => view.actOnAll()],
-  z: ["bring back what was discarded last", (view) => view.undo()],
+  s: ["stage the file or hunk", (view, here) => view.actions.actHere("stage_changes", here)],
+  u: ["unstage the file or hunk", (view, here) => view.actions.actHere("unstage_changes", here)],
+  x: ["discard the file's or hunk's changes", (view, here) => view.actions.actHere("discard_changes", here)],
+  a: ["stage or unstage everything", (view) => view.actions.onAll()],
+  z: ["bring back what was discarded last", (view) => view.actions.undo()],
   c: ["comment on the lines or the hunk", (view, here) => comment(view, here)],
   k: ["mark lines to comment on", (view, here) => here.at !== null && here.file && view.marks.tap(here.file, here.at, false)],
   e: ["look at the comments, and send them", (view) => view.review.focus()],
   v: ["not staged, staged, against the base", (view) => view.nextSide()],
-  t: ["one or two columns", (view) => view.setLook({ split: !view.look.isSplit })],
-  g: ["wrap long lines, or scroll them", (view) => view.setLook({ wrap: !view.look.wrap })],
+  t: ["one or two columns", (view) => view.look.choose({ split: !view.look.isSplit })],
+  g: ["wrap long lines, or scroll them", (view) => view.look.choose({ wrap: !view.look.wraps })],
   n: ["the next hunk or file", (view) => jump(view, +1)],
   p: ["the hunk or file before", (view) => jump(view, -1)],
   m: ["commit", (view) => view.git.commit()],
@@ -36,10 +36,13 @@ const KEYS = {
  * @property {number | null} hunk its hunk; null: the file as a whole
  */
 
-/** @param {DiffView} view */
+/** Until the function that it gives is called. @param {DiffView} view */
 export function takeKeys(view) {
-  view.element.addEventListener("keydown", (event) => {
+  /** @param {KeyboardEvent} event */
+  const take = (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
+    // Where a row was drawn away under the keys, they are nowhere for a moment.
+    if (target !== document.body && !view.element.contains(target)) return;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select")) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       if (move(view, target, event.key === "ArrowDown" ? 1 : -1, event.shiftKey)) event.preventDefault();
@@ -53,14 +56,16 @@ export function takeKeys(view) {
     if (!found) return;
     event.preventDefault();
     found[1](view, hereOf(view, target));
-  });
+  };
+  addEventListener("keydown", take);
+  return () => removeEventListener("keydown", take);
 }
 
 /** @param {DiffView} view @param {HTMLElement} target @returns {Here} */
 export function hereOf(view, target) {
   const section = /** @type {HTMLElement | null} */ (target.closest(".file"));
   const file = view.fileOf(section?.dataset.path ?? "");
-  const element = /** @type {HTMLElement | null} */ (target.closest(".row[data-at]"));
+  const element = /** @type {HTMLElement | null} */ (target.closest(".diff-row[data-at]"));
   if (!file || !element) return { file, at: null, hunk: null };
   const at = Number(element.dataset.to);
   const heading = file.rows.slice(0, at + 1).findLast((row) => row.sign === "@");
@@ -78,7 +83,7 @@ function comment(view, { file, at, hunk }) {
 /** Up or down by a line or a file. @param {DiffView} view @param {HTMLElement} target @param {1 | -1} by @param {boolean} marks */
 function move(view, target, by, marks) {
   const { file, at } = hereOf(view, target);
-  const element = /** @type {HTMLElement | null} */ (target.closest(".row[data-at], .fold"));
+  const element = /** @type {HTMLElement | null} */ (target.closest(".diff-row[data-at], .fold"));
   if (!file || !element) return false;
   const stops = [file.head.fold, ...(file.isOpen ? file.drawn : [])];
   const next = stops[stops.indexOf(element) + by] ?? view.neighbour(file, by);
@@ -91,8 +96,8 @@ function move(view, target, by, marks) {
 
 /** @param {DiffView} view @param {1 | -1} by */
 function jump(view, by) {
-  const stops = [.../** @type {NodeListOf<HTMLElement>} */ (view.list.querySelectorAll(".fold, .file-body:not([hidden]) .row.hunk"))];
-  const here = document.activeElement?.closest(".fold, .row[data-at]");
+  const stops = [.../** @type {NodeListOf<HTMLElement>} */ (view.list.querySelectorAll(".fold, .file-body:not([hidden]) .diff-row.hunk"))];
+  const here = document.activeElement?.closest(".fold, .diff-row[data-at]");
   const isBehind = (/** @type {Node} */ stop) =>
     here ? Boolean(here.compareDocumentPosition(stop) & (by > 0 ? Node.DOCUMENT_POSITION_FOLLOWING : Node.DOCUMENT_POSITION_PRECEDING)) : by > 0;
   const next = by > 0 ? stops.find(isBehind) : stops.findLast(isBehind);
@@ -101,8 +106,8 @@ function jump(view, by) {
 
 /** @param {HTMLElement} element */
 function go(element) {
-  const grid = element.closest(".rows");
-  grid?.querySelector('.row[tabindex="0"]')?.setAttribute("tabindex", "-1");
+  const grid = element.closest(".diff-rows");
+  grid?.querySelector('.diff-row[tabindex="0"]')?.setAttribute("tabindex", "-1");
   if (grid) element.tabIndex = 0;
   element.focus({ preventScroll: true });
   element.scrollIntoView({ block: "nearest" });

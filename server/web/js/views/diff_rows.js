@@ -92,7 +92,7 @@ export function pairsOf(rows) {
 /** @param {Row} row */
 function line(row) {
   const look = SIDES[/** @type {" "} */ (row.sign)];
-  return make(`div.row.${look}`, number(row.old), number(row.new), code(row), { role: "row" });
+  return make(`div.diff-row.${look}`, number(row.old), number(row.new), code(row), { role: "row" });
 }
 
 /** @param {Row[]} rows @param {Pair} pair */
@@ -104,7 +104,7 @@ function halves(rows, [one, other]) {
     const look = SIDES[/** @type {" "} */ (row.sign)];
     return make(`span.half.${look}`, number(row[side], "span"), code(row, "span"), { role: "gridcell" });
   };
-  return make("div.row.pair", half(one, "old"), half(other, "new"), { role: "row" });
+  return make("div.diff-row.pair", half(one, "old"), half(other, "new"), { role: "row" });
 }
 
 /** @param {number | null} count @param {"gridcell" | "span"} [role] inside another cell it is none itself */
@@ -126,9 +126,9 @@ function code(row, role = "gridcell") {
 
 /** @param {Row} row @param {(row: Row) => HTMLElement[]} hunk */
 function sentence(row, hunk) {
-  if (row.sign === "\\") return make("div.row.note", make("span", textOf(row), { role: "gridcell" }), { role: "row" });
+  if (row.sign === "\\") return make("div.diff-row.note", make("span", textOf(row), { role: "gridcell" }), { role: "row" });
   return make(
-    "div.row.hunk",
+    "div.diff-row.hunk",
     make("span.where", textOf(row), { role: "gridcell" }),
     make("span.choices", hunk(row), { role: "gridcell" }),
     { role: "row" },
@@ -141,7 +141,7 @@ function sentence(row, hunk) {
  * @param {Row} row
  */
 export function placeNear(rows, row) {
-  if (row.sign === "@") return rows.findIndex((other) => other.sign === "@" && other.hunk === row.hunk);
+  if (row.sign === "@") return rows.findLastIndex((other) => other.sign === "@" && (other.hunk ?? 0) <= (row.hunk ?? 0));
   const number = row.new ?? row.old ?? 0;
   const text = textOf(row);
   let best = -1;

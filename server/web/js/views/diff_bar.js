@@ -1,0 +1,82 @@
+// @ts-check
+// Over the changes: which side of them, everything at once, and how lines stand.
+
+import { make, place } from "../dom.js";
+
+/** @typedef {[key: string, words: string, action: () => unknown, isPressed?: boolean]} Entry */
+
+const WIDE = matchMedia("(min-width: 80rem)"); // two versions stand beside each other, unless one chose
+const KEY = "spinney-diff-look";
+
+/** How lines stand: chosen in this browser, or by the room that there is. */
+export class Look {
+  /** @param {() => void} changed */
+  constructor(changed) {
+    this.changed = changed;
+    WIDE.addEventListener("change", changed);
+  }
+
+  close() {
+    WIDE.removeEventListener("change", this.changed);
+  }
+
+  get #chosen() {
+    return JSON.parse(localStorage.getItem(KEY) ?? "{}");
+  }
+
+  /** Whether old and new stand beside each other; long lines wrap there. */
+  get isSplit() {
+    return Boolean(this.#chosen.split ?? WIDE.matches);
+  }
+
+  /** Whether long lines wrap. */
+  get wraps() {
+    return Boolean(this.#chosen.wrap);
+  }
+
+  /** @param {{ split?: boolean, wrap?: boolean }} chosen */
+  choose(chosen) {
+    localStorage.setItem(KEY, JSON.stringify({ ...this.#chosen, ...chosen }));
+    this.changed();
+  }
+}
+
+/** @param {import("./diff.js").DiffView} view */
+export function bars(view) {
+  const sides = make("div.choices.sides", { role: "group", "aria-label": "Which changes" });
+  const tools = make("div.choices.tools");
+  return {
+    sides,
+    tools,
+    draw() {
+      const { changes, side, look, actions, comments } = view;
+      const names = { unstaged: "Not staged", staged: "Staged", branch: `Against ${changes?.base ?? "its base"}` };
+      const named = /** @type {[import("./diff.js").Side, string][]} */ (Object.entries(names));
+      sync(sides, named.map(([name, words]) => [name, words, () => view.lookAt(name), side === name]));
+      const all = side === "unstaged" ? "Stage all" : "Unstage all";
+      /** @type {(Entry | false | undefined)[]} */
+      const entries = [
+        side !== "branch" && Boolean(changes?.files.length) && ["all", all, () => actions.onAll()],
+        actions.hasDiscarded && ["undo", "Undo discard", () => actions.undo()],
+        ["split", "Two columns", () => look.choose({ split: !look.isSplit }), look.isSplit],
+        !look.isSplit && ["wrap", "Wrap lines", () => look.choose({ wrap: !look.wraps }), look.wraps],
+        ["look", "Look anew", () => view.reload()],
+        comments.list.length > 0 && ["comments", `Comments: ${comments.list.length}`, () => view.review.focus()],
+      ];
+      sync(tools, entries.filter((entry) => typeof entry === "object"));
+    },
+  };
+}
+
+/** Buttons that stay the same elements while their words change, so that the keys stay on them. @param {HTMLElement} box @param {Entry[]} entries */
+function sync(box, entries) {
+  const old = new Map([...box.children].map((child) => [/** @type {HTMLElement} */ (child).dataset.key, child]));
+  const wanted = entries.map(([key, words, action, isPressed]) => {
+    const known = /** @type {HTMLButtonElement} */ (old.get(key) ?? make("button", { type: "button", "data-key": key }));
+    if (known.textContent !== words) known.textContent = words;
+    if (isPressed !== undefined) known.ariaPressed = String(isPressed);
+    known.onclick = action;
+    return known;
+  });
+  place(box, wanted);
+}
