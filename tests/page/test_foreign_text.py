@@ -218,6 +218,7 @@ async def test_names_of_sessions_are_text_wherever_they_stand(
         await other.call("update_session", sessionId=session["id"], name=name)
         await expect(page.locator("#title")).to_have_text(made["name"])
     await expect(page).to_have_title(title.replace("Fix the parser", names[-1]))
+    await page.set_viewport_size({"width": 1280, "height": 6000})  # rows out of sight are not drawn
     rows = page.locator('#tree .row[data-kind="session"] .name')
     await expect(rows).to_have_count(len(names) + 1)
     assert sorted(await rows.all_text_contents()) == sorted([*names, names[-1]])

@@ -54,7 +54,7 @@ async def test_a_plan_is_proposed_approved_and_carried_out(
     person: Conversation, session: Any, worktree: Any
 ) -> None:
     await enter(person, session)
-    await expect(person.page.get_by_role("combobox", name="Mode")).to_have_value("plan")
+    await expect(person.page.get_by_role("combobox", name="Mode", exact=True)).to_have_value("plan")
     await person.say("/demo plan write apples.txt: many; say carried out")
     card = person.page.get_by_role("heading", name="Carry out this plan?")
     await expect(card).to_be_visible()
@@ -63,7 +63,9 @@ async def test_a_plan_is_proposed_approved_and_carried_out(
     await expect(card).to_have_count(0)
     await expect(person.answers.last).to_contain_text("carried out")
     await person.idle()
-    await expect(person.page.get_by_role("combobox", name="Mode")).to_have_value("build")
+    await expect(person.page.get_by_role("combobox", name="Mode", exact=True)).to_have_value(
+        "build"
+    )
     assert (Path(worktree["path"]) / "apples.txt").read_text() == "many\n"
     edit = person.answers.last.locator("details.tool").first
     await person.hands.press(edit.locator("summary"))
@@ -85,7 +87,7 @@ async def test_a_permission_is_given_and_another_one_denied_with_a_reason(
 ) -> None:
     made = Path(worktree["path"]) / "allowed.txt"
     await enter(person, session)
-    await person.hands.choose(person.page.get_by_role("combobox", name="Mode"), "build")
+    await person.hands.choose(person.page.get_by_role("combobox", name="Mode", exact=True), "build")
     await person.say("/demo permission touch allowed.txt")
     await expect(person.page.get_by_role("heading", name="May it use bash?")).to_be_visible()
     assert not made.exists()

@@ -3,6 +3,7 @@
 
 import { make, button } from "./dom.js";
 import { Connection } from "./net.js";
+import { Outbox } from "./outbox.js";
 import { go, hashOf, routeOf } from "./router.js";
 import { State, noChange } from "./state.js";
 
@@ -60,6 +61,7 @@ export class App {
         for (const watcher of this.#watchers) watcher(link);
       },
     });
+    this.outbox = new Outbox(this);
     addEventListener("hashchange", () => this.show());
   }
 

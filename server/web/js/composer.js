@@ -1,96 +1,148 @@
 // @ts-check
 // The message box of a session: what is written is kept until it was accepted, offline too.
 
+import { completion } from "./completion.js";
 import { button, make } from "./dom.js";
+import { draftOf, keepDraft } from "./drafts.js";
+import { images as imageList } from "./images.js";
+import { forTheAgent, isOrder, runOrder } from "./orders.js";
+import { settings } from "./settings.js";
 
 /**
  * @typedef {import("./app.js").App} App
  * @typedef {import("./state.js").Resource} Resource
  */
 
-const MODES = ["plan", "build", "yolo"];
+const PAUSE = 300; // ms after the last key until the draft is kept: a long one takes a while
+const LONG = 20_000; // characters from which on the box is as high as it gets, unmeasured
+const GROWS = CSS.supports("field-sizing", "content");
 
 /** @param {App} app @param {string} sessionId */
 export function composer(app, sessionId) {
-  const key = `spinney-draft-${sessionId}`;
-  const text = make("textarea", { rows: 1, placeholder: "Message the agent…", "aria-label": "Message" });
-  text.value = localStorage.getItem(key) ?? "";
-  const mode = make("select", MODES.map((name) => make("option", name, { value: name })), {
-    "aria-label": "Mode",
-    title: "How far the agent may go",
-  });
-  const stop = button("Stop", () => app.run("stop_generation", { sessionId }), ".stop", { hidden: true });
-  const send = make("button.primary", "Send");
-  const status = make("span.status");
-  const form = make("form.composer", text, make("div.choices", mode, status, stop, send));
-  const grow = () => {
-    text.style.height = "auto";
-    text.style.height = `${text.scrollHeight + 2}px`;
-  };
-  const keep = () => {
-    if (text.value) localStorage.setItem(key, text.value);
-    else localStorage.removeItem(key);
-  };
-  const submit = async () => {
-    const message = text.value.trim();
-    if (!message || send.disabled) return;
-    const session = app.state.sessions.get(sessionId);
-    const request = session?.request;
-    send.disabled = true;
-    const sent = request?.kind === "question"
-      ? await app.run("answer_question", { sessionId, requestId: request.id, answer: message })
-      : await app.run("send_chat_message", { sessionId, message });
-    send.disabled = false;
-    if (sent !== undefined && text.value.trim() === message) text.value = "";
-    keep();
-    grow();
-  };
-  form.onsubmit = (event) => {
-    event.preventDefault();
-    submit();
-  };
-  text.oninput = () => {
-    keep();
-    grow();
-  };
-  text.onkeydown = (event) => {
-    const onPhone = matchMedia("(pointer: coarse)").matches;
-    const sends = event.key === "Enter" && !event.shiftKey && !event.isComposing;
-    if (sends && (!onPhone || event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      submit();
-    }
-  };
-  mode.onchange = () => app.run("update_session", { sessionId, executionMode: mode.value });
-  requestAnimationFrame(grow);
-
-  return {
-    element: form,
-    agent: "agent",
-    /** @param {Resource} session */
-    follow(session) {
-      const busy = session.status === "running" || session.waiting_for === "permission";
-      stop.hidden = !busy;
-      send.textContent = session.status === "running" ? "Queue" : "Send";
-      if (document.activeElement !== mode) mode.value = session.execution_mode;
-      status.textContent = statusOf(session);
-    },
-    /** Put a text into the box, before what is there. @param {string} words */
-    put(words) {
-      text.value = [words, text.value].filter(Boolean).join("\n");
-      keep();
-      grow();
-      text.focus();
-    },
-    close: keep,
-  };
+  return new Composer(app, sessionId);
 }
 
-/** @param {Resource} session */
-function statusOf(session) {
-  const parts = [session.model];
-  const { context_tokens: used, context_window: room } = session;
-  if (used && room) parts.push(`context ${Math.round((100 * used) / room)} %`);
-  if (session.status === "running") parts.push("running");
-  return parts.filter(Boolean).join(" · ");
+class Composer {
+  #timer = 0;
+  /** @type {() => unknown} */ #leave;
+
+  /** @param {App} app @param {string} sessionId */
+  constructor(app, sessionId) {
+    this.app = app;
+    this.id = sessionId;
+    const draft = draftOf(sessionId);
+    this.text = make("textarea", { rows: 1, placeholder: "Message the agent…", "aria-label": "Message", value: draft.message });
+    this.images = imageList(app, draft.images, () => this.#changed());
+    this.settings = settings(app, sessionId);
+    this.completion = completion(app, sessionId, this.text);
+    this.stop = button("Stop", () => app.run("stop_generation", { sessionId }), ".stop", { hidden: true });
+    this.send = make("button.primary", "Send");
+    const line = make("div.choices", this.settings.element, this.images.button, this.stop, this.send);
+    this.element = make("form.composer", this.completion.element, this.images.element, this.text, line);
+    this.element.onsubmit = (event) => {
+      event.preventDefault();
+      this.#submit();
+    };
+    this.text.oninput = () => this.#changed();
+    this.text.onkeydown = (event) => this.#key(event);
+    this.text.onpaste = (event) => this.#paste(event);
+    this.images.receive(this.element, this.text);
+    this.#leave = app.outbox.box(sessionId, (letter) => this.put(letter.message, letter.images));
+    this.keep = this.keep.bind(this);
+    addEventListener("pagehide", this.keep);
+    requestAnimationFrame(() => this.#grow());
+  }
+
+  /** What people call the session's agent. */
+  get agent() {
+    return this.settings.agent;
+  }
+
+  /** @param {Resource} session */
+  follow(session) {
+    const busy = session.status === "running" || session.waiting_for === "permission";
+    this.stop.hidden = !busy;
+    this.send.textContent = session.status === "running" ? "Queue" : "Send";
+    this.settings.follow(session);
+  }
+
+  /** Put a text into the box, before what is there. @param {string} words @param {string[]} [images] */
+  put(words, images = []) {
+    this.text.value = [words, this.text.value].filter(Boolean).join("\n");
+    this.images.add(images);
+    this.#changed();
+    this.text.focus();
+  }
+
+  focus() {
+    this.text.focus();
+  }
+
+  close() {
+    this.keep();
+    this.#leave();
+    this.settings.close();
+    removeEventListener("pagehide", this.keep);
+  }
+
+  keep() {
+    clearTimeout(this.#timer);
+    keepDraft(this.id, { message: this.text.value, images: this.images.paths });
+  }
+
+  #changed() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.keep, PAUSE);
+    this.#grow();
+    this.completion.follow();
+  }
+
+  #grow() {
+    if (GROWS) return;
+    const isLong = this.text.value.length > LONG;
+    this.text.style.height = isLong ? "40vh" : "auto";
+    if (!isLong) this.text.style.height = `${this.text.scrollHeight + 2}px`;
+  }
+
+  // Chromium takes minutes to type a text of many lines into a box, and no time to put it there.
+  /** @param {ClipboardEvent} event */
+  #paste(event) {
+    const words = event.clipboardData?.getData("text/plain") ?? "";
+    if (words.length < LONG) return;
+    event.preventDefault();
+    this.text.setRangeText(words, this.text.selectionStart, this.text.selectionEnd, "end");
+    this.#changed();
+  }
+
+  #submit() {
+    const message = this.text.value.trim();
+    if (!message && !this.images.paths.length) return;
+    if (isOrder(message)) {
+      const why = runOrder(this.app, message);
+      if (why) this.app.say(why, { bad: true });
+      else this.#empty();
+      return;
+    }
+    // Emptied at once, so that a second press sends nothing; the outbox gives back what is refused.
+    const paths = this.images.paths;
+    this.#empty();
+    this.app.outbox.add(this.id, forTheAgent(message), paths);
+  }
+
+  #empty() {
+    this.text.value = "";
+    this.images.clear();
+    this.#changed();
+    this.keep();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.isComposing || this.completion.key(event)) return;
+    const onPhone = matchMedia("(pointer: coarse)").matches;
+    if (event.key === "Enter" && !event.shiftKey && (!onPhone || event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      this.#submit();
+    }
+  }
 }

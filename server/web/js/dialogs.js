@@ -49,6 +49,20 @@ export function ask(question, { value = "", yes, rows = 1, hint = "", more = [] 
 }
 
 /**
+ * Let one of several things be chosen.
+ * @template Choice
+ * @param {string} title
+ * @param {[string, Choice][]} choices words, and what they stand for
+ * @returns {Promise<Choice | null>} `null` when it was left
+ */
+export function choose(title, choices) {
+  return open(title, (close) => [
+    make("div.list", choices.map(([words, choice]) => button(words, () => close(choice), ".quiet"))),
+    make("div.choices", button("Cancel", () => close(null))),
+  ], /** @type {Choice | null} */ (null));
+}
+
+/**
  * @template Answer
  * @param {string} title
  * @param {(close: (answer: Answer) => void) => HTMLElement[]} fill
@@ -66,7 +80,7 @@ function open(title, fill, left) {
     }));
     dialog.onclose = () => {
       dialog.remove();
-      if (before instanceof HTMLElement) before.focus();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
       resolve(answer);
     };
     document.body.append(dialog);

@@ -11,7 +11,7 @@ import { make } from "./dom.js";
 /** The strongest first. @type {Mark[]} */
 const ORDER = ["needs-you", "failed", "unread", "running", "creating", "idle"];
 /** @type {Record<Mark, [string, string]>} */
-const LOOKS = {
+export const LOOKS = {
   "needs-you": ["?", "needs you"],
   failed: ["✗", "failed"],
   unread: ["●", "finished, not read yet"],

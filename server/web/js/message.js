@@ -47,6 +47,15 @@ export function fillContents(element, message, indices, around) {
   }
 }
 
+/** Draw how a message ended: its text stays as it stands. @param {HTMLElement} element @param {Resource} message @param {Around} around */
+export function endMessage(element, message, around) {
+  for (const old of element.querySelectorAll(":scope > .pulse, :scope > .error")) old.remove();
+  element.append(...tail(message));
+  const cutOff = message.content.flatMap((/** @type {any} */ block, /** @type {number} */ index) =>
+    block?.type === "tool_use" && !resultOf(message, block) ? [index] : []);
+  fillContents(element, message, cutOff, around);
+}
+
 /** Where a block is drawn: a result with its tool, a sub-agent's tool with the one that began it. @param {Resource} message @param {number} index @returns {number} */
 function shownAt(message, index) {
   const block = message.content[index];
@@ -142,9 +151,13 @@ export function folded(kind, key, title, inside) {
   return fold;
 }
 
+/** @param {Resource} message @param {any} tool */
+const resultOf = (message, tool) =>
+  message.content.find((/** @type {any} */ other) => other?.type === "tool_result" && other.tool_use_id === tool.id);
+
 /** @param {Resource} message @param {any} block @param {Around} around */
 function toolElement(message, block, around) {
-  const result = message.content.find((/** @type {any} */ other) => other?.type === "tool_result" && other.tool_use_id === block.id);
+  const result = resultOf(message, block);
   const below = message.content.filter((/** @type {any} */ other) => other?.parent_tool_use_id === block.id && other.type === "tool_use");
   const state = result ? (result.is_error ? "✗" : "✓") : message.status === "processing" ? "◌" : "";
   const words = result ? (result.is_error ? "failed" : "done") : state && "running";
@@ -155,9 +168,10 @@ function toolElement(message, block, around) {
   ];
   const fold = folded("tool", `${message.id}/${block.id}`, title, () => {
     const edit = block.name === "edit" && typeof block.input?.new_content === "string";
+    const todos = block.input?.todos;
     return make(
       "div.inside",
-      edit ? diffOf(block.input.old_content ?? "", block.input.new_content) : make("pre", inputText(block.input), { tabIndex: 0 }),
+      Array.isArray(todos) ? todoList(todos) : edit ? diffOf(block.input.old_content ?? "", block.input.new_content) : make("pre", inputText(block.input), { tabIndex: 0 }),
       below.map((/** @type {any} */ child) => toolElement(message, child, around)),
       result && output(result, block.id, around),
     );
@@ -166,8 +180,21 @@ function toolElement(message, block, around) {
   return fold;
 }
 
+/** @type {Record<string, [string, string]>} */
+const TODO = { completed: ["☑", "done"], in_progress: ["◐", "under way"], pending: ["☐", "to do"] };
+
+/** @param {any[]} todos */
+function todoList(todos) {
+  return make("ul.todos", todos.map((todo) => {
+    const [sign, words] = TODO[todo?.status] ?? TODO.pending;
+    const text = typeof todo === "string" ? todo : String(todo?.content ?? todo?.step ?? "");
+    return make("li", make("span", sign, { role: "img", "aria-label": words, title: words }), " ", text, { "data-status": todo?.status ?? "pending" });
+  }));
+}
+
 /** What a tool is about, in a few words. @param {Record<string, any>} input */
 function subject(input) {
+  if (Array.isArray(input.todos)) return `${input.todos.filter((todo) => todo?.status === "completed").length} of ${input.todos.length} done`;
   const { file_path, command, pattern, url, path, description } = input;
   return String(file_path ?? command ?? pattern ?? url ?? path ?? description ?? "").split("\n")[0];
 }
@@ -176,17 +203,25 @@ function subject(input) {
 const inputText = (input) =>
   typeof input?.command === "string" && Object.keys(input).length <= 2 ? input.command : JSON.stringify(input ?? {}, null, 2);
 
+/** How Spinney says that it left out the middle of a long result. */
+const CUT = /^\[… [\d,]+ lines, [\d,]+ bytes are left out here …\]$/m;
+
 /** @param {any} result @param {string} toolUseId @param {Around} around */
 function output(result, toolUseId, { app, sessionId }) {
   const text = make("pre.output", result.content, { tabIndex: 0 });
   if (result.is_error) text.classList.add("failed");
-  if (!result.truncated) return text;
+  if (!CUT.test(result.content)) return text;
+  let offset = 0;
   const all = button("show all", async () => {
-    const whole = await app.run("get_tool_output", { sessionId, toolUseId, offset: 0, limit: 1_000_000 });
-    if (whole) text.textContent = whole.content;
-    if (whole) all.remove();
+    const piece = await app.run("get_tool_output", { sessionId, toolUseId, offset });
+    if (!piece) return;
+    if (offset === 0) text.replaceChildren();
+    text.append(piece.content);
+    offset = piece.next_offset;
+    all.textContent = "show more";
+    if (offset === null) all.remove();
   });
-  return make("div", text, all);
+  return make("div.output-all", text, all);
 }
 
 /** @param {any} block */

@@ -43,11 +43,11 @@ function needed(app, session) {
   return card;
 }
 
-/** A session by its name and place. @param {import("./app.js").App} app @param {import("./state.js").Resource} session */
-export function sessionLink(app, session) {
+/** A session by its name and place, or a message in it. @param {import("./app.js").App} app @param {import("./state.js").Resource} session @param {string} [message] its id */
+export function sessionLink(app, session, message) {
   const { worktree, project } = app.state.placeOf(session);
   const place = [project?.name, worktree?.name].filter(Boolean).join(" ▸ ");
   return make("a.session", markElement(markOf(session)), make("b", session.name), make("small", place), {
-    href: hashOf("session", session.id),
+    href: hashOf("session", session.id, message ? { message } : {}),
   });
 }

@@ -3,12 +3,16 @@
 // that waits, the queue, and the message box.
 
 import { replaceBlocks } from "./blocks.js";
+import { ACTIONS, perform } from "./actions.js";
 import { requestCard } from "./cards.js";
 import { composer } from "./composer.js";
 import { Conversation, PAGE } from "./conversation.js";
-import { button, make, placeKeyed } from "./dom.js";
-import { fillContents, fillMessage, messageElement } from "./message.js";
+import { choose } from "./dialogs.js";
+import { button, make } from "./dom.js";
+import { endMessage, fillContents, fillMessage, messageElement } from "./message.js";
+import { waitingList } from "./queue.js";
 import { hashOf } from "./router.js";
+import { speaker } from "./speaker.js";
 
 /**
  * @typedef {import("./app.js").App} App
@@ -22,7 +26,7 @@ const NEAR = 80; // px from the end that still count as being there
 /** @type {import("./app.js").MakeView} */
 export function sessionView(app, route) {
   if (!app.state.sessions.has(route.id)) return gone();
-  return new SessionView(app, route.id);
+  return new SessionView(app, route.id, route.query.get("message"));
 }
 
 function gone() {
@@ -31,28 +35,38 @@ function gone() {
 }
 
 class SessionView {
-  /** @type {Map<string, { message: Resource, indices: Set<number> | null }>} */ #dirty = new Map();
+  /** @type {Map<string, { message: Resource, indices: Set<number> | null, isEnd: boolean }>} */ #dirty = new Map();
   /** @type {Map<string, any[]>} blocks that came since the last frame, in order, by message and index */ #blocks = new Map();
   #frame = 0;
   #isAtEnd = true;
   #isFetching = false;
   #isReading = false;
   /** @type {() => unknown} */ #unwatch;
+  /** @type {string | null} a message that is to be shown, once it is read */ #wanted;
 
-  /** @param {App} app @param {string} sessionId */
-  constructor(app, sessionId) {
+  /** @param {App} app @param {string} sessionId @param {string | null} wanted a message's id */
+  constructor(app, sessionId, wanted) {
+    this.#wanted = wanted;
     this.app = app;
     this.id = sessionId;
     this.conversation = new Conversation(sessionId);
     this.older = button("Earlier messages", () => this.#fetchOlder(), ".quiet.older", { hidden: true });
     this.list = make("div.messages");
     this.asked = make("div.asked");
-    this.scroller = make("div.transcript", this.older, this.list, this.asked, { tabIndex: 0, role: "log", "aria-label": "Conversation" });
+    this.scroller = make("div.transcript", this.older, this.list, this.asked, {
+      tabIndex: 0,
+      role: "log",
+      "aria-label": "Conversation",
+      "aria-live": "off", // the speaker says what is finished
+    });
+    this.speaker = speaker(sessionId);
     this.end = button("↓ to the end", () => this.#toEnd(), ".end", { hidden: true });
-    this.queue = make("ul.queue", { "aria-label": "Messages that wait" });
     this.composer = composer(app, sessionId);
+    this.queue = waitingList(app, sessionId, (text, images) => this.composer.put(text, images));
     this.status = make("nav.places", { "aria-label": "Worktree" });
-    this.element = make("div.session", this.status, this.scroller, this.end, this.queue, this.composer.element);
+    this.more = button("⋯", () => this.#choose(), ".quiet.more", { "aria-label": "What can be done with this session", title: "More" });
+    const top = make("div.top", this.status, this.more);
+    this.element = make("div.session", top, this.scroller, this.end, this.queue.element, this.composer.element, this.speaker.element);
     this.scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     new ResizeObserver(() => this.#isAtEnd && this.#toEnd()).observe(this.list);
     // Text is told of from now on, and read then: nothing falls between. After a gap it is read again,
@@ -71,6 +85,7 @@ class SessionView {
 
   close() {
     this.#unwatch();
+    this.queue.close();
     this.app.connection.show(null);
     this.composer.close();
   }
@@ -83,12 +98,14 @@ class SessionView {
 
   /** @param {string} name @param {any} body */
   event(name, body) {
+    this.speaker.event(name, body);
     if (name === "blocks-missed" && body.session_id === this.id) this.loaded();
     const changed = this.conversation.apply(name, body);
     if (!changed) return;
-    const { message, index } = changed;
-    const dirty = this.#dirty.get(message.id) ?? { message, indices: new Set() };
-    if (index === undefined) dirty.indices = null;
+    const { message, index, isEnd } = changed;
+    const dirty = this.#dirty.get(message.id) ?? { message, indices: new Set(), isEnd: false };
+    if (isEnd) dirty.isEnd = true;
+    else if (index === undefined) dirty.indices = null;
     else if (name === "content-blocks" && !dirty.indices?.has(index)) {
       const key = `${message.id}/${index}`;
       this.#blocks.set(key, [...(this.#blocks.get(key) ?? []), body]);
@@ -106,10 +123,10 @@ class SessionView {
       return;
     }
     if (change.tree || change.ids.has(this.id)) {
-      const waiting = session.request?.id ?? "";
+      const waiting = `${session.request?.id ?? ""} ${session.recap ?? ""} ${session.archived_at ?? ""}`;
       if (this.asked.dataset.request !== waiting) {
         this.asked.dataset.request = waiting;
-        this.asked.replaceChildren(...[requestCard(this.app, session)].filter((card) => card !== null));
+        this.asked.replaceChildren(...this.#toldBelow(session));
         if (this.#isAtEnd) this.#toEnd();
       }
       this.composer.follow(session);
@@ -118,7 +135,28 @@ class SessionView {
         this.app.connection.call("mark_session_read", { sessionId: this.id }).catch(() => {});
       }
     }
-    if (change.tree || change.queues.has(this.id)) this.#drawQueue();
+    if (change.tree || change.queues.has(this.id)) this.queue.draw();
+  }
+
+  focus() {
+    if (matchMedia("(pointer: fine)").matches && !this.#wanted) this.composer.focus();
+  }
+
+  /** What stands under the last message. @param {Resource} session */
+  #toldBelow(session) {
+    const back = button("Bring it back", () => this.app.run("unarchive_session", { sessionId: this.id }), ".primary");
+    return [
+      session.recap && make("section.recap", make("h3", "While you were away"), make("p", session.recap)),
+      requestCard(this.app, session),
+      session.archived_at && make("p.hint", "This session is archived. ", back),
+    ].filter((each) => each instanceof Node);
+  }
+
+  async #choose() {
+    const offered = ["next_waiting", "rename_session", "new_session", "previous_session", "next_session", "archive_session", "delete_session"];
+    const actions = offered.map((id) => ACTIONS.find((action) => action.id === id)).filter((action) => action !== undefined);
+    const chosen = await choose(this.title, actions.map(({ title, id }) => [title, id]));
+    if (chosen) await perform(this.app, chosen);
   }
 
   // Reading ----------------------------------------------------------------------------------------
@@ -136,7 +174,8 @@ class SessionView {
       const place = this.#isAtEnd ? null : this.#placeOfReader();
       this.list.replaceChildren(...this.#sections(page.messages));
       this.older.hidden = this.conversation.older === 0;
-      if (place) this.#returnTo(place);
+      if (this.#wanted) await this.#showWanted(this.#wanted);
+      else if (place) this.#returnTo(place);
       else this.#toEnd();
     } catch (error) {
       // A connection that broke comes back, and then it is read.
@@ -146,17 +185,41 @@ class SessionView {
     }
   }
 
-  async #fetchOlder() {
-    if (this.#isFetching || this.conversation.older === 0) return;
+  /** Read an older page; gives whether it came. */
+  async #fetchOlder(limit = PAGE) {
+    if (this.#isFetching || this.conversation.older === 0) return false;
     this.#isFetching = true;
     const offset = this.conversation.messages.length;
-    const page = await this.app.run("get_message_blocks", { sessionId: this.id, limit: PAGE, offset });
+    const page = await this.app.run("get_message_blocks", { sessionId: this.id, limit, offset });
     this.#isFetching = false;
-    if (!page) return;
+    if (!page) return false;
     const before = this.scroller.scrollHeight - this.scroller.scrollTop;
     this.list.prepend(...this.#sections(this.conversation.prepend(page)));
     this.older.hidden = this.conversation.older === 0;
     this.scroller.scrollTop = this.scroller.scrollHeight - before;
+    return true;
+  }
+
+  /** Read back until a message is there, and mark it. @param {string} id */
+  async #showWanted(id) {
+    this.#wanted = null;
+    this.#isAtEnd = false;
+    const here = () => document.getElementById(`m-${id}`);
+    while (!here() && this.conversation.older > 0 && (await this.#fetchOlder(LONGEST_PAGE)));
+    const message = here();
+    if (!message) {
+      this.app.say("This message is not here any more.");
+      this.#toEnd();
+      return;
+    }
+    message.classList.add("sought");
+    // What is out of sight has a height that is only guessed, until it comes into sight.
+    for (let turn = 0; turn < 3; turn++) {
+      message.scrollIntoView({ block: "center" });
+      await new Promise(requestAnimationFrame);
+    }
+    message.tabIndex = -1;
+    message.focus({ preventScroll: true });
   }
 
   /** @param {Resource[]} messages */
@@ -180,10 +243,11 @@ class SessionView {
     this.#frame = 0;
     for (const [key, told] of this.#blocks) this.#drawBlocks(key, told);
     this.#blocks.clear();
-    for (const { message, indices } of this.#dirty.values()) {
+    for (const { message, indices, isEnd } of this.#dirty.values()) {
       const element = this.#elementOf(message);
       if (indices === null) fillMessage(element, message, this.#around());
       else fillContents(element, message, indices, this.#around());
+      if (indices !== null && isEnd) endMessage(element, message, this.#around());
     }
     this.#dirty.clear();
     if (this.#isAtEnd) this.#toEnd();
@@ -224,22 +288,6 @@ class SessionView {
       make("a", "Changes", { href: hashOf("diff", worktree.id) }),
       ...others.slice(0, 5).map((other) => make("a.other", other.name, { href: hashOf("session", other.id) })),
     );
-  }
-
-  #drawQueue() {
-    const waiting = this.app.state.queued.get(this.id) ?? [];
-    placeKeyed(this.queue, waiting, (message) => message.id, (message, old) => old ?? this.#queued(message));
-  }
-
-  /** @param {Resource} message */
-  #queued(message) {
-    const text = message.content.map((/** @type {any} */ block) => block.text ?? block.path).join(" ");
-    const given = { sessionId: this.id, messageId: message.id };
-    const change = button("change", async () => {
-      if ((await this.app.run("remove_queued_message", given)) !== undefined) this.composer.put(text);
-    }, ".quiet");
-    const drop = button("✕", () => this.app.run("remove_queued_message", given), ".quiet", { "aria-label": "Remove" });
-    return make("li", make("span", "waits: ", text), change, drop);
   }
 
   // Scrolling --------------------------------------------------------------------------------------

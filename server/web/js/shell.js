@@ -1,6 +1,7 @@
 // @ts-check
 // What stands around every view: the bar with the state of the connection, the drawer, the door.
 
+import { make } from "./dom.js";
 import { keepToken, knownToken } from "./net.js";
 
 /** @template {HTMLElement} T @param {string} id @returns {T} */
@@ -25,10 +26,14 @@ export function shell(app) {
       menu.focus();
     }
   });
+  the("bar").after(make("p.offline", { id: "offline", role: "status", hidden: true }));
   app.watch((link) => showLink(app, link));
   app.follow(() => showNeeds(app));
   door(app);
 }
+
+/** When the connection was lost, in ms; 0 while there is one. */
+let since = 0;
 
 /** @param {import("./app.js").App} app @param {import("./net.js").Link} link */
 function showLink(app, link) {
@@ -41,12 +46,25 @@ function showLink(app, link) {
   const shown = the("link");
   shown.textContent = words[link.state];
   shown.dataset.state = link.state;
+  showOffline(link);
   the("door").hidden = link.state !== "refused";
   the("room").hidden = link.state === "refused";
   if (link.state === "refused") {
     the("refused").textContent = link.why ?? "";
     the("token").focus();
   }
+}
+
+/** Say since when there is no connection, and what that means. @param {import("./net.js").Link} link */
+function showOffline(link) {
+  if (link.state === "lost") since ||= Date.now();
+  else if (link.state !== "connecting") since = 0;
+  const shown = the("offline");
+  shown.hidden = since === 0;
+  const clock = new Date(since).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  const words = since ? `Offline since ${clock}. This is how it was then; messages are kept and go when the connection is back.` : "";
+  // Said once, and not again with every try.
+  if (shown.textContent !== words) shown.textContent = words;
 }
 
 /** @param {import("./app.js").App} app */

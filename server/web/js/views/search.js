@@ -34,7 +34,7 @@ export function searchView(app, route) {
   const hitElement = (hit) =>
     make(
       "section.hit",
-      make("p", sessionLink(app, hit.session), " ", make("small", new Date(hit.timestamp * 1000).toLocaleString())),
+      make("p", sessionLink(app, hit.session, hit.message_id), " ", make("small", new Date(hit.timestamp * 1000).toLocaleString())),
       make("p.said", hit.snippet),
       hit.session.archived_at && make("p.hint", "archived"),
     );

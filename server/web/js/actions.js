@@ -1,0 +1,169 @@
+// @ts-check
+// One table of everything that a person can do by key or by name: the keys, the palette, the menu of a
+// session and the help are all made from it. Names and titles are those of the terminal; its keys are
+// where a browser leaves them to the page.
+
+import { confirm, ask } from "./dialogs.js";
+import { hashOf } from "./router.js";
+
+/**
+ * @typedef {import("./app.js").App} App
+ * @typedef {import("./state.js").Resource} Resource
+ *
+ * @typedef {object} Here what is shown
+ * @property {Resource} [session]
+ * @property {Resource} [worktree]
+ * @property {Resource} [project]
+ *
+ * @typedef {object} Action
+ * @property {string} id its name in the `keybindings` preference
+ * @property {string} [keys] that it has by default, parted by commas
+ * @property {string} title
+ * @property {"session" | "worktree"} [needs] what must be shown for it
+ * @property {boolean} [inPalette] `false` where the palette has no use for it
+ * @property {(app: App, here: Here) => unknown} do
+ */
+
+const MODES = ["plan", "build", "yolo"];
+
+/** @type {Action[]} */
+export const ACTIONS = [
+  { id: "commands", keys: "ctrl+k,ctrl+p", title: "All commands", inPalette: false, do: (app) => view("palette").then((made) => made.palette(app)) },
+  { id: "next_waiting", keys: "ctrl+space", title: "Go to the next session that needs you", do: nextWaiting },
+  { id: "canvas", keys: "ctrl+o", title: "All sessions on one screen (canvas)", do: (app) => app.go("canvas") },
+  { id: "new_worktree", keys: "alt+n", title: "New worktree", do: (app, { project }) => app.go("new", "", project && { project: project.id }) },
+  { id: "new_session", keys: "alt+t", title: "New session", needs: "worktree", do: (app, { worktree }) => view("worktree").then((made) => made.newSession(app, worktree?.id)) },
+  { id: "cycle_mode", keys: "alt+m", title: "Change the mode: plan, build, yolo", needs: "session", do: cycleMode },
+  { id: "stop", keys: "escape", title: "Stop the run of this session", needs: "session", do: stop },
+  { id: "previous_session", keys: "alt+pageup", title: "Go to the session before", needs: "session", do: (app, here) => step(app, here, -1) },
+  { id: "next_session", keys: "alt+pagedown", title: "Go to the session after", needs: "session", do: (app, here) => step(app, here, +1) },
+  { id: "open_diff", keys: "ctrl+g", title: "What the worktree changes (diff)", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id) },
+  { id: "search", keys: "ctrl+shift+f", title: "Search all messages", do: (app) => app.go("search") },
+  { id: "toggle_tree", keys: "f2,ctrl+b", title: "Show or hide the projects", do: toggleTree },
+  { id: "write", keys: "alt+w", title: "Go to the message box", needs: "session", do: () => document.querySelector("textarea")?.focus() },
+  { id: "rename_session", keys: "f4", title: "Rename the session", needs: "session", do: renameSession },
+  { id: "choose_model", title: "Choose the session's model", needs: "session", do: () => pick("model") },
+  { id: "choose_agent", title: "Choose the session's agent", needs: "session", do: (app) => pick("agent") || app.say("The agent is chosen before the first message. A new session can have another one.") },
+  { id: "choose_thinking", title: "Choose how much the session thinks", needs: "session", do: () => pick("thinking") },
+  { id: "archive_session", title: "Archive the session", needs: "session", do: archiveSession },
+  { id: "delete_session", title: "Delete the session for good", needs: "session", do: deleteSession },
+  { id: "open_worktree_page", title: "The worktree: git, scripts, name, label", needs: "worktree", do: (app, { worktree }) => app.go("worktree", worktree?.id) },
+  { id: "archive_worktree", title: "Archive the worktree", needs: "worktree", do: archiveWorktree },
+  { id: "add_project", title: "Add a project", do: (app) => view("project").then((made) => made.addProject(app)) },
+  { id: "show_archive", keys: "f8", title: "Archive: bring back worktrees and sessions, or delete them for good", do: (app) => app.go("archive") },
+  { id: "preferences", keys: "f9", title: "Preferences", do: (app) => app.go("preferences") },
+  { id: "server", title: "Server: address, token", do: (app) => app.go("server") },
+  { id: "help", keys: "f1,?", title: "Help: keys and marks", do: (app) => app.go("help") },
+];
+
+/** @param {string} name @returns {Promise<any>} */
+function view(name) {
+  const modules = { palette: () => import("./views/palette.js"), worktree: () => import("./views/worktree.js"), project: () => import("./views/project.js") };
+  return modules[/** @type {"palette"} */ (name)]();
+}
+
+/** What is shown, and what it lies in. @param {App} app @returns {Here} */
+export function hereOf(app) {
+  const { view: shown, id } = app.route;
+  const { state } = app;
+  const session = shown === "session" ? state.sessions.get(id) : undefined;
+  const worktree = state.worktrees.get(session?.worktree_id ?? (["worktree", "diff"].includes(shown) ? id : ""));
+  const project = state.projects.get(worktree?.project_id ?? (shown === "project" ? id : ""));
+  return { session, worktree, project };
+}
+
+/** Whether there is what it needs. @param {Action} action @param {Here} here */
+export const isPossible = (action, here) => !action.needs || Boolean(here[action.needs]);
+
+/** Do it, or say what it needs. @param {App} app @param {string} id */
+export async function perform(app, id) {
+  const action = ACTIONS.find((each) => each.id === id);
+  if (!action) return;
+  const here = hereOf(app);
+  if (!isPossible(action, here)) app.say(`Open a ${action.needs} first.`);
+  else {
+    try {
+      await action.do(app, here);
+    } catch {
+      app.say("This part of the page could not be loaded. Try again when the connection is back.", { bad: true });
+    }
+  }
+}
+
+/** @param {App} app @param {Here} here */
+function nextWaiting(app, { session }) {
+  const waiting = app.state.waiting();
+  const next = waiting[(waiting.findIndex((each) => each.id === session?.id) + 1) % waiting.length];
+  if (next && next.id !== session?.id) app.go("session", next.id);
+  else app.say(next ? "Nobody else needs you." : "Nobody needs you.");
+}
+
+/** @param {App} app @param {Here} here */
+function cycleMode(app, { session }) {
+  const mode = MODES[(MODES.indexOf(session?.execution_mode) + 1) % MODES.length];
+  return app.run("update_session", { sessionId: session?.id, executionMode: mode });
+}
+
+/** @param {App} app @param {Here} here */
+async function stop(app, { session }) {
+  if (session?.status !== "running" && session?.status !== "waiting") return;
+  if ((await app.run("stop_generation", { sessionId: session.id })) !== undefined) app.say("Stopped.");
+}
+
+/** @param {App} app @param {Here} here @param {number} by */
+function step(app, { session, worktree }, by) {
+  const all = app.state.sessionsOf(worktree?.id ?? "");
+  const place = all.findIndex((each) => each.id === session?.id);
+  const next = all[(place + by + all.length) % all.length];
+  if (next) app.go("session", next.id);
+}
+
+function toggleTree() {
+  const menu = /** @type {HTMLElement} */ (document.getElementById("menu"));
+  if (menu.checkVisibility()) menu.click();
+  else document.body.classList.toggle("alone");
+}
+
+/** Open a list of the line under the message box. @param {string} name */
+function pick(name) {
+  const select = /** @type {HTMLSelectElement | null} */ (document.querySelector(`.settings .${name}`));
+  if (!select || select.disabled) return false;
+  select.focus();
+  try {
+    select.showPicker();
+  } catch {
+    // The browser opens none by itself; it has the focus.
+  }
+  return true;
+}
+
+/** @param {App} app @param {Here} here */
+async function renameSession(app, { session }) {
+  const name = await ask("Rename the session", { value: session?.name, yes: "Rename" });
+  if (name?.trim() && name !== session?.name) await app.run("update_session", { sessionId: session?.id, name: name.trim() });
+}
+
+/** @param {App} app @param {Here} here */
+async function archiveSession(app, { session, worktree }) {
+  const given = { sessionId: session?.id };
+  const busy = session?.status === "running" || session?.status === "waiting";
+  if (busy && !(await confirm("Archive the session", "It is at work. Stop it and put it away?", "Archive"))) return;
+  if ((await app.run("archive_session", given)) === undefined) return;
+  if (location.hash.startsWith(hashOf("session", session?.id))) app.go("worktree", worktree?.id);
+  app.say(`“${session?.name}” is archived.`, { action: ["Bring it back", () => app.run("unarchive_session", given)] });
+}
+
+/** @param {App} app @param {Here} here */
+async function deleteSession(app, { session, worktree }) {
+  const told = `Delete “${session?.name}” and its ${session?.message_count} messages for good?`;
+  if (!(await confirm("Delete the session", told, "Delete for good", { danger: true }))) return;
+  if ((await app.run("delete_session", { sessionId: session?.id })) !== undefined) app.go("worktree", worktree?.id);
+}
+
+/** @param {App} app @param {Here} here */
+async function archiveWorktree(app, { worktree }) {
+  const given = { worktreeId: worktree?.id };
+  if ((await app.run("archive_worktree", given)) === undefined) return;
+  app.go("needs");
+  app.say(`${worktree?.name} is archived. Its files stay.`, { action: ["Bring it back", () => app.run("unarchive_worktree", given)] });
+}
