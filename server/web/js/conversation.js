@@ -49,8 +49,8 @@ export class Conversation {
    * Fold an event.
    * @param {string} name
    * @param {any} body
-   * @returns {{ message: Message, index?: number } | null} the message that changed, and which of its blocks if
-   *   it was one alone
+   * @returns {{ message: Message, index?: number, isEnd?: boolean } | null} the message that changed: one of its
+   *   blocks, how it ended, or all of it
    */
   apply(name, body) {
     if (!this.isLoaded || body.session_id !== this.sessionId) return null;
@@ -83,10 +83,10 @@ export class Conversation {
         return { message, index };
       case "message-completed":
         Object.assign(message, { status: "completed", stop_reason: body.stop_reason, usage: body.usage });
-        return { message };
+        return { message, isEnd: true };
       case "message-error":
         Object.assign(message, { status: "completed", error: body, usage: body.usage });
-        return { message };
+        return { message, isEnd: true };
       default:
         return null;
     }

@@ -25,8 +25,8 @@ export function messageElement(message, around) {
 export function fillMessage(element, message, around) {
   element.replaceChildren(
     head(message, around),
-    // Blocks may be told of out of turn; one that is not here yet keeps its place.
-    ...Array.from(message.content, (_, index) => contentElement(message, index, around)),
+    // Blocks may be told of out of turn, so that some may be missing.
+    ...Array.from(message.content, (_, index) => contentElement(message, index, around)).filter((made) => made !== null),
     ...(message.files ?? []).map((/** @type {string} */ path) => make("p.file", `▤ ${path}`)),
     ...tail(message),
   );
@@ -42,7 +42,8 @@ export function fillContents(element, message, indices, around) {
   for (const index of shown) {
     const old = element.querySelector(`:scope > [data-index="${index}"]`);
     const made = contentElement(message, index, around);
-    if (old) old.replaceWith(made);
+    if (!made) old?.remove();
+    else if (old) old.replaceWith(made);
     else placeAfter(element, index).after(made);
   }
 }
@@ -91,15 +92,15 @@ function tail(message) {
   ];
 }
 
-/** @param {Resource} message @param {number} index @param {Around} around @returns {HTMLElement} */
+/** @param {Resource} message @param {number} index @param {Around} around */
 function contentElement(message, index, around) {
   const block = message.content[index] ?? {};
   const made = drawn(message, block, around);
-  made.dataset.index = String(index);
+  if (made) made.dataset.index = String(index);
   return made;
 }
 
-/** @param {Resource} message @param {any} block @param {Around} around @returns {HTMLElement} */
+/** A block's element, where it has one of its own. @param {Resource} message @param {any} block @param {Around} around @returns {HTMLElement | null} */
 function drawn(message, block, around) {
   switch (block.type) {
     case "text":
@@ -109,7 +110,7 @@ function drawn(message, block, around) {
     case "thinking":
       return folded("thinking", `${message.id}/${message.content.indexOf(block)}`, [thought(block)], () => make("p.said", block.text));
     case "tool_use":
-      return block.parent_tool_use_id ? hidden() : toolElement(message, block, around);
+      return block.parent_tool_use_id ? null : toolElement(message, block, around);
     case "plan":
       return make(
         "section.plan",
@@ -123,11 +124,9 @@ function drawn(message, block, around) {
     case "notice":
       return make("p.notice", block.text);
     default:
-      return hidden();
+      return null;
   }
 }
-
-const hidden = () => make("span", { hidden: true });
 
 /** @param {any} block */
 const thought = (block) =>

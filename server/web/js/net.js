@@ -4,6 +4,9 @@
 
 const FIRST_PAUSE = 1000;
 const LONGEST_PAUSE = 30000;
+const QUIET = 20000; // after so long without a word, it is asked whether the other end is still there
+const PATIENCE = 5000; // how long it may take to answer that
+const UNTIL_OPEN = 15000;
 const KEY = "spinney-token";
 
 /**
@@ -46,6 +49,8 @@ export class Connection {
   #failures = 0;
   /** @type {number | undefined} */ #timer;
   #trying = false;
+  #heard = 0;
+  /** @type {number | undefined} */ #asked;
   /** @type {string | null} */ #shown = null;
 
   /** @param {Listener} on */
@@ -53,7 +58,9 @@ export class Connection {
     this.#on = on;
     const now = () => document.visibilityState === "visible" && this.tryNow();
     addEventListener("online", now);
+    addEventListener("offline", now);
     document.addEventListener("visibilitychange", now);
+    setInterval(() => performance.now() - this.#heard > QUIET && this.#ask(), QUIET / 4);
   }
 
   get isOpen() {
@@ -75,9 +82,29 @@ export class Connection {
     }
   }
 
-  /** Do not wait for the next try. */
+  /** Do not wait for the next try; and a device that slept may hold a connection that is long dead. */
   tryNow() {
     if (this.#failures) this.start();
+    else this.#ask();
+  }
+
+  /** Whether anybody is there: a line that went dead is not told of by itself. */
+  #ask() {
+    if (!this.isOpen || this.#asked !== undefined) return;
+    const socket = this.#socket;
+    this.#asked = setTimeout(() => {
+      this.#asked = undefined;
+      if (socket === this.#socket) this.#leave();
+    }, PATIENCE);
+    this.call("get_http_server_status").catch(() => {});
+  }
+
+  /** Give up a connection without waiting for its end. */
+  #leave() {
+    const socket = this.#socket;
+    if (socket) socket.onclose = socket.onmessage = null;
+    socket?.close();
+    this.#closed();
   }
 
   /**
@@ -111,7 +138,7 @@ export class Connection {
     const token = knownToken();
     /** @type {HeadersInit} */
     const headers = token ? { Authorization: `Bearer ${token}` } : {};
-    const response = await fetch("/api/init", { headers, cache: "no-store" });
+    const response = await fetch("/api/init", { headers, cache: "no-store", signal: AbortSignal.timeout(UNTIL_OPEN) });
     if (response.status === 401 || response.status === 403) {
       const told = await response.json().catch(() => ({}));
       throw new Refused(token ? (told.error ?? "This token is not accepted.") : "");
@@ -132,10 +159,12 @@ export class Connection {
     this.#socket = socket;
     socket.onmessage = (message) => this.#take(JSON.parse(message.data));
     socket.onclose = () => this.#closed();
+    setTimeout(() => socket === this.#socket && socket.readyState === WebSocket.CONNECTING && this.#leave(), UNTIL_OPEN);
   }
 
   #closed() {
     this.#trying = false;
+    this.#socket = null;
     for (const call of this.#calls.values()) {
       call.reject(new Error("The connection was lost before the answer came. Look before you try again."));
     }
@@ -155,6 +184,9 @@ export class Connection {
 
   /** @param {any} frame */
   #take(frame) {
+    this.#heard = performance.now();
+    clearTimeout(this.#asked);
+    this.#asked = undefined;
     if (frame.type === "response" || frame.type === "error") {
       const call = this.#calls.get(frame.id);
       this.#calls.delete(frame.id);
@@ -186,7 +218,7 @@ export class Connection {
     this.#run = "";
     this.#failures = 0;
     const socket = this.#socket;
-    if (socket) socket.onclose = null;
+    if (socket) socket.onclose = socket.onmessage = null;
     socket?.close();
     this.#socket = null;
     this.#trying = false;
