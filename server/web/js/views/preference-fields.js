@@ -53,7 +53,7 @@ function switchField(change) {
 function choiceField(row, change) {
   const control = make("select");
   const show = (/** @type {any} */ value) => fillChoices(control, row, value);
-  let shown = /** @type {any} */ (row.default);
+  let shown = /** @type {any} */ (null);
   control.onchange = async () => {
     if (!(await change(control.value === NOTHING ? null : control.value))) show(shown);
   };
@@ -152,7 +152,7 @@ function entriesField(row, change) {
   const isText = !row.choices.length && row.key === "magic_prompts";
   const entries = Object.keys(row.default).map((name) => {
     const take = (/** @type {any} */ value) => change({ [name]: value });
-    const field = isText ? textField(make("textarea", { rows: 2, placeholder: "the built-in text" }), OPTIONAL, take) : choiceField({ ...row, default: row.default[name] }, take);
+    const field = isText ? textField(make("textarea", { rows: 2, placeholder: "the built-in text" }), OPTIONAL, take) : choiceField(row, take);
     field.control.ariaLabel = name;
     const back = button("Default", () => take(row.default[name]), ".quiet", { "aria-label": `${name}: back to the default` });
     return { name, field, back, element: make("div.entry", make("span", name), field.element, back) };

@@ -24,11 +24,11 @@ export function profilesField(row, change) {
     list.replaceChildren(...shown.map((profile) => profileForm(profile, { take: (wanted) => put(profile, wanted), remove: () => remove(profile) })));
   };
   /** @param {Profile} profile @param {Profile} wanted */
-  const put = (profile, wanted) => change(shown.map((each) => (each === profile ? wanted : each)));
+  const put = (profile, wanted) => change(shown.map((each) => (each.name === profile.name ? wanted : each)));
   /** @param {Profile} profile */
   const remove = async (profile) => {
     const told = `Remove “${profile.name}” with its settings? They cannot be brought back.`;
-    if (await confirm("Remove the profile", told, "Remove", { danger: true })) await change(shown.filter((each) => each !== profile));
+    if (await confirm("Remove the profile", told, "Remove", { danger: true })) await change(shown.filter((each) => each.name !== profile.name));
   };
   const add = () => {
     const form = profileForm(null, { take: (wanted) => change([...shown, wanted]), remove: () => form.remove() });

@@ -42,6 +42,7 @@ export function preferencesView(app, route) {
   const element = make("div.page", words, told, here, list);
   /** @type {RowElement[]} */
   let rows = [];
+  let profiles = "";
 
   const find = () => {
     const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -61,12 +62,25 @@ export function preferencesView(app, route) {
     /** @type {Row[] | undefined} */
     const found = await app.run("list_preferences");
     if (!found) return;
+    profiles = namesOf(app.state.preferences.custom_cli_profiles);
+    if (rows.length) {
+      // Rows that are there stay, with what is being written in them.
+      rows.forEach((row, index) => row.renew(found[index]));
+      return;
+    }
     rows = found.map((row) => new RowElement(app, row));
     const groups = [...new Set(found.map((row) => row.group))];
     list.replaceChildren(
       ...groups.map((group) => make("section", make("h2", group), rows.filter(({ row }) => row.group === group).map((row) => row.element))),
     );
     find();
+  };
+  // Events say nothing of secrets, not even that there is one now; profiles are such, and can be chosen by name.
+  const readSecrets = async () => {
+    Object.assign(app.state.preferences, await app.connection.call("get_preferences").catch(() => ({})));
+    if (namesOf(app.state.preferences.custom_cli_profiles) !== profiles) await read();
+    for (const row of rows) row.show();
+    tellCount();
   };
   const findAnew = () => {
     history.replaceState(null, "", hashOf("preferences", "", words.value ? { q: words.value } : {}));
@@ -88,11 +102,14 @@ export function preferencesView(app, route) {
       for (const row of rows) row.show();
       tellCount();
     },
-    event: (name, body) => name === "preferences:updated" && "custom_cli_profiles" in body.changes && read(),
+    event: (name) => name === "preferences:updated" && readSecrets(),
     close: unwatch,
     focus: () => matchMedia("(pointer: fine)").matches && words.focus(),
   };
 }
+
+/** @param {{ name: string }[]} profiles */
+const namesOf = (profiles) => profiles.map((profile) => profile.name).join("\n");
 
 /** One preference: what it is, what it does, its value, and what was wrong with a new one. */
 class RowElement {
@@ -128,6 +145,12 @@ class RowElement {
     return JSON.stringify(this.value) !== JSON.stringify(this.row.default);
   }
 
+  /** Something else can be chosen now. @param {Row} row */
+  renew(row) {
+    Object.assign(this.row, row);
+    this.show();
+  }
+
   show() {
     this.field.show(this.value);
     this.mark.hidden = this.back.hidden = !this.isChanged();
@@ -155,15 +178,22 @@ class RowElement {
     }
     try {
       const now = await this.app.connection.call("update_preferences", { changes: { [key]: value } });
-      if (key === "http_server_token" && value) keepToken(value, Boolean(localStorage.getItem("spinney-token")));
+      this.#stay(value);
       this.app.state.preferences[key] = now[key];
       this.field.show(now[key], { anew: true });
       this.show();
       return true;
     } catch (error) {
+      // A new token ends this connection, at times before the answer came.
+      if (!this.app.connection.isOpen) this.#stay(value);
       this.problem.textContent = /** @type {Error} */ (error).message;
       return false;
     }
+  }
+
+  /** Stay signed in, where it is the token that has changed. @param {any} value */
+  #stay(value) {
+    if (this.row.key === "http_server_token" && value) keepToken(value, Boolean(localStorage.getItem("spinney-token")));
   }
 
   async #reset() {

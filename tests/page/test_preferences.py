@@ -1,0 +1,209 @@
+"""Every preference in the browser: found, changed in its row, followed, refused with the reason."""
+
+import json
+from typing import Any
+
+from playwright.async_api import Locator, Page, expect
+
+from model.preferences_fields import preference_fields
+from tests.contract.conftest import payload_of
+from tests.page.conftest import OpenPage
+from tests.server.conftest import Socket
+
+
+def row(page: Page, key: str) -> Locator:
+    return page.locator(f'[data-key="{key}"]')
+
+
+async def preferences_of(other: Socket) -> Any:
+    return await other.call("get_preferences")
+
+
+async def opened(open_page: OpenPage, query: str = "") -> Page:
+    page = await open_page(f"/preferences{query}")
+    await expect(page.locator(".preference").first).to_be_attached()
+    return page
+
+
+async def test_all_are_there_in_their_groups_with_what_they_do(open_page: OpenPage) -> None:
+    page = await opened(open_page)
+    fields = preference_fields()
+    keys = await page.locator(".preference").evaluate_all("all => all.map(e => e.dataset.key)")
+    assert keys == list(fields)
+    groups = await page.locator(".preferences h2").all_inner_texts()
+    assert groups == list(dict.fromkeys(field.group for field in fields.values()))
+    for field in fields.values():
+        await expect(row(page, field.key)).to_contain_text(field.help)
+        assert (
+            await row(page, field.key)
+            .locator(".choices :is(input, select, textarea, summary, form, button)")
+            .count()
+        )
+
+
+async def test_they_are_found_by_key_group_help_and_value(open_page: OpenPage) -> None:
+    page = await opened(open_page, "?q=waiting sound")
+    visible = page.locator(".preference:visible")
+    await expect(visible).to_have_count(1)
+    find = page.get_by_label("Find a preference")
+    await find.fill("haiku branch")
+    await expect(visible).to_have_attribute("data-key", "branch_naming_model")
+    assert "q=haiku" in page.url
+    await find.fill("nothing has this")
+    await expect(page.get_by_text("No preference has these words.")).to_be_visible()
+    await find.press("Escape")
+    await expect(visible).to_have_count(len(preference_fields()))
+
+
+async def test_each_kind_is_changed_in_its_row_for_everybody(
+    open_page: OpenPage, other: Socket
+) -> None:
+    page = await opened(open_page)
+    second = await opened(open_page)
+    await row(page, "auto_branch_naming").get_by_role("checkbox").uncheck()
+    await row(page, "editor").get_by_role("combobox").select_option("vscode")
+    await row(page, "agent_limit").get_by_role("spinbutton").fill("7")
+    await row(page, "agent_limit").get_by_role("spinbutton").press("Enter")
+    await row(page, "ai_language").get_by_role("textbox").fill("Français")
+    await row(page, "ai_language").get_by_role("textbox").press("Enter")
+    await row(page, "build_model").get_by_role("textbox").fill("model_3")
+    await row(page, "build_model").get_by_role("textbox").press("Tab")
+    await row(page, "default_enabled_mcp_servers").get_by_role("textbox").fill(" one\n\ntwo ")
+    await row(page, "default_enabled_mcp_servers").get_by_role("textbox").blur()
+    await expect(row(second, "auto_branch_naming").get_by_role("checkbox")).not_to_be_checked()
+    await expect(row(second, "editor").get_by_role("combobox")).to_have_value("vscode")
+    await expect(row(second, "agent_limit").get_by_role("spinbutton")).to_have_value("7")
+    await expect(row(second, "ai_language").get_by_role("textbox")).to_have_value("Français")
+    await expect(row(second, "build_model").get_by_role("textbox")).to_have_value("model_3")
+    servers = row(second, "default_enabled_mcp_servers").get_by_role("textbox")
+    await expect(servers).to_have_value("one\ntwo")
+    now = await preferences_of(other)
+    assert now["default_enabled_mcp_servers"] == ["one", "two"]
+    back = row(second, "editor").get_by_role("button", name="back to the default")
+    await back.click()
+    await expect(row(page, "editor").get_by_role("combobox")).to_have_value("zed")
+    await expect(back).to_be_hidden()
+
+
+async def test_what_is_refused_is_told_at_the_row_and_can_be_mended(
+    open_page: OpenPage, other: Socket
+) -> None:
+    page = await opened(open_page)
+    size = row(page, "ui_font_size")
+    await size.get_by_role("spinbutton").fill("99")
+    await size.get_by_role("spinbutton").press("Enter")
+    await expect(size.get_by_role("alert")).to_have_text(
+        "Invalid preference 'ui_font_size': must be a number from 12 to 24"
+    )
+    await expect(size.get_by_role("spinbutton")).to_have_value("99")
+    await other.call("update_preferences", changes={"theme": "light"})
+    await expect(row(page, "theme").get_by_role("combobox")).to_have_value("light")
+    await expect(size.get_by_role("spinbutton")).to_have_value("99")  # nothing typed is lost
+    await size.get_by_role("spinbutton").fill("18")
+    await size.get_by_role("spinbutton").press("Enter")
+    await expect(size.get_by_role("alert")).to_be_empty()
+    await expect(size.locator(".changed")).to_be_visible()
+    assert (await preferences_of(other))["ui_font_size"] == 18
+
+
+async def test_a_secret_is_replaced_and_taken_away_but_never_shown(
+    open_page: OpenPage, other: Socket
+) -> None:
+    page = await opened(open_page)
+    key = row(page, "tracker_api_key")
+    box = key.locator("input")
+    await expect(box).to_have_attribute("type", "password")
+    await box.fill("hunter2-hunter2")
+    await box.press("Enter")
+    await expect(box).to_have_attribute("placeholder", "hidden; a new one replaces it")
+    await expect(box).to_have_value("")
+    assert "hunter2" not in await page.content()
+    await key.get_by_role("button", name="back to the default").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Reset").click()
+    await expect(box).to_have_attribute("placeholder", "not set")
+    assert (await preferences_of(other))["tracker_api_key"] is None
+
+
+async def test_prompts_have_texts_and_models_of_their_own(
+    open_page: OpenPage, other: Socket
+) -> None:
+    page = await opened(open_page, "?q=magic_prompt")
+    texts, models = row(page, "magic_prompts"), row(page, "magic_prompt_models")
+    await texts.locator("summary").click()
+    box = texts.get_by_role("textbox", name="commit_message", exact=True)
+    await box.fill("In one line.\nNo more.")
+    await box.blur()
+    await expect(texts.locator("summary")).to_have_text("1 of your own")
+    await models.locator("summary").click()
+    choice = models.get_by_role("combobox", name="code_review_model")
+    await choice.select_option("model_5")
+    await expect(models.locator("summary")).to_have_text("1 of your own")
+    now = await preferences_of(other)
+    assert now["magic_prompts"]["commit_message"] == "In one line.\nNo more."
+    assert now["magic_prompts"]["code_review"] is None
+    assert now["magic_prompt_models"]["code_review_model"] == "model_5"
+    await texts.get_by_role("button", name="commit_message: back to the default").click()
+    await expect(texts.locator("summary")).to_have_text("all as built in")
+
+
+async def test_keys_are_written_as_json_and_what_is_none_is_told(
+    open_page: OpenPage, other: Socket
+) -> None:
+    page = await opened(open_page, "?q=keybindings")
+    keys = row(page, "keybindings")
+    box = keys.get_by_role("textbox")
+    await box.fill('{"search": "ctrl+f"')
+    await box.blur()
+    await expect(keys.get_by_role("alert").first).to_contain_text("This is no JSON yet")
+    await box.fill('{"search": 1}')
+    await box.blur()
+    await expect(keys).to_contain_text("must be an object of texts")
+    await box.fill('{"search": "ctrl+y"}')
+    await box.blur()
+    changes = (await payload_of(other, "preferences:updated"))["changes"]
+    assert changes == {"keybindings": {"search": "ctrl+y"}}
+
+
+async def test_a_profile_is_made_changed_chosen_and_removed_with_its_settings_unseen(
+    open_page: OpenPage, other: Socket
+) -> None:
+    page = await opened(open_page, "?q=profile")
+    profiles = row(page, "custom_cli_profiles")
+    await profiles.get_by_role("button", name="Add a profile").click()
+    await profiles.get_by_label("Name").fill("Work")
+    settings = profiles.get_by_label("Settings, as JSON")
+    await settings.fill("no JSON")
+    await profiles.get_by_role("button", name="Take it").click()
+    await expect(profiles).to_contain_text("must be the text of a JSON object")
+    await settings.fill(json.dumps({"env": {"KEY": "hunter2"}}))
+    await profiles.get_by_role("button", name="Take it").click()
+    await expect(profiles.locator("summary")).to_have_text("Work")
+    assert "hunter2" not in await page.content()
+    provider = row(page, "default_provider").get_by_role("combobox")
+    await provider.select_option("Work")
+    await expect(row(page, "default_provider").locator(".changed")).to_be_visible()
+    await profiles.locator("summary").click()
+    await profiles.get_by_label("File that holds them").fill("/etc/work.json")
+    await profiles.get_by_role("button", name="Take it").click()
+    await expect(profiles.locator("details[open]")).to_have_count(0)
+    [made] = (await preferences_of(other))["custom_cli_profiles"]
+    assert (made["name"], made["file_path"]) == ("Work", "/etc/work.json")
+    await profiles.locator("summary").click()
+    await profiles.get_by_role("button", name="Remove").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    await expect(profiles.locator("summary")).to_have_count(0)
+    assert (await preferences_of(other))["custom_cli_profiles"] == []
+
+
+async def test_a_new_token_keeps_this_page_signed_in(open_page: OpenPage) -> None:
+    page = await opened(open_page, "?q=http_server_token")
+    box = row(page, "http_server_token").locator("input")
+    await box.fill("a-token-of-my-own-12345")
+    await box.press("Enter")
+    await page.get_by_role("dialog").get_by_role("button", name="Change it").click()
+    await expect(page.locator("#link")).to_have_attribute("data-state", "open")
+    await page.reload()
+    await expect(page.locator("#link")).to_have_attribute("data-state", "open")
+    assert (
+        await page.evaluate("sessionStorage.getItem('spinney-token')") == "a-token-of-my-own-12345"
+    )
