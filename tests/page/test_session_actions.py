@@ -1,4 +1,4 @@
-"""What is done with a session beside talking: its name, its place, its end; and finding a message."""
+"""What is done with a session beside talking: name, place, end; and finding a message."""
 
 from typing import Any
 

@@ -17,6 +17,12 @@ export function shell(app) {
     menu.ariaExpanded = String(open);
   };
   menu.onclick = () => open(!drawer());
+  // As a link it would change the address, which names a place of the page.
+  const skip = /** @type {HTMLElement} */ (document.querySelector(".skip"));
+  skip.onclick = (event) => {
+    event.preventDefault();
+    the("room").focus();
+  };
   addEventListener("hashchange", () => open(false));
   // Not as `onclick`: one that gives `false` keeps every link and button in the room from acting.
   the("room").addEventListener("click", () => open(false));

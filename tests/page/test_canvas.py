@@ -1,0 +1,95 @@
+"""All sessions on one screen: by need, filtered, several at once."""
+
+from typing import Any
+
+import pytest_asyncio
+from playwright.async_api import Locator, Page, expect
+
+from tests.page.browser import Screen
+from tests.page.conftest import OpenPage
+from tests.page.person import Pointer
+from tests.server.conftest import Socket
+
+NAMES = ("apple", "pear", "plum")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def sessions(other: Socket, worktree: Any) -> list[Any]:
+    return [
+        await other.call("create_session", worktreeId=worktree["id"], name=name) for name in NAMES
+    ]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def canvas(open_page: OpenPage, sessions: list[Any], screen: Screen) -> Page:
+    page = await open_page("/canvas", screen=screen)
+    await expect(cells(page)).to_have_count(len(sessions))
+    return page
+
+
+def cells(page: Page) -> Locator:
+    return page.locator(".cells > li")
+
+
+async def press(page: Page, screen: Screen, control: Locator) -> None:
+    await Pointer(page, touch=screen.touch).press(control)
+
+
+async def mark(page: Page, screen: Screen, *names: str) -> None:
+    for name in names:
+        await press(page, screen, page.get_by_role("checkbox", name=f"Mark {name}"))
+
+
+async def test_those_that_need_a_person_stand_first_and_say_what_for(
+    canvas: Page, other: Socket, sessions: list[Any], screen: Screen
+) -> None:
+    asked = {"sessionId": sessions[0]["id"], "message": "/demo ask Red or green? | Red | Green"}
+    await other.call("send_chat_message", **asked)
+    first = cells(canvas).first
+    await expect(first).to_contain_text("apple")
+    await expect(first).to_contain_text("Red or green?")
+    await press(canvas, screen, first.locator("summary"))
+    await press(canvas, screen, first.get_by_role("button", name="Green", exact=True))
+    await press(canvas, screen, first.get_by_role("button", name="Answer", exact=True))
+    await expect(cells(canvas).filter(has_text="apple")).to_contain_text("You answered: Green")
+
+
+async def test_it_is_filtered_and_shown_as_a_list_or_a_grid(
+    canvas: Page, other: Socket, screen: Screen
+) -> None:
+    box = canvas.get_by_role("searchbox", name="Filter the sessions")
+    await box.fill("plum")
+    await expect(cells(canvas)).to_have_count(1)
+    await box.fill("nothing like it")
+    await expect(canvas.get_by_text("No session is called so.")).to_be_visible()
+    await box.fill("")
+    await press(canvas, screen, canvas.get_by_role("button", name="As a grid"))
+    await expect(canvas.locator(".cells.grid")).to_be_visible()
+    assert (await other.call("get_preferences"))["canvas_layout"] == "grid"
+    await press(canvas, screen, canvas.get_by_role("button", name="As a list"))
+    await expect(canvas.locator(".cells.grid")).to_have_count(0)
+
+
+async def test_several_are_written_to_stopped_and_archived_at_once(
+    canvas: Page, other: Socket, sessions: list[Any], screen: Screen
+) -> None:
+    def button(name: str) -> Locator:
+        return canvas.get_by_role("button", name=name, exact=True)
+
+    await mark(canvas, screen, "apple", "plum")
+    await expect(canvas.get_by_text("2 marked")).to_be_visible()
+    await press(canvas, screen, button("Message…"))
+    await canvas.get_by_role("textbox", name="Message to 2 sessions").fill(
+        "/demo stream 1000000 20"
+    )
+    await press(canvas, screen, button("Send"))
+    running = canvas.locator('.cells [data-mark="running"]')
+    await expect(running).to_have_count(2)
+    await press(canvas, screen, button("Stop"))
+    await expect(running).to_have_count(0)
+    await press(canvas, screen, button("Archive"))
+    await press(canvas, screen, canvas.get_by_role("dialog").get_by_role("button", name="Archive"))
+    await expect(cells(canvas)).to_have_count(1)
+    await expect(cells(canvas)).to_contain_text("pear")
+    left = await other.call("list_sessions", worktreeId=sessions[0]["worktree_id"])
+    assert [session["name"] for session in left] == ["pear"]

@@ -1,0 +1,114 @@
+"""What a person writes while the connection is gone is kept, and sent once when it is back."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest_asyncio
+from playwright.async_api import expect
+
+from tests.page.browser import Faults
+from tests.page.conftest import OpenPage
+from tests.page.line import Line, line_to
+from tests.page.person import Conversation, Pointer
+from tests.page.test_composer import texts
+from tests.program import Program, Serving
+from tests.server.conftest import Socket
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def line(served: Serving, faults: Faults) -> AsyncIterator[Line]:
+    """What stands between the page and Spinney. That it breaks is told in the console."""
+    faults.allow("WebSocket connection to", "net::ERR_")
+    async with line_to(served.base_url) as made:
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def at(open_page: OpenPage, line: Line, session: Any) -> Conversation:
+    """Somebody at the session, at the other end of the line, who was answered once."""
+    page = await open_page(f"/session/{session['id']}", base_url=line.base_url)
+    made = Conversation(Pointer(page))
+    await made.say("/demo say before")
+    await expect(made.answers.last).to_contain_text("before")
+    await made.idle()
+    return made
+
+
+async def test_a_message_written_offline_goes_once_when_the_connection_is_back(
+    at: Conversation, line: Line, other: Socket, session: Any
+) -> None:
+    await line.cut()
+    banner = at.page.locator("#offline")
+    await expect(banner).to_contain_text("Offline since")
+    await expect(at.answers.last).to_contain_text("before")
+    await at.say("/demo say first")
+    await at.say("/demo say second")
+    waiting = at.page.get_by_role("list", name="Messages that wait").get_by_role("listitem")
+    await expect(waiting).to_have_count(2)
+    await line.restore()
+    await expect(at.answers.filter(has_text="second")).to_have_count(1)
+    await expect(waiting).to_have_count(0)
+    await expect(banner).to_be_hidden()
+    expected = ["/demo say before", "/demo say first", "/demo say second"]
+    assert await texts(other, session) == expected
+
+
+async def test_a_message_whose_answer_was_lost_is_not_sent_twice(
+    at: Conversation, line: Line, other: Socket, session: Any
+) -> None:
+    line.cut_before = "message-queued"
+    await at.say("/demo say only once")
+    await expect(at.answers.filter(has_text="only once")).to_have_count(1)
+    await expect(at.page.get_by_role("list", name="Messages that wait")).to_be_empty()
+    assert await texts(other, session) == ["/demo say before", "/demo say only once"]
+
+
+async def test_it_is_kept_over_a_reload_and_a_restart_of_spinney(
+    at: Conversation, line: Line, served: Serving, program: Program, session: Any
+) -> None:
+    served.process.kill()
+    served.process.wait()
+    await expect(at.page.locator("#offline")).to_be_visible()
+    await at.say("/demo say after all")
+    with program.serving("--demo") as again:
+        line.target = again.base_url
+        await at.page.reload()
+        await expect(at.answers.filter(has_text="after all")).to_have_count(1)
+        told = program.call("get_messages", f"sessionId={session['id']}")["messages"]
+        said = [m["content"][0]["text"] for m in told if m["role"] == "user"]
+        assert said == ["/demo say before", "/demo say after all"]
+
+
+async def test_it_can_be_changed_and_removed_before_it_goes(
+    at: Conversation, line: Line, other: Socket, session: Any
+) -> None:
+    await line.cut()
+    await expect(at.page.locator("#offline")).to_be_visible()
+    await at.say("/demo say wrong")
+    await at.say("/demo say never")
+    waiting = at.page.get_by_role("list", name="Messages that wait").get_by_role("listitem")
+    await waiting.filter(has_text="never").get_by_role("button", name="Remove").click()
+    await waiting.filter(has_text="wrong").get_by_role("button", name="change").click()
+    await expect(waiting).to_have_count(0)
+    await expect(at.box).to_have_value("/demo say wrong")
+    await at.say("/demo say right")
+    await line.restore()
+    await expect(at.answers.filter(has_text="right")).to_have_count(1)
+    assert await texts(other, session) == ["/demo say before", "/demo say right"]
+
+
+async def test_an_approval_is_never_made_up_for(
+    at: Conversation, line: Line, other: Socket, session: Any
+) -> None:
+    await at.say("/demo plan write late.txt: x")
+    await expect(at.button("Build")).to_be_visible()
+    await line.cut()
+    await expect(at.page.locator("#offline")).to_be_visible()
+    await at.press("Build")
+    await expect(at.page.get_by_role("alert")).to_be_visible()
+    await line.restore()
+    await expect(at.page.locator("#link")).to_have_text("connected")
+    await at.say("/demo say and now")
+    await expect(at.answers.filter(has_text="and now")).to_have_count(1)
+    now = await other.call("get_session", sessionId=session["id"])
+    assert now["execution_mode"] == "plan"
