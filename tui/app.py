@@ -336,6 +336,13 @@ class SpinneyApp(App[None]):
         with self.suspend():
             self.leash.stop()
 
+    def action_command_palette(self) -> None:
+        """Show the palette; what it is made of is loaded now."""
+        from tui.screens.palette import Palette
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
+
     def exit(self, *given: Any, **named: Any) -> None:
         """End; what was written in the last moment is kept first, and what is on the screen."""
         try:
