@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from model.errors import SpinneyError
 from model.resources import Question, Request, Session
 from server.lite.frame import page
 from server.lite.html import Element, Node, fitting, make, size
@@ -31,16 +32,20 @@ def request_card(visit: Visit, session: Session) -> Node:
 
 
 def plan_page(visit: Visit, session: Session) -> str:
-    """A plan to be changed before it is carried out; this page is as long as the plan."""
+    """A plan to be changed before it is carried out; this page is as long as the plan.
+
+    Raises `SpinneyError` where no plan waits any more.
+    """
     request = session.request
-    plan = request.plan if request is not None else ""
     typed = visit.typed
-    text = typed.get("plan") if "plan" in typed else plan
+    if "plan" not in typed and (request is None or request.kind != "plan"):
+        raise SpinneyError("No plan waits for an answer here any more.", "not_found")
+    text = typed.get("plan") if request is None or "plan" in typed else request.plan
     form = visit.form(
         f"/lite/sessions/{session.id}/approve",
         hidden("request_id", typed.get("request_id") or (request.id if request else "")),
         make("label", "The plan, as it should be carried out", for_="plan"),
-        make("textarea", text, name="plan", id="plan", rows=16),
+        make("textarea", text, name="plan", id="plan", rows=16, cols=60),
         make("p", *_approvals(), class_="choices"),
     )
     return page(visit, "Edit the plan", _back(session), form)
@@ -166,7 +171,7 @@ def _permission(visit: Visit, session: Session, request: Request) -> list[Node]:
     return [
         make("h2", f"May it use {short(request.tool_name, 60) or 'a tool'}?"),
         make("p", fitting(request.description, _SHOWN)) if request.description else None,
-        make("pre", shown),
+        make("pre", shown, tabindex=0),
         None if whole else make("p", "Not all of it is shown. ", all_of_it, class_="bad"),
         allow,
         deny,

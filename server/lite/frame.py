@@ -22,6 +22,7 @@ def page(visit: Visit, title: str, *content: Node, renewed: str = "") -> str:
     bar = make(
         "nav",
         link(f"{waiting} need you" if waiting else "Sessions", "/lite"),
+        " ",
         link("Worktrees", "/lite/worktrees"),
         aria_label="Spinney",
     )
@@ -32,7 +33,7 @@ def page(visit: Visit, title: str, *content: Node, renewed: str = "") -> str:
         _looks(visit),
         make("header", bar),
         make("main", _problem(visit.problem), make("h1", title), content),
-        make("footer", link("The page with JavaScript", "/"), leave),
+        make("footer", link("The page with JavaScript", "/"), " ", leave),
         renewed=renewed,
     )
 

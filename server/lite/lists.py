@@ -138,7 +138,7 @@ def _new_session(visit: Visit, worktree: Worktree) -> Element:
         f"/lite/worktrees/{worktree.id}/sessions",
         hidden("once", secrets.token_hex(16)),
         make("label", "First message", for_="message"),
-        make("textarea", typed.get("message"), name="message", id="message", rows=4),
+        make("textarea", typed.get("message"), name="message", id="message", rows=4, cols=60),
         make("label", "Name", for_="name"),
         make("input", name="name", id="name", value=typed.get("name")),
         make("label", "Mode", for_="mode"),

@@ -90,7 +90,7 @@ def _paged(text: str, here: str, at: int) -> list[Node]:
     end = at + len(shown)
     first = link("From the beginning", here) if at else None
     further = link("Further on", f"{here}&at={end}") if end < len(text) else None
-    return [make("pre", shown or "(nothing)"), _links(first, further)]
+    return [make("pre", shown or "(nothing)", tabindex=0), _links(first, further)]
 
 
 async def _output(visit: Visit, session_id: str, tool_use_id: str, here: str) -> list[Node]:
@@ -104,7 +104,11 @@ async def _output(visit: Visit, session_id: str, tool_use_id: str, here: str) ->
     if given.next_offset is not None:
         further = link("Further on", f"{here}{given.next_offset}")
     place = f"{at:,} to {at + len(given.content.encode()):,} of {given.size:,} bytes"
-    return [make("p", place), make("pre", given.content or "(nothing)"), _links(first, further)]
+    return [
+        make("p", place),
+        make("pre", given.content or "(nothing)", tabindex=0),
+        _links(first, further),
+    ]
 
 
 def _links(*links: Element | None) -> Element | None:

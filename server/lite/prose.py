@@ -61,7 +61,7 @@ def _element(block: Block) -> Element:
         case Heading(level, spans):
             return make(f"h{min(6, level + 2)}", _spans(spans))
         case CodeBlock(_, code):
-            return make("pre", make("code", "\n".join(map(_plain, code))))
+            return make("pre", make("code", "\n".join(map(_plain, code))), tabindex=0)
         case ListBlock():
             items = [make("li", map(_element, item)) for item in block.items]
             start = block.start if block.ordered and block.start != 1 else None

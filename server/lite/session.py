@@ -120,7 +120,7 @@ def _message_box(visit: Visit, session: Session) -> Element:
         f"/lite/sessions/{session.id}/messages",
         hidden("once", secrets.token_hex(16)),
         make("label", "Message", for_="message"),
-        make("textarea", visit.typed.get("message"), name="message", id="message", rows=4),
+        make("textarea", visit.typed.get("message"), name="message", id="message", rows=4, cols=60),
         button("Queue" if session.status == "running" else "Send", class_="primary"),
     )
 

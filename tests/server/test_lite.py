@@ -226,6 +226,16 @@ async def test_a_plan_that_was_replaced_is_refused_and_the_edits_stay(
     assert seen.page.form("approve").fields["plan"] == "my <own>"
 
 
+async def test_a_plan_that_was_carried_out_cannot_be_edited(
+    browser: Browser, waiting: Waiting
+) -> None:
+    page = await waiting(base.PlanProposed("plan-1", "1. Look"))
+    edit = page.links()["Edit first"]
+    await browser.done(page, "approve", mode="build")
+    seen = await browser.ask("GET", edit)
+    assert (seen.status, "No plan waits" in seen.page.text) == (404, True)
+
+
 async def test_a_plan_is_discussed_in_the_message_box(
     browser: Browser, waiting: Waiting, agent: Callable[[], FakeAgent]
 ) -> None:

@@ -120,7 +120,7 @@ async def test_an_answer_is_shown_as_its_markdown_says(talk: Talk, workspace: Wo
         "<h3>Title</h3>",
         "<b>bold</b> <code>code</code>",
         '<a href="https://x.test/?a&amp;b" rel="noopener noreferrer">here</a>',
-        "<pre>\n<code>x = 1</code></pre>",
+        '<pre tabindex="0">\n<code>x = 1</code></pre>',
     ):
         assert part in page.source
 
@@ -171,7 +171,9 @@ async def all_of(browser: Browser, page: Read) -> str:
     text = ""
     while True:
         assert len(page.source) < MOST
-        text += html.unescape(page.source.partition("<pre>\n")[2].partition("</pre>")[0])
+        text += html.unescape(
+            page.source.partition('<pre tabindex="0">\n')[2].partition("</pre>")[0]
+        )
         if "Further on" not in page.links():
             return text
         page = await browser.see(page.links()["Further on"])
