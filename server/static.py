@@ -127,12 +127,27 @@ def _answer(request: web.Request, file: _File, caching: str) -> web.Response:
     if file.packed is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
         body = file.packed
         headers["Content-Encoding"] = "gzip"
+    status = 200
+    if file.packed is None and (part := _asked_part(request, len(body))) is not None:
+        headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{len(body)}"
+        body, status = body[part.start : part.stop], 206
     text = file.content_type.startswith("text/")
     response = web.Response(
         body=body,
+        status=status,
         content_type=file.content_type,
         charset="utf-8" if text else None,
         headers=headers,
     )
     response.etag = file.etag
     return response
+
+
+def _asked_part(request: web.Request, length: int) -> range | None:
+    """The bytes that are asked for, if not all: Safari plays no sound but in parts."""
+    try:
+        asked = request.http_range
+    except ValueError:
+        return None
+    part = range(*asked.indices(length))
+    return part if "Range" in request.headers and part else None

@@ -16,6 +16,7 @@ worker.addEventListener("fetch", (/** @type {any} */ event) => {
   const { request } = event;
   const address = new URL(request.url);
   if (request.method !== "GET" || address.origin !== location.origin) return;
+  if (request.headers.has("range")) return; // sounds, which are asked for in parts
   if (request.mode === "navigate") event.respondWith(fetch(request).catch(() => kept("/")));
   else if (address.pathname === "/theme.css") event.respondWith(theme(request));
   else if (address.pathname.startsWith(OWN)) event.respondWith(ownFile(request));

@@ -89,6 +89,29 @@ async def test_who_takes_nothing_compressed_gets_the_file_as_it_is(
     assert await response.read() == (WEB / "js" / "main.js").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("asked", "start", "end"),
+    [("bytes=0-1", 0, 2), ("bytes=6000-", 6000, 6218), ("bytes=-8", 6210, 6218)],
+)
+async def test_a_sound_is_given_in_parts(
+    server: Server, http: aiohttp.ClientSession, asked: str, start: int, end: int
+) -> None:
+    address = of_this_version(server, "/sounds/pop.wav")
+    response = await http.get(address, headers={"Range": asked})
+    assert response.status == 206
+    assert response.headers["Content-Range"] == f"bytes {start}-{end - 1}/6218"
+    assert await response.read() == (WEB / "sounds" / "pop.wav").read_bytes()[start:end]
+
+
+@pytest.mark.parametrize("asked", ["bytes=9000-", "bytes=x", "lines=1-2"])
+async def test_a_part_that_there_is_not_is_the_whole(
+    server: Server, http: aiohttp.ClientSession, asked: str
+) -> None:
+    address = of_this_version(server, "/sounds/pop.wav")
+    response = await http.get(address, headers={"Range": asked})
+    assert (response.status, len(await response.read())) == (200, 6218)
+
+
 async def test_a_file_of_another_version_is_a_404(
     server: Server, http: aiohttp.ClientSession
 ) -> None:

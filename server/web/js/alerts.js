@@ -13,6 +13,7 @@ import { hashOf } from "./router.js";
 const TOLD = "spinney-told"; // what any tab told last, and when
 const NOTIFIES = "spinney-notifies";
 const PAUSE = 1000; // ms between two alerts at least
+const LATE = 10000; // ms within which every tab has heard the same
 const PAGE = new URL(import.meta.url).pathname.replace(/\/js\/\w+\.js$/, "");
 const BUZZ = { waiting: [80, 60, 80], review: [60] };
 
@@ -90,20 +91,33 @@ function turn() {
 }
 
 /**
- * Whether no tab told this yet, nor anything else a moment ago. @param {string} news
+ * Whether this tab is the one to tell it: no other did, and none told something else a moment ago.
+ * @param {string} news
  * @param {{ isSeen: boolean }} how where it is seen nobody tells it, and that is no moment for others either
  */
 async function isFirst(news, { isSeen }) {
-  const take = () => {
-    const [told, at] = JSON.parse(localStorage.getItem(TOLD) ?? "[[], 0]");
-    const now = Date.now();
-    const isQuiet = isSeen || now - at >= PAUSE || now < at;
-    if (told.includes(news) || !isQuiet) return false;
-    localStorage.setItem(TOLD, JSON.stringify([[...told.slice(-9), news], isSeen ? at : now]));
-    return !isSeen;
-  };
-  // Without encryption there are no locks; two tabs then speak at once where they ask in the same moment.
-  return navigator.locks ? navigator.locks.request(TOLD, take) : take();
+  if (!navigator.locks) return isFirstByStorage(news, isSeen);
+  return (await hold(`spinney-told ${news}`, LATE)) && !isSeen && hold("spinney-alert", PAUSE);
+}
+
+/** Take a lock that no other tab has, for so many ms. @param {string} name @param {number} time @returns {Promise<boolean>} */
+function hold(name, time) {
+  return new Promise((resolve) => {
+    navigator.locks.request(name, { ifAvailable: true }, (lock) => {
+      resolve(lock !== null);
+      return lock && new Promise((done) => setTimeout(done, time));
+    });
+  });
+}
+
+/** Without encryption there are no locks; two tabs that ask in the same moment then both tell. @param {string} news @param {boolean} isSeen */
+function isFirstByStorage(news, isSeen) {
+  const [told, at] = JSON.parse(localStorage.getItem(TOLD) ?? "[[], 0]");
+  const now = Date.now();
+  const isQuiet = isSeen || now - at >= PAUSE || now < at;
+  if (told.includes(news) || !isQuiet) return false;
+  localStorage.setItem(TOLD, JSON.stringify([[...told.slice(-9), news], isSeen ? at : now]));
+  return !isSeen;
 }
 
 /** Play a sound of the preferences now. @param {string} sound */
