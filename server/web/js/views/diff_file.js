@@ -96,8 +96,11 @@ export class DiffFile {
       await this.load();
       return;
     }
+    const from = this.rows.length;
+    const next = this.drawn.length;
     this.rows.push(...page.rows);
-    this.draw();
+    this.#append(from);
+    this.drawn[next]?.focus({ preventScroll: true });
   }
 
   /** @param {number} offset @param {number} limit @returns {Promise<any>} */
@@ -122,24 +125,35 @@ export class DiffFile {
   draw() {
     const { isSplit } = this.view.look;
     keptFocus(this, () => {
-      this.drawnRows = [...this.rows];
-      const { parts, drawn, cells } = drawRows(this.rows, { split: isSplit, hunk: (row) => this.#hunkButtons(row) });
-      this.drawn = drawn;
-      this.cells = cells;
+      this.drawn = [];
+      this.cells = [];
       this.#cards.clear();
-      for (const element of drawn) element.tabIndex = -1;
-      if (drawn[0]) drawn[0].tabIndex = 0;
-      const digits = Math.max(3, ...this.rows.slice(-200).map((row) => String(row.new ?? row.old ?? 0).length));
-      this.grid.style.setProperty("--digits", String(digits));
-      this.grid.style.setProperty("--longest", String(longest(this.rows)));
       this.grid.classList.toggle("split", isSplit);
-      this.grid.replaceChildren(...parts);
-      this.grid.hidden = !parts.length;
-      this.#fold();
-      this.#drawFoot();
-      this.drawComments();
-      this.view.marks.draw(this);
+      this.grid.replaceChildren();
+      this.#append(0);
+      if (this.drawn[0]) this.drawn[0].tabIndex = 0;
+      this.grid.hidden = !this.drawn.length;
     });
+  }
+
+  /** Draw the rows from this one on below those that are there. @param {number} from */
+  #append(from) {
+    const { isSplit: split } = this.view.look;
+    const { parts, drawn, cells } = drawRows(this.rows, { split, from, hunk: (row) => this.#hunkButtons(row) });
+    this.drawnRows = [...this.rows];
+    for (const element of drawn) {
+      element.tabIndex = -1;
+      this.drawn.push(element);
+    }
+    cells.forEach((cell, at) => (this.cells[at] = cell));
+    const numbers = this.rows.slice(-200).map((row) => String(row.new ?? row.old ?? 0).length);
+    this.grid.style.setProperty("--digits", String(Math.max(3, ...numbers)));
+    this.grid.style.setProperty("--longest", String(longest(this.rows)));
+    this.grid.append(...parts);
+    this.#fold();
+    this.#drawFoot();
+    this.drawComments();
+    this.view.marks.draw(this);
   }
 
   #drawFoot() {
@@ -239,5 +253,5 @@ export class DiffFile {
 
 /** Columns of the longest line, about: every line has a ground as wide. @param {Row[]} rows */
 function longest(rows) {
-  return Math.max(0, ...rows.map((row) => textOf(row).replaceAll("\t", "    ").length));
+  return rows.reduce((most, row) => Math.max(most, textOf(row).replaceAll("\t", "    ").length), 0);
 }

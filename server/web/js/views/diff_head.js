@@ -34,7 +34,7 @@ export function fileHead(owner) {
   fold.onclick = () => owner.choose(!owner.isOpen);
   const marks = make("span.file-marks");
   const actions = make("span.choices");
-  const element = make("header.file-head", make("h3", fold), marks, actions);
+  const element = make("header.file-head", make("h2", fold), marks, actions);
   let shown = "";
   return {
     element,

@@ -36,12 +36,13 @@ export function spoken(row) {
 
 /**
  * @param {Row[]} rows
- * @param {{ split: boolean, hunk: (row: Row) => HTMLElement[] }} how `hunk` makes the buttons of a heading
+ * @param {{ split: boolean, from?: number, hunk: (row: Row) => HTMLElement[] }} how `from`: the first row that is
+ *   drawn; `hunk` makes the buttons of a heading
  * @returns {{ parts: HTMLElement[], drawn: HTMLElement[], cells: HTMLElement[] }} `drawn`: the rows that stand below
  *   one another; `data-at` and `data-to` of each are the places of the rows in it. `cells`: by place, what shows it
  */
-export function drawRows(rows, { split, hunk }) {
-  const pairs = split ? pairsOf(rows) : rows.map((_, at) => /** @type {Pair} */ ([at, at]));
+export function drawRows(rows, { split, from = 0, hunk }) {
+  const pairs = split ? pairsOf(rows, from) : rows.slice(from).map((_, n) => /** @type {Pair} */ ([from + n, from + n]));
   /** @type {HTMLElement[]} */
   const cells = [];
   const drawn = pairs.map((pair) => {
@@ -65,8 +66,8 @@ export function drawRows(rows, { split, hunk }) {
   return { parts, drawn, cells };
 }
 
-/** @param {Row[]} rows @returns {Pair[]} */
-export function pairsOf(rows) {
+/** @param {Row[]} rows @param {number} from @returns {Pair[]} */
+function pairsOf(rows, from) {
   /** @type {Pair[]} */ const pairs = [];
   /** @type {number[]} */ let removed = [];
   /** @type {number[]} */ let added = [];
@@ -75,7 +76,8 @@ export function pairsOf(rows) {
     removed = [];
     added = [];
   };
-  rows.forEach((row, at) => {
+  rows.slice(from).forEach((row, n) => {
+    const at = from + n;
     if (row.sign === "+") added.push(at);
     else if (row.sign === "-") {
       if (added.length) flush();

@@ -43,13 +43,14 @@ export async function commitForm(panel) {
   /** @type {HTMLFormElement} */
   const form = make(
     "form.fields.git-form",
-    make("h3", "Commit"),
+    make("p.form-title", "Commit"),
     hasChoice
       ? make("fieldset", make("legend.hint", "What goes in"), all.element, some.element)
       : make("p.hint", stageAll() ? `All changes: ${files(every.size)}` : `What is staged: ${files(staged.files.length)}`),
     message,
     make("div.choices", make("button.primary", "Commit"), button("Let the agent write", write), button("Close", () => form.remove())),
     told,
+    { "aria-label": "Commit" },
   );
   form.onsubmit = async (event) => {
     event.preventDefault();

@@ -34,13 +34,14 @@ export function pullRequestForm(panel) {
   /** @type {HTMLFormElement} */
   const form = make(
     "form.fields.git-form",
-    make("h3", "Pull request"),
+    make("p.form-title", "Pull request"),
     make("p.hint", `${worktree.branch} → ${base}`),
     make("label", "Title", title),
     make("label", "Description", body),
     make("label.check", isDraft, "as a draft"),
     make("div.choices", make("button.primary", "Push and open"), button("Close", () => form.remove())),
     told,
+    { "aria-label": "Pull request" },
   );
   form.oninput = () =>
     localStorage.setItem(key, JSON.stringify({ title: title.value, body: body.value, isDraft: isDraft.checked }));

@@ -1,0 +1,76 @@
+"""Changes that go on while somebody reads them and writes about them."""
+
+import json
+
+from playwright.async_api import Page, WebSocketRoute, expect
+
+from tests.page.conftest import OpenPage
+from tests.page.diff.tree import BOTH_ENDS, Tree, button, row, show, tell
+from tests.server.conftest import Socket
+
+ONE_PROGRAM = True
+
+
+async def test_what_is_read_and_written_stays_while_the_file_changes(
+    page: Page, two_hunks: Tree, other: Socket
+) -> None:
+    await show(page, two_hunks)
+    await row(page, "line twenty-eight").locator(".no").last.click()
+    await button(page, "Comment").click()
+    await page.keyboard.type("Why in wo")
+    await page.keyboard.press("ArrowLeft")
+    box = page.locator(".said textarea")
+    two_hunks.write("list.txt", "first of all\n" + BOTH_ENDS)
+    await tell(other, two_hunks)
+    await expect(row(page, "first of all")).to_be_attached()
+    await expect(box).to_be_focused()
+    await page.keyboard.type("rr")
+    await expect(box).to_have_value("Why in wrro")
+    await expect(page.get_by_role("group", name="Comment on list.txt:29").first).to_be_visible()
+
+
+async def test_a_line_stays_where_it_stands_when_lines_come_above_it(
+    page: Page, tree: Tree, other: Socket
+) -> None:
+    lines = [f"number {n}\n" for n in range(300)]
+    tree.write("numbers.txt", "".join(lines))
+    await show(page, tree)
+    line = row(page, "number 200")
+    await line.evaluate("(element) => element.scrollIntoView({ block: 'start' })")
+    await expect(line).to_be_in_viewport()
+    await line.evaluate("(element) => element.focus({ preventScroll: true })")
+    top = "(element) => Math.round(element.getBoundingClientRect().top)"
+    before = await line.evaluate(top)
+    tree.write("numbers.txt", "".join(["came first\n"] * 40 + lines))
+    await tell(other, tree)
+    await expect(row(page, "came first")).to_be_attached()
+    await expect(line).to_be_focused()
+    assert abs(await line.evaluate(top) - before) <= 2
+
+
+async def test_what_changed_since_it_was_shown_is_not_staged_but_drawn_anew(
+    open_page: OpenPage, two_hunks: Tree
+) -> None:
+    page = await open_page()
+    told = ("git:status-update", "message-block", "message-completed")
+
+    def quiet(route: WebSocketRoute) -> None:
+        """The page hears nothing of what happens."""
+        server = route.connect_to_server()
+        route.on_message(server.send)
+        server.on_message(
+            lambda frame: None if json.loads(frame).get("event") in told else route.send(frame)
+        )
+
+    await page.route_web_socket("**/ws?*", quiet)
+    await page.reload()
+    await show(page, two_hunks)
+    await expect(row(page, "line three")).to_be_visible()
+    two_hunks.write("list.txt", BOTH_ENDS.replace("line 1\n", "line one\n"))
+    await button(page, "Stage list.txt").click()
+    await expect(page.get_by_role("alert")).to_contain_text("has changed since it was shown")
+    await expect(row(page, "line one")).to_be_visible()
+    assert two_hunks.git("diff", "--cached") == ""
+    await button(page, "Stage list.txt").click()
+    await expect(page.get_by_text("Nothing is changed that is not staged.")).to_be_visible()
+    assert "+line one" in two_hunks.git("diff", "--cached")

@@ -1,0 +1,105 @@
+"""Commit, push, pull, conflicts and pull requests from the page."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.page.diff.tree import Tree, button, file, sent_to, show, tell
+from tests.page.person import Hands
+from tests.server.conftest import Socket
+
+ONE_PROGRAM = True
+
+
+async def test_changes_are_committed_and_pushed(
+    hands: Hands, two_hunks: Tree, other: Socket
+) -> None:
+    page, tree = hands.page, two_hunks
+    await show(page, tree)
+    await hands.press(button(page, "Stage list.txt"))
+    await expect(page.locator(".file")).to_have_count(0)
+    tree.write("later.txt", "1\n")
+    await tell(other, tree)
+    await expect(file(page, "later.txt")).to_be_visible()
+    await hands.press(button(page, "Commit"))
+    form = page.locator("form.git-form")
+    await expect(form.get_by_role("radio", name="What is staged: 1 file")).to_be_checked()
+    await hands.press(form.get_by_role("button", name="Commit", exact=True))
+    await expect(form.get_by_role("alert")).to_contain_text("Write what the commit does first")
+    await hands.write(form.get_by_role("textbox", name="Commit message"), "Count in words")
+    await page.reload()
+    await hands.press(button(page, "Commit"))
+    await expect(form.get_by_role("textbox")).to_have_value("Count in words")
+    await hands.press(form.get_by_role("button", name="Commit", exact=True))
+    await expect(page.get_by_text("Committed as ")).to_be_visible()
+    assert tree.git("log", "-1", "--format=%s").strip() == "Count in words"
+    assert tree.git("status", "--porcelain").strip() == "?? later.txt"
+    await hands.press(button(page, "Push"))
+    await expect(page.get_by_text("Pushed.")).to_be_visible()
+    branch = tree.git("branch", "--show-current").strip()
+    assert tree.git("rev-parse", "HEAD") == tree.git("rev-parse", f"origin/{branch}")
+
+
+async def test_a_commit_is_cancelled_where_it_was_begun(
+    page: Page, two_hunks: Tree, repository: Path
+) -> None:
+    hook = repository / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexec sleep 600\n")
+    hook.chmod(0o755)
+    await show(page, two_hunks)
+    await button(page, "Commit").click()
+    form = page.locator("form.git-form")
+    await form.get_by_role("textbox").fill("Never")
+    await form.get_by_role("button", name="Commit", exact=True).click()
+    await expect(form.get_by_role("status")).to_contain_text("Committing …")
+    await form.get_by_role("button", name="Cancel").click()
+    await expect(form.get_by_role("alert")).to_contain_text("cancel")
+    await expect(form.get_by_role("textbox")).to_have_value("Never")
+    assert "Never" not in two_hunks.git("log", "-1", "--format=%s")
+
+
+@pytest.mark.parametrize("place", ["diff", "worktree"])
+async def test_a_conflict_is_given_to_a_session_or_called_off(
+    place: str, page: Page, tree: Tree, repository: Path, session: Any, other: Socket
+) -> None:
+    tree.commit("README.md", "# Ours\n")
+    theirs = Tree("", repository)
+    theirs.commit("README.md", "# Theirs\n")
+    theirs.git("push", "--quiet", "origin", "HEAD")
+    await page.goto(f"/#/{place}/{tree.id}")
+    await page.get_by_role("button", name="Pull main").click()
+    stopped = page.get_by_role("group", name="What stopped in the middle")
+    await expect(stopped).to_contain_text("The merge stopped: 1 conflict")
+    await expect(stopped.get_by_role("link", name="README.md")).to_be_visible()
+    await expect(page.get_by_role("group", name="What git said")).to_contain_text("CONFLICT")
+    if place == "diff":
+        await expect(file(page, "README.md")).to_contain_text("conflict")
+        await expect(button(page, "Discard README.md")).to_have_count(0)
+    await button(page, "Let the session resolve it").click()
+    await expect(page.get_by_text("Sent to “Fix the parser”.")).to_be_visible()
+    assert (await sent_to(other, session))[0].endswith("Files:\n- README.md")
+    await button(stopped, "Abort the merge").click()
+    await button(page.get_by_role("dialog"), "Abort the merge").click()
+    await expect(stopped).to_be_hidden()
+    assert tree.read("README.md") == "# Ours\n"
+
+
+async def test_a_refused_pull_request_keeps_what_was_written(
+    page: Page, tree: Tree, repository: Path
+) -> None:
+    subprocess.run(["git", "remote", "remove", "origin"], cwd=repository, check=True)
+    await page.goto(f"/#/worktree/{tree.id}")
+    await button(page, "Pull request").click()
+    form = page.locator("form.git-form")
+    await form.get_by_role("textbox", name="Title").fill("Count in words")
+    await form.get_by_role("checkbox", name="as a draft").check()
+    await button(form, "Push and open").click()
+    await expect(form.get_by_role("alert")).to_contain_text("The repository has no remote.")
+    await page.reload()
+    await button(page, "Pull request").click()
+    await expect(form.get_by_role("textbox", name="Title")).to_have_value("Count in words")
+    await expect(form.get_by_role("checkbox", name="as a draft")).to_be_checked()

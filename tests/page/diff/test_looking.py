@@ -1,0 +1,97 @@
+"""What a worktree changes, in the page: each kind of change, however large."""
+
+from playwright.async_api import Page, expect
+
+from tests.page.browser import PHONE
+from tests.page.conftest import OpenPage
+from tests.page.diff.tree import Tree, button, file, row, show
+
+ONE_PROGRAM = True
+
+
+async def test_every_kind_of_change_says_what_happened(page: Page, tree: Tree) -> None:
+    tree.write("gone.txt", "1\n")
+    tree.write("old.py", "".join(f"a{n} = {n}\n" for n in range(20)))
+    tree.write("run.sh", "echo\n")
+    tree.write("picture", b"\0\1")
+    tree.commit("README.md", "# Orchard\n")
+    tree.write("picture", b"\0\2")
+    tree.write("new one.py", "def hello():\n    return 1\n")
+    (tree.root / "gone.txt").unlink()
+    (tree.root / "run.sh").chmod(0o755)
+    tree.git("mv", "old.py", "moved.py")
+    await show(page, tree)
+    await expect(file(page, "new one.py")).to_contain_text("new, not in git yet")
+    await expect(file(page, "new one.py")).to_contain_text("+2")
+    await expect(file(page, "gone.txt")).to_contain_text("deleted")
+    await expect(file(page, "gone.txt")).to_contain_text("−1")
+    await expect(file(page, "run.sh")).to_contain_text("mode 100644 → 100755")
+    await expect(file(page, "run.sh")).to_contain_text("The file can now be run.")
+    await expect(file(page, "picture")).to_contain_text("binary")
+    await expect(file(page, "picture")).to_contain_text("its content is not shown")
+    await expect(page.locator(".tok-storage", has_text="def")).to_be_visible()
+    await button(page, "Staged").click()
+    await expect(file(page, "moved.py")).to_contain_text("renamed from old.py")
+    await expect(file(page, "new one.py")).to_have_count(0)
+    await page.get_by_role("button", name="Against ").click()
+    await expect(file(page, "README.md")).to_contain_text("Counts apples.")
+    await expect(button(page, "Stage README.md")).to_have_count(0)
+
+
+async def test_old_and_new_stand_beside_each_other_where_there_is_room(
+    open_page: OpenPage, two_hunks: Tree
+) -> None:
+    wide, narrow = await open_page(), await open_page(screen=PHONE)
+    for page in (wide, narrow):
+        await show(page, two_hunks)
+    halves = row(wide, "line three").locator(".half")
+    await expect(halves).to_have_text(["3-line 3", "3+line three"])
+    await expect(row(wide, "line three").locator(".word")).to_have_text(["3", "three"])
+    await expect(row(narrow, "line three")).to_have_text("3+line three")
+    await button(wide, "Two columns").click()
+    await expect(row(wide, "line three")).to_have_text("3+line three")
+    await wide.reload()
+    await expect(button(wide, "Two columns")).to_have_attribute("aria-pressed", "false")
+    await expect(row(wide, "line three")).to_have_text("3+line three")
+
+
+async def test_a_long_line_scrolls_in_its_file_or_wraps(phone: Page, tree: Tree) -> None:
+    tree.write("long.txt", "word " * 200 + "end\n")
+    await show(phone, tree)
+    code = row(phone, "end").locator(".code")
+    line = await code.evaluate("(element) => element.getBoundingClientRect().height")
+    await expect(row(phone, "end")).to_be_visible()
+    assert await phone.locator(".diff-rows").evaluate(
+        "(grid) => grid.scrollWidth > grid.clientWidth"
+    )
+    await button(phone, "Wrap lines").tap()
+    await expect(phone.locator(".diff-view")).to_have_class("diff-view wrap")
+    assert await code.evaluate("(element) => element.getBoundingClientRect().height") > 3 * line
+    assert await phone.locator(".diff-rows").evaluate(
+        "(grid) => grid.scrollWidth === grid.clientWidth"
+    )
+
+
+async def test_a_large_file_is_closed_at_first_and_comes_in_parts(page: Page, tree: Tree) -> None:
+    tree.write("large.txt", "".join(f"number {n}\n" for n in range(2_400)))
+    await show(page, tree)
+    fold = button(file(page, "large.txt"), "large.txt")
+    await expect(fold).to_have_attribute("aria-expanded", "false")
+    await fold.click()
+    await expect(row(page, "number 998")).to_be_attached()
+    await button(page, "Show 1,000 more of 1,401 rows").click()
+    await button(page, "Show 401 more of 401 rows").click()
+    await expect(page.locator(".diff-row[data-at]")).to_have_count(2_401)
+    await expect(page.locator(".file-foot button")).to_have_count(0)
+    await fold.click()
+    await expect(page.locator(".file-body")).to_be_hidden()
+
+
+async def test_the_file_that_was_asked_for_is_found_on_whichever_side(
+    page: Page, two_hunks: Tree
+) -> None:
+    two_hunks.git("add", "list.txt")
+    two_hunks.write("a.txt", "1\n")
+    await show(page, two_hunks, "?file=list.txt")
+    await expect(button(page, "Staged")).to_have_attribute("aria-pressed", "true")
+    await expect(button(file(page, "list.txt"), "list.txt")).to_be_focused()

@@ -1,0 +1,68 @@
+"""Files and hunks are staged, discarded and brought back in the page."""
+
+from playwright.async_api import Page, expect
+
+from tests.page.diff.tree import BOTH_ENDS, Tree, button, file, row, show
+from tests.page.person import Hands
+
+ONE_PROGRAM = True
+
+
+async def test_hunks_and_files_are_staged_discarded_and_brought_back(
+    hands: Hands, two_hunks: Tree
+) -> None:
+    page, tree = hands.page, two_hunks
+    await show(page, tree)
+    last = page.locator(".diff-row.hunk").nth(1)
+    await hands.press(last.get_by_role("button", name="Stage"))
+    await expect(page.locator(".diff-row.hunk")).to_have_count(1)
+    assert "+line twenty-eight" in tree.git("diff", "--cached")
+    assert "+line three" not in tree.git("diff", "--cached")
+    await hands.press(button(page, "Discard list.txt"))
+    await expect(page.get_by_text("Nothing is changed that is not staged.")).to_be_visible()
+    assert "line 3\n" in tree.read("list.txt")
+    await hands.press(button(page, "Undo discard"))
+    await expect(row(page, "line three")).to_be_visible()
+    assert tree.read("list.txt") == BOTH_ENDS
+    await hands.press(button(page, "Stage all"))
+    await expect(page.locator(".file")).to_have_count(0)
+    await hands.press(button(page, "Staged"))
+    await hands.press(button(page, "Unstage list.txt"))
+    await expect(page.get_by_text("Nothing is staged.")).to_be_visible()
+    assert tree.git("diff", "--cached") == ""
+
+
+async def test_a_discard_is_undone_from_where_it_is_told(page: Page, tree: Tree) -> None:
+    tree.write("new.txt", "precious\n")
+    await show(page, tree)
+    await button(page, "Discard new.txt").click()
+    await expect(page.locator(".toast")).to_contain_text("What was changed in “new.txt”")
+    assert not (tree.root / "new.txt").exists()
+    await button(page.locator(".toast"), "Undo").click()
+    await expect(row(page, "precious")).to_be_visible()
+    assert tree.read("new.txt") == "precious\n"
+
+
+async def test_letters_do_what_they_do_in_the_terminal(page: Page, two_hunks: Tree) -> None:
+    await show(page, two_hunks)
+    await expect(row(page, "line three")).to_be_visible()
+    await page.keyboard.press("n")
+    await expect(button(file(page, "list.txt"), "list.txt")).to_be_focused()
+    await page.keyboard.press("n")
+    await page.keyboard.press("n")
+    await expect(page.locator(".diff-row.hunk").nth(1)).to_be_focused()
+    await page.keyboard.press("s")
+    await expect(page.locator(".diff-row.hunk")).to_have_count(1)
+    await page.keyboard.press("v")
+    await expect(button(page, "Staged")).to_have_attribute("aria-pressed", "true")
+    await expect(row(page, "line twenty-eight")).to_be_visible()
+    await page.keyboard.press("a")
+    await expect(page.locator(".file")).to_have_count(0)
+    await page.keyboard.press("v")
+    await page.keyboard.press("v")
+    await expect(page.locator(".diff-row.hunk")).to_have_count(2)
+    await page.keyboard.press("n")
+    await page.keyboard.press("x")
+    await expect(page.locator(".file")).to_have_count(0)
+    await page.keyboard.press("z")
+    await expect(page.locator(".diff-row.hunk")).to_have_count(2)
