@@ -6,7 +6,7 @@ import pytest
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from textual import events
 from textual.command import CommandPalette, Hits
-from textual.widgets import Input, OptionList
+from textual.widgets import OptionList
 
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
@@ -49,25 +49,6 @@ async def test_enter_takes_what_was_written_and_not_what_stood_there_before(
         found.set()
         await until(pilot, lambda: client.called("create_session"))
         assert not CommandPalette.is_open(app)
-
-
-async def test_who_writes_on_after_enter_takes_it_back(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = asyncio.Event()
-    slow_to_find("new", found, monkeypatch)
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
-    async with start(client) as (app, pilot):
-        await pilot.press("ctrl+p")
-        await until(pilot, lambda: CommandPalette.is_open(app))
-        type_at_once(app, *"new", "enter", "space", *"session")
-        await until(pilot, lambda: app.screen.query_one(Input).value == "new session")
-        found.set()
-        await until(pilot, lambda: "-ready" in app.screen.classes)
-        await pilot.pause()
-        assert CommandPalette.is_open(app)
-        await pilot.press("enter")
-        await until(pilot, lambda: client.called("create_session"))
 
 
 async def test_enter_before_the_palette_has_anything_waits_for_it(start: Start) -> None:

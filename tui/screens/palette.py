@@ -12,23 +12,30 @@ from textual.worker import Worker, WorkerState
 class Palette(CommandPalette):
     """Waits with enter until the search for the last letter has ended."""
 
-    _is_awaited = False
+    _searched = ""
+    """The words that are, or were, searched for."""
+    _awaited: str | None = None
+    """Those that enter waits for."""
 
     @on(Input.Submitted)
     def _wait_for_the_search(self, event: Input.Submitted) -> None:
-        if self._searches:
+        # The box tells of its enter before it tells of the last letter.
+        if self._searches or event.value != self._searched:
             event.stop()
             event.prevent_default()
-            self._is_awaited = True
+            self._awaited = event.value
 
     @on(Input.Changed)
-    def _wait_no_more(self) -> None:
-        self._is_awaited = False
+    def _note_words(self, event: Input.Changed) -> None:
+        self._searched = event.value
+        if self._awaited != event.value:
+            self._awaited = None
 
     @on(Worker.StateChanged)
     def _take_what_was_found(self, event: Worker.StateChanged) -> None:
-        if self._is_awaited and event.state is WorkerState.SUCCESS and not self._searches:
-            self._is_awaited = False
+        is_done = event.state is WorkerState.SUCCESS and not self._searches
+        if is_done and self._awaited == self._searched:
+            self._awaited = None
             self._action_command_list("select")
 
     @property
