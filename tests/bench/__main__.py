@@ -13,6 +13,7 @@ from tests.bench import (
     busy,
     crowd,
     living,
+    page,
     session,
     soak,
     start,
@@ -35,6 +36,7 @@ BENCHES: dict[str, Callable[[int], Table]] = {
     "soak": soak.measure,
     "agents": agents.measure,
     "tree": tree.measure,
+    "page": page.measure,
 }
 
 RUNS = {
@@ -50,6 +52,7 @@ RUNS = {
     "soak": 1,
     "agents": 1,
     "tree": 3,
+    "page": 2,
 }
 
 

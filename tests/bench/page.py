@@ -1,0 +1,264 @@
+"""The page in Chromium: its start, a stream into it, a long session, another client's message."""
+
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from playwright.async_api import Browser, CDPSession, async_playwright
+
+from model.backends import base, demo_texts
+from model.events import ProjectAdded, WorktreeCreated
+from model.resources import Project, Usage, Worktree
+from tests.bench.long_session import write_sessions
+from tests.bench.tables import Table
+from tests.contract.conftest import program_in
+from tests.page.browser import DESKTOP, launched, made_context, ready
+from tests.page.stage import Stage, staged
+
+DELTAS = 20_000
+RATE = 2_000
+FRAME = 1000 / 60
+MESSAGES = 20
+
+WATCH_START = """
+new MutationObserver((_, observer) => {
+  if (!document.body?.dataset.ready) return;
+  observer.disconnect();
+  window.interactive = performance.now();
+}).observe(document, { subtree: true, childList: true, attributes: true });
+"""
+
+WATCH_FRAMES = """() => {
+  const seen = { frames: 0, late: 0, worst: 0, tasks: [] };
+  let last = performance.now();
+  const step = (now) => {
+    const gap = now - last;
+    last = now;
+    seen.frames += 1;
+    seen.late += Math.max(0, Math.round(gap / (1000 / 60)) - 1);
+    seen.worst = Math.max(seen.worst, gap);
+    if (!seen.isOver) requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+  const note = (list) => seen.tasks.push(...list.getEntries().map((one) => one.duration));
+  new PerformanceObserver(note).observe({ type: "longtask" });
+  window.seen = seen;
+}"""
+
+WAIT_FOR_PROSE = """(id) => new Promise((done) => {
+  const began = performance.now();
+  const look = () => document.querySelectorAll(".message").length >= 100
+    ? requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)))
+    : requestAnimationFrame(look);
+  location.hash = `#/session/${id}`;
+  look();
+})"""
+
+WAIT_FOR_SAID = """(text) => { window.said = new Promise((done) => {
+  const now = () => performance.timeOrigin + performance.now();
+  const look = () => [...document.querySelectorAll(".said")].some((one) => one.textContent === text)
+    ? requestAnimationFrame(() => setTimeout(() => done(now())))
+    : requestAnimationFrame(look);
+  look();
+}); }"""
+
+
+def measure(runs: int, deltas: int = DELTAS, messages: int = 10_000) -> Table:
+    """Starts and streams `runs` times, the best one shown."""
+    table = Table("page", "the page in Chromium, on this machine, 1280×800")
+    asyncio.run(_measure(table, runs, deltas, messages))
+    return table
+
+
+async def _measure(table: Table, runs: int, deltas: int, messages: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        async with async_playwright() as playwright:
+            browser = await launched(playwright, str(place))
+            await _add_start(table, browser, place / "start", runs * 3)
+            for throttle in (1, 4):
+                await _add_stream(table, browser, place / f"stream{throttle}", deltas, throttle)
+            await _add_long_session(table, browser, place / "long", messages, runs * 3)
+            await _add_another(table, browser, place / "another")
+            await browser.close()
+
+
+async def _add_start(table: Table, browser: Browser, place: Path, runs: int) -> None:
+    found: dict[str, list[tuple[float, float]]] = {"cold": [], "warm": []}
+    with program_in(place).serving("--demo") as serving:
+        for _ in range(runs):
+            context = await made_context(browser, DESKTOP, serving.base_url)
+            await context.add_init_script(WATCH_START)
+            for kind in found:
+                page = await context.new_page()
+                client = await context.new_cdp_session(page)
+                sizes: list[float] = []
+                client.on("Network.loadingFinished", lambda e: sizes.append(e["encodedDataLength"]))  # noqa: B023
+                await client.send("Network.enable")
+                await page.goto(f"/#token={serving.token}")
+                await ready(page)
+                found[kind].append((await page.evaluate("window.interactive"), sum(sizes) / 1024))
+                await page.close()
+            await context.close()
+    for kind, limit in (("cold", 250), ("warm", 150)):
+        best, size = min(found[kind])
+        median = statistics.median(seconds for seconds, _ in found[kind])
+        table.add(f"shell to interactive, {kind}", best_ms=best, median_ms=median, KiB=size)
+        table.at_most(f"shell to interactive, {kind}, ms", best, limit)
+    table.at_most("on the wire, cold, KiB", min(size for _, size in found["cold"]), 60)
+
+
+async def _add_stream(
+    table: Table, browser: Browser, place: Path, deltas: int, throttle: int
+) -> None:
+    """One answer, cut into `deltas` pieces of four letters."""
+    text = demo_texts.markdown(deltas * 4 / 1024)
+    pieces = [text[at : at + 4] for at in range(0, len(text), 4)]
+    async with staged(place) as stage, _open_session(stage, browser) as (page, client, send):
+        await client.send("Emulation.setCPUThrottlingRate", {"rate": throttle})
+        await send("go")
+        puppet = await stage.backend.newest()
+        await puppet.hears("send")
+        await client.send("Performance.enable")
+        before = await _script_seconds(client)
+        await page.evaluate(WATCH_FRAMES)
+        began = time.monotonic()
+        sent = 0
+        while sent < len(pieces):
+            due = min(len(pieces), int((time.monotonic() - began) * RATE) + 1)
+            puppet.say(*(base.TextDelta("answer", piece) for piece in pieces[sent:due]))
+            sent = due
+            await asyncio.sleep(0.004)
+        puppet.say(base.TurnFinished("end_turn", Usage()))
+        await page.wait_for_selector(".pulse", state="detached")
+        seconds = time.monotonic() - began
+        seen = await page.evaluate("() => { seen.isOver = true; return seen; }")
+        cpu = await _script_seconds(client) - before
+    name = f"{len(pieces):,} deltas, {RATE:,} a second" + (", 4× slower" if throttle > 1 else "")
+    long = [task for task in seen["tasks"] if task > 50]
+    table.add(
+        name,
+        seconds=seconds,
+        frames=seen["frames"],
+        lost=seen["late"],
+        worst_gap_ms=seen["worst"],
+        long_tasks=len(long),
+        longest_ms=max(long, default=0.0),
+        CPU_seconds=cpu,
+    )
+    if throttle == 1:
+        table.at_most("long tasks while an answer streams", len(long), 0)
+        table.at_most(
+            "share of frames lost while an answer streams",
+            seen["late"] * FRAME / 1e3 / seconds,
+            0.05,
+        )
+
+
+async def _script_seconds(client: CDPSession) -> float:
+    told = await client.send("Performance.getMetrics")
+    return next(one["value"] for one in told["metrics"] if one["name"] == "TaskDuration")
+
+
+@asynccontextmanager
+async def _open_session(stage: Stage, browser: Browser) -> AsyncIterator[Any]:
+    """A page at a new session: the page, its debugger, and what sends a message."""
+    for path in ("repository", "worktree"):
+        (stage.workspace.directories.data / path).mkdir()
+    data = stage.workspace.directories.data
+    project = Project(
+        id="p", name="bench", path=str(data / "repository"), default_branch="main", added_at=1.0
+    )
+    worktree = Worktree(
+        id="w",
+        project_id="p",
+        name="bench",
+        path=str(data / "worktree"),
+        branch="b",
+        created_at=1.0,
+    )
+    await stage.workspace.store.accept(
+        ProjectAdded(project=project), WorktreeCreated(worktree=worktree)
+    )
+    async with aiohttp.ClientSession(
+        stage.base_url, headers={"Authorization": f"Bearer {stage.token}"}
+    ) as http:
+        url = f"/ws?token={stage.token}"
+        async with http.ws_connect(url) as socket:
+
+            async def call(command: str, **args: object) -> Any:
+                await socket.send_str(json.dumps({"id": "1", "command": command, "args": args}))
+                while (frame := await socket.receive_json()).get("id") != "1":
+                    pass
+                return frame["data"]
+
+            session = await call("create_session", worktreeId="w", name="bench", backend="demo")
+            context = await made_context(browser, DESKTOP, stage.base_url)
+            page = await context.new_page()
+            await page.goto(f"/#token={stage.token}&go=/session/{session['id']}")
+            await ready(page)
+            client = await context.new_cdp_session(page)
+            yield (
+                page,
+                client,
+                lambda text: call("send_chat_message", sessionId=session["id"], message=text),
+            )
+            await context.close()
+
+
+async def _add_long_session(
+    table: Table, browser: Browser, place: Path, messages: int, runs: int
+) -> None:
+    program = program_in(place)
+    program.data.mkdir(mode=0o700)
+    await write_sessions(program.data / "spinney.db", {"long": messages})
+    found = []
+    with program.serving() as serving:
+        for _ in range(runs):
+            context = await made_context(browser, DESKTOP, serving.base_url)
+            page = await context.new_page()
+            await page.goto(f"/#token={serving.token}&go=/help")
+            await ready(page)
+            await page.wait_for_selector("#link[data-state=open]")
+            found.append(await page.evaluate(WAIT_FOR_PROSE, "long"))
+            await context.close()
+    name = f"first page of {messages:,} messages"
+    table.add(name, best_ms=min(found), median_ms=statistics.median(found))
+    table.at_most(f"{name}, ms", min(found), 200)
+
+
+async def _add_another(table: Table, browser: Browser, place: Path) -> None:
+    """From the press of enter in one page until it is painted in another."""
+    async with staged(place) as stage, _open_session(stage, browser) as (page, _, send):
+        context = await made_context(browser, DESKTOP, stage.base_url)
+        other = await context.new_page()
+        await other.goto(f"/#token={stage.token}&go={page.url.partition('#')[2]}")
+        await ready(other)
+        await send("begin")
+        puppet = await stage.backend.newest()
+        found = []
+        for number in range(MESSAGES):
+            await puppet.hears("send")
+            puppet.say(base.TurnFinished("end_turn", Usage()))
+            await page.wait_for_selector(".pulse", state="detached")
+            text = f"message {number}"
+            await page.fill(".composer textarea", text)
+            await other.evaluate(WAIT_FOR_SAID, text)
+            began = time.time() * 1e3
+            await page.press(".composer textarea", "Enter")
+            found.append(await other.evaluate("() => window.said") - began)
+        await context.close()
+    table.add(
+        "another client's message, from key to painted",
+        best_ms=min(found),
+        median_ms=statistics.median(found),
+        worst_ms=max(found),
+    )
+    table.at_most("another client's message, median, ms", statistics.median(found), 200)
