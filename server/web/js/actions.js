@@ -38,6 +38,8 @@ export const ACTIONS = [
   { id: "previous_session", keys: "alt+pageup", title: "Go to the session before", needs: "session", do: (app, here) => step(app, here, -1) },
   { id: "next_session", keys: "alt+pagedown", title: "Go to the session after", needs: "session", do: (app, here) => step(app, here, +1) },
   { id: "open_diff", keys: "ctrl+g", title: "What the worktree changes (diff)", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id) },
+  { id: "commit", title: "Commit", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id, { form: "commit" }) },
+  { id: "pull_request", title: "Pull request", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id, { form: "pull_request" }) },
   { id: "search", keys: "ctrl+shift+f", title: "Search all messages", do: (app) => app.go("search") },
   { id: "toggle_tree", keys: "f2,ctrl+b", title: "Show or hide the projects", do: toggleTree },
   { id: "write", keys: "alt+w", title: "Go to the message box", needs: "session", do: () => document.querySelector("textarea")?.focus() },

@@ -103,3 +103,13 @@ async def test_a_refused_pull_request_keeps_what_was_written(
     await button(page, "Pull request").click()
     await expect(form.get_by_role("textbox", name="Title")).to_have_value("Count in words")
     await expect(form.get_by_role("checkbox", name="as a draft")).to_be_checked()
+
+
+async def test_what_git_does_is_found_by_its_name(page: Page, two_hunks: Tree) -> None:
+    await page.goto(f"/#/worktree/{two_hunks.id}")
+    await expect(button(page, "Push")).to_be_visible()
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type("pull request")
+    await page.keyboard.press("Enter")
+    form = page.locator("form.git-form")
+    await expect(form.get_by_role("textbox", name="Title")).to_be_focused()

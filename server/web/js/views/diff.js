@@ -6,12 +6,11 @@ import { button, make, place } from "../dom.js";
 import { hashOf } from "../router.js";
 import { Actions } from "./diff_actions.js";
 import { bars, Look } from "./diff_bar.js";
-import { Comments, placeOf } from "./diff_comments.js";
+import { Comments } from "./diff_comments.js";
 import { DiffFile } from "./diff_file.js";
 import { keysTable, takeKeys } from "./diff_keys.js";
 import { Marks } from "./diff_marks.js";
-import { plain, reviewSection } from "./diff_review.js";
-import { spoken } from "./diff_rows.js";
+import { reviewSection } from "./diff_review.js";
 import { GitPanel } from "./git.js";
 import { sheet } from "./sheet.js";
 
@@ -25,11 +24,6 @@ await sheet("diff");
 
 /** @type {Side[]} */
 const SIDES = ["unstaged", "staged", "branch"];
-const EMPTY = {
-  unstaged: "Nothing is changed that is not staged.",
-  staged: "Nothing is staged.",
-  branch: "The branch has no commits that its base lacks.",
-};
 const PAUSE = 300; // ms in which events about the worktree are taken as one
 const LISTED = 500; // files of the list, before it is asked for more
 
@@ -43,8 +37,11 @@ export class DiffView {
   /** @type {Side} */ side = "unstaged";
   /** @type {DiffFile[]} */ files = [];
   /** @type {string | null} */ #wanted;
+  /** @type {string | null} a form of git's that is opened at first */ #form;
   /** @type {number | undefined} */ #timer;
   /** @type {Promise<void> | null} */ #reading = null;
+  /** Why the list could not be read. */
+  problem = "";
   #isStale = false;
   #most = LISTED;
   /** @type {() => unknown} */ #unwatch;
@@ -56,6 +53,7 @@ export class DiffView {
     this.app = app;
     this.id = route.id;
     this.#wanted = route.query.get("file");
+    this.#form = route.query.get("form");
     this.side = SIDES.find((side) => side === route.query.get("side")) ?? "unstaged";
     this.comments = new Comments(this.id, () => this.#drawComments());
     this.said = make("p.aside", { role: "status" });
@@ -65,20 +63,18 @@ export class DiffView {
     this.look = new Look(() => this.#redraw());
     this.actions = new Actions(this);
     this.bars = bars(this);
-    this.note = make("p.hint");
     this.list = make("div.files");
     this.more = button("Show more files", () => this.#showMore(), "", { hidden: true });
     this.element = make(
       "div.diff-view",
       make("a", "← the worktree", { href: hashOf("worktree", this.id), className: "back" }),
-      this.bars.sides, this.bars.tools, this.git.element, this.note, this.list, this.more, this.marks.bar, this.review.element, keysTable(), this.said,
+      this.bars.sides, this.bars.tools, this.git.element, this.bars.note, this.list, this.more, this.marks.bar, this.review.element, keysTable(), this.said,
     );
     this.sight = new IntersectionObserver((seen) => this.#sighted(seen), { root: document.getElementById("room"), rootMargin: "600px 0px" });
     this.#letGoOfKeys = takeKeys(this);
     // What an editor changed is seen by the next look only, and git looks once a minute.
     addEventListener("focus", this.#markStale);
     document.addEventListener("visibilitychange", this.#markStale);
-    this.element.addEventListener("focusin", (event) => nameRow(this, /** @type {HTMLElement} */ (event.target)));
     this.#unwatch = app.watch((link) => link.state === "open" && this.reload());
     this.#drawBars();
     this.#drawComments();
@@ -150,10 +146,11 @@ export class DiffView {
         if (side !== this.side) continue;
         await this.#show(changes);
       } catch (error) {
-        this.note.textContent = /** @type {Error} */ (error).message;
+        this.problem = /** @type {Error} */ (error).message;
+        this.#drawBars();
       }
     }
-    await this.#lookForLost();
+    await this.review.lookForLost();
   }
 
   /** @param {NonNullable<DiffView["changes"]>} changes */
@@ -162,6 +159,7 @@ export class DiffView {
     else this.git.look();
     const known = new Map(this.files.map((file) => [file.path, file]));
     this.changes = changes;
+    this.problem = "";
     this.files = changes.files.slice(0, this.#most).map((file) => {
       const old = known.get(file.path);
       known.delete(file.path);
@@ -175,8 +173,16 @@ export class DiffView {
     }
     place(this.list, this.files.map((file) => file.element));
     this.#drawBars();
+    this.#openForm();
     if (!this.#goesOnLooking()) for (const file of this.files) if (file.isNear) await file.load();
     this.#drawComments();
+  }
+
+  #openForm() {
+    const form = this.#form;
+    this.#form = null;
+    if (form === "commit") this.git.commit();
+    if (form === "pull_request" && !this.git.worktree.pr_url) this.git.pullRequest();
   }
 
   /** @param {ChangedFile} changed */
@@ -215,32 +221,12 @@ export class DiffView {
     this.#drawComments();
   }
 
-  /** Tell of comments whose lines are on no side of the changes any more. */
-  async #lookForLost() {
-    const unseen = this.comments.ready.filter((comment) => !this.shows(comment.id));
-    const found = unseen.length
-      ? await this.app.connection.call("write_review", { worktreeId: this.id, comments: unseen.map(plain) }).catch(() => null)
-      : { lost: [] };
-    if (!found) return;
-    const lost = new Set(found.lost.map((/** @type {number} */ at) => unseen[at].id));
-    const news = unseen.filter((comment) => lost.has(comment.id) && !this.comments.lost.has(comment.id));
-    const isSame = lost.size === this.comments.lost.size && !news.length;
-    this.comments.lost = lost;
-    if (news.length) this.app.say(`The lines of a comment are gone: ${news.map(placeOf).join(", ")}. It is kept, below.`);
-    if (!isSame) this.#drawComments();
-  }
-
   // Drawing ----------------------------------------------------------------------------------------
 
   #drawBars() {
     this.bars.draw();
     this.element.classList.toggle("wrap", this.look.wraps || this.look.isSplit);
-    const files = this.changes?.files;
-    const sum = (/** @type {"added" | "removed"} */ what) => files?.reduce((all, file) => all + (file[what] ?? 0), 0);
-    if (!files) this.note.textContent = "Reading …";
-    else if (!files.length) this.note.textContent = EMPTY[this.side];
-    else this.note.textContent = `${files.length} file${files.length === 1 ? "" : "s"}, ${sum("added")} lines added, ${sum("removed")} removed`;
-    this.more.hidden = (files?.length ?? 0) <= this.#most;
+    this.more.hidden = (this.changes?.files.length ?? 0) <= this.#most;
   }
 
   #showMore() {
@@ -309,12 +295,4 @@ export class DiffView {
     else if (this.side === "unstaged") this.reload();
     else this.lookAt("unstaged");
   }
-}
-
-/** A row gets its name when somebody comes to it; ten thousand names would cost more than they are worth. @param {DiffView} view @param {HTMLElement} target */
-function nameRow(view, target) {
-  if (!target.classList.contains("diff-row")) return;
-  const file = view.fileOf(/** @type {HTMLElement} */ (target.closest(".file"))?.dataset.path ?? "");
-  const row = file?.rows[Number(target.dataset.to)];
-  if (row) target.ariaLabel = spoken(row);
 }

@@ -3,6 +3,12 @@
 
 import { make, place } from "../dom.js";
 
+const EMPTY = {
+  unstaged: "Nothing is changed that is not staged.",
+  staged: "Nothing is staged.",
+  branch: "The branch has no commits that its base lacks.",
+};
+
 /** @typedef {[key: string, words: string, action: () => unknown, isPressed?: boolean]} Entry */
 
 const WIDE = matchMedia("(min-width: 80rem)"); // two versions stand beside each other, unless one chose
@@ -45,9 +51,11 @@ export class Look {
 export function bars(view) {
   const sides = make("div.choices.sides", { role: "group", "aria-label": "Which changes" });
   const tools = make("div.choices.tools");
+  const note = make("p.hint");
   return {
     sides,
     tools,
+    note,
     draw() {
       const { changes, side, look, actions, comments } = view;
       const names = { unstaged: "Not staged", staged: "Staged", branch: `Against ${changes?.base ?? "its base"}` };
@@ -64,8 +72,17 @@ export function bars(view) {
         comments.list.length > 0 && ["comments", `Comments: ${comments.list.length}`, () => view.review.focus()],
       ];
       sync(tools, entries.filter((entry) => typeof entry === "object"));
+      note.classList.toggle("bad", Boolean(view.problem));
+      if (view.problem) note.textContent = view.problem;
+      else note.textContent = !changes ? "Reading …" : changes.files.length ? counts(changes.files) : EMPTY[side];
     },
   };
+}
+
+/** @param {import("./diff_head.js").ChangedFile[]} files */
+function counts(files) {
+  const sum = (/** @type {"added" | "removed"} */ what) => files.reduce((all, file) => all + (file[what] ?? 0), 0);
+  return `${files.length} file${files.length === 1 ? "" : "s"}, ${sum("added")} lines added, ${sum("removed")} removed`;
 }
 
 /** Buttons that stay the same elements while their words change, so that the keys stay on them. @param {HTMLElement} box @param {Entry[]} entries */

@@ -2,6 +2,7 @@
 // The keys of the changes: the same letters as in the terminal, and arrows through lines and files.
 
 import { make } from "../dom.js";
+import { spoken } from "./diff_rows.js";
 
 /**
  * @typedef {import("./diff.js").DiffView} DiffView
@@ -57,6 +58,7 @@ export function takeKeys(view) {
     event.preventDefault();
     found[1](view, hereOf(view, target));
   };
+  view.element.addEventListener("focusin", (event) => nameRow(view, /** @type {HTMLElement} */ (event.target)));
   addEventListener("keydown", take);
   return () => removeEventListener("keydown", take);
 }
@@ -122,4 +124,12 @@ export function keysTable() {
     make("summary", "Keys"),
     make("dl", all.flatMap(([key, words]) => [make("dt", make("kbd", key)), make("dd", words)])),
   );
+}
+
+/** A row gets its name when somebody comes to it; ten thousand names would cost more than they are worth. @param {DiffView} view @param {HTMLElement} target */
+function nameRow(view, target) {
+  if (!target.classList.contains("diff-row")) return;
+  const file = view.fileOf(/** @type {HTMLElement} */ (target.closest(".file"))?.dataset.path ?? "");
+  const row = file?.rows[Number(target.dataset.to)];
+  if (row) target.ariaLabel = spoken(row);
 }

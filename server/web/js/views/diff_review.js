@@ -31,8 +31,22 @@ export function reviewSection(view) {
     comments.remove(...comments.list.filter(isSent));
     view.focus();
   };
+  /** Tell of comments whose lines are on no side of the changes any more. */
+  const lookForLost = async () => {
+    const unseen = comments.ready.filter((comment) => !view.shows(comment.id));
+    const asked = { worktreeId, comments: unseen.map(plain) };
+    const found = unseen.length ? await app.connection.call("write_review", asked).catch(() => null) : { lost: [] };
+    if (!found) return;
+    const lost = new Set(found.lost.map((/** @type {number} */ at) => unseen[at].id));
+    const news = unseen.filter((comment) => lost.has(comment.id) && !comments.lost.has(comment.id));
+    const isSame = lost.size === comments.lost.size && !news.length;
+    comments.lost = lost;
+    if (news.length) app.say(`The lines of a comment are gone: ${news.map(placeOf).join(", ")}. It is kept, below.`);
+    if (!isSame) comments.changed();
+  };
   return {
     element,
+    lookForLost,
     focus: () => title.focus(),
     draw() {
       const written = list.contains(document.activeElement) && document.activeElement instanceof HTMLTextAreaElement;
@@ -56,6 +70,6 @@ function cardOf(view, comment) {
 }
 
 /** What the command takes of it. @param {import("./diff_comments.js").Comment} comment */
-export function plain({ path, side, line, is_removed, quoted, text }) {
+function plain({ path, side, line, is_removed, quoted, text }) {
   return { path, side, line, is_removed, quoted, text };
 }
