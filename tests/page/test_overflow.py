@@ -1,0 +1,99 @@
+"""Nothing is wider than the screen, from 320 pixels to 2560; what is wider moves inside itself."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import expect
+
+from model.backends import base
+from model.resources import Usage
+from tests.page.browser import Screen
+from tests.page.conftest import OpenPage
+from tests.page.person import Conversation, Pointer
+from tests.page.stage import Stage
+from tests.server.conftest import Socket
+
+WIDTHS = (320, 390, 800, 1280, 2560)
+
+WORD = "anexceptionallylongwordwithoutanyplacetobreakit" * 8
+
+PROSE = f"""# {WORD}
+
+{WORD} and `{WORD}` and [{WORD}](https://example.org/{WORD})
+
+```python
+{WORD} = "{WORD}"
+```
+
+| a | b | c |
+| - | - | - |
+| {WORD} | {WORD} | {WORD} |
+
+- {WORD}
+  - {WORD}
+
+> {WORD}
+"""
+
+PLACES = (
+    "needs",
+    "session",
+    "worktree",
+    "project",
+    "diff",
+    "canvas",
+    "new",
+    "search",
+    "archive",
+    "preferences",
+    "server",
+    "help",
+)
+
+TOO_WIDE = """() => {
+  const width = document.documentElement.clientWidth;
+  const scrolled = document.documentElement.scrollWidth;
+  return scrolled > width ? `${scrolled} > ${width}` : "";
+}"""
+
+
+@pytest.fixture
+def served(stage: Stage) -> Stage:
+    """What the pages of this module are of."""
+    return stage
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+async def test_no_place_moves_sideways(
+    stage: Stage, other: Socket, open_page: OpenPage, session: Any, project: Any, width: int
+) -> None:
+    await other.call("update_session", sessionId=session["id"], name=WORD[:90])
+    await other.call("send_chat_message", sessionId=session["id"], message=WORD)
+    puppet = await stage.backend.newest()
+    await puppet.hears("send")
+    puppet.say(base.TextDelta("said", PROSE), base.ToolUse("tool", "bash", {"command": WORD}))
+    puppet.say(base.ToolResult("tool", WORD), base.TurnFinished("end_turn", Usage()))
+    page = await open_page(
+        f"/session/{session['id']}", screen=Screen(width, 800, touch=width < 800)
+    )
+    await expect(page.locator(".message")).to_have_count(2)
+    await Conversation(Pointer(page)).idle()
+    await page.locator("details.tool").evaluate("(fold) => { fold.open = true; }")
+    puppet.say(base.TurnStarted(), base.PermissionAsked("may", "bash", {"command": WORD}, WORD))
+    await expect(page.locator(".request")).to_be_visible()
+    ids = {
+        "session": session["id"],
+        "worktree": session["worktree_id"],
+        "diff": session["worktree_id"],
+        "project": project["id"],
+    }
+    found = {}
+    for place in PLACES:
+        await page.evaluate(
+            "(hash) => { location.hash = hash; }", f"#/{place}/{ids.get(place, '')}"
+        )
+        await expect(page.locator(f'body[data-view="{place}"]')).to_be_attached()
+        await expect(page.get_by_text("loading…", exact=True)).to_have_count(0)
+        if told := await page.evaluate(TOO_WIDE):
+            found[place] = told
+    assert found == {}
