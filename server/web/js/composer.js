@@ -1,7 +1,6 @@
 // @ts-check
 // The message box of a session: what is written is kept until it was accepted, offline too.
 
-import { completion } from "./completion.js";
 import { button, make } from "./dom.js";
 import { draftOf, keepDraft } from "./drafts.js";
 import { images as imageList } from "./images.js";
@@ -24,6 +23,7 @@ export function composer(app, sessionId) {
 
 class Composer {
   #timer = 0;
+  /** @type {ReturnType<typeof import("./views/completion.js").completion> | undefined} */ completion;
   /** @type {() => unknown} */ #leave;
 
   /** @param {App} app @param {string} sessionId */
@@ -34,15 +34,15 @@ class Composer {
     this.text = make("textarea", { rows: 1, placeholder: "Message the agent…", "aria-label": "Message", value: draft.message });
     this.images = imageList(app, draft.images, () => this.#changed());
     this.settings = settings(app, sessionId);
-    this.completion = completion(app, sessionId, this.text);
     this.stop = button("Stop", () => app.run("stop_generation", { sessionId }), ".stop", { hidden: true });
     this.send = make("button.primary", "Send");
     const line = make("div.choices", this.settings.element, this.images.button, this.stop, this.send);
-    this.element = make("form.composer", this.completion.element, this.images.element, this.text, line);
+    this.element = make("form.composer", this.images.element, this.text, line);
     this.element.onsubmit = (event) => {
       event.preventDefault();
       this.#submit();
     };
+    this.text.onfocus = () => this.#complete();
     this.text.oninput = () => this.#changed();
     this.text.onkeydown = (event) => this.#key(event);
     this.text.onpaste = (event) => this.#paste(event);
@@ -94,7 +94,20 @@ class Composer {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.keep, PAUSE);
     this.#grow();
-    this.completion.follow();
+    this.completion?.follow();
+  }
+
+  /** Have the completion at hand, once somebody is about to write. */
+  async #complete() {
+    this.text.onfocus = null;
+    try {
+      const { completion } = await import("./views/completion.js");
+      this.completion = completion(this.app, this.id, this.text);
+      this.element.prepend(this.completion.element);
+      this.completion.follow();
+    } catch {
+      this.text.onfocus = () => this.#complete(); // offline; one can write without
+    }
   }
 
   #grow() {
@@ -138,7 +151,7 @@ class Composer {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (event.isComposing || this.completion.key(event)) return;
+    if (event.isComposing || this.completion?.key(event)) return;
     const onPhone = matchMedia("(pointer: coarse)").matches;
     if (event.key === "Enter" && !event.shiftKey && (!onPhone || event.ctrlKey || event.metaKey)) {
       event.preventDefault();

@@ -80,7 +80,7 @@ function head(message, { agent }) {
     dateTime: time.toISOString(),
     title: time.toLocaleString(),
   });
-  return make("h3.who", message.role === "user" ? "you" : agent, " ", clock);
+  return make("h2.who", message.role === "user" ? "you" : agent, " ", clock);
 }
 
 /** @param {Resource} message */
@@ -114,7 +114,7 @@ function drawn(message, block, around) {
     case "plan":
       return make(
         "section.plan",
-        make("h4", "Plan", block.approved ? ` · approved → ${block.approved}` : ""),
+        make("h3", "Plan", block.approved ? ` · approved → ${block.approved}` : ""),
         make("div.prose", (block.blocks ?? []).map(blockElement)),
       );
     case "question":

@@ -25,13 +25,18 @@ const NEAR = 80; // px from the end that still count as being there
 
 /** @type {import("./app.js").MakeView} */
 export function sessionView(app, route) {
-  if (!app.state.sessions.has(route.id)) return gone();
+  if (!app.state.sessions.has(route.id)) return gone(app, route.id);
   return new SessionView(app, route.id, route.query.get("message"));
 }
 
-function gone() {
+/** It was deleted, or is so new that nobody told of it yet. @param {App} app @param {string} id @returns {import("./app.js").View} */
+function gone(app, id) {
   const back = make("a", "Back to all sessions", { href: hashOf("needs") });
-  return { title: "Spinney", element: make("p.hint.page", "This session is not here (any more). ", back) };
+  return {
+    title: "Spinney",
+    element: make("p.hint.page", "This session is not here (any more). ", back),
+    changed: (change) => change.ids.has(id) && app.state.sessions.has(id) && app.show(),
+  };
 }
 
 class SessionView {

@@ -1,8 +1,8 @@
 // @ts-check
 // The list over the message box: files for `@`, commands for `/`: Spinney's own, then the agent's.
 
-import { make } from "./dom.js";
-import { ORDERS, titleOf } from "./orders.js";
+import { make } from "../dom.js";
+import { ORDERS, titleOf } from "../orders.js";
 
 const FILES = 8;
 const FILE = /(?:^|\s)(@[^\s@"]*)$/;
@@ -12,7 +12,7 @@ const ORDER = /^\/\S*$/;
 
 let count = 0;
 
-/** @param {import("./app.js").App} app @param {string} sessionId @param {HTMLTextAreaElement} box */
+/** @param {import("../app.js").App} app @param {string} sessionId @param {HTMLTextAreaElement} box */
 export function completion(app, sessionId, box) {
   return new Completion(app, sessionId, box);
 }
@@ -25,7 +25,7 @@ class Completion {
   #putAway = "";
   #asked = 0;
 
-  /** @param {import("./app.js").App} app @param {string} sessionId @param {HTMLTextAreaElement} box */
+  /** @param {import("../app.js").App} app @param {string} sessionId @param {HTMLTextAreaElement} box */
   constructor(app, sessionId, box) {
     this.app = app;
     this.sessionId = sessionId;
