@@ -43,9 +43,17 @@ export function fillContents(element, message, indices, around) {
     const old = element.querySelector(`:scope > [data-index="${index}"]`);
     const made = contentElement(message, index, around);
     if (!made) old?.remove();
-    else if (old) old.replaceWith(made);
+    else if (old) exchange(old, made);
     else placeAfter(element, index).after(made);
   }
+}
+
+/** Put an element where another was; who had the keys on a fold there keeps them. @param {Element} old @param {HTMLElement} made */
+function exchange(old, made) {
+  const folds = [...old.querySelectorAll("summary")];
+  const place = folds.findIndex((fold) => fold === document.activeElement);
+  old.replaceWith(made);
+  if (place >= 0) made.querySelectorAll("summary")[place]?.focus({ preventScroll: true });
 }
 
 /** Draw how a message ended: its text stays as it stands. @param {HTMLElement} element @param {Resource} message @param {Around} around */

@@ -1,0 +1,84 @@
+"""What agents do, as the page draws it: to-do lists, sub-agents, folds that stay; and recaps."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, expect
+
+from model.backends import base
+from model.events import SessionUpdated
+from model.resources import Usage
+from tests.page.conftest import OpenPage
+from tests.page.stage import Stage
+from tests.puppet import Puppet
+from tests.server.conftest import Socket
+
+
+@pytest.fixture
+def served(stage: Stage) -> Stage:
+    return stage
+
+
+async def begin(stage: Stage, other: Socket, session: Any) -> Puppet:
+    await other.call("send_chat_message", sessionId=session["id"], message="go")
+    puppet = await stage.backend.newest()
+    await puppet.hears("send")
+    return puppet
+
+
+async def opened(open_page: OpenPage, session: Any) -> Page:
+    return await open_page(f"/session/{session['id']}")
+
+
+async def test_a_to_do_list_is_a_list(
+    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+) -> None:
+    page = await opened(open_page, session)
+    puppet = await begin(stage, other, session)
+    todos = [
+        {"content": "read it", "status": "completed"},
+        {"content": "mend it", "status": "in_progress"},
+        {"content": "test it", "status": "pending"},
+    ]
+    puppet.say(base.ToolUse("t", "todowrite", {"todos": todos}))
+    tool = page.locator("details.tool")
+    await expect(tool).to_contain_text("1 of 3 done")
+    await tool.locator("summary").click()
+    items = tool.locator(".todos li")
+    await expect(items).to_have_text(["☑ read it", "◐ mend it", "☐ test it"])
+    await expect(items.nth(1).get_by_role("img", name="under way")).to_be_visible()
+    puppet.say(base.TurnFinished("end_turn", Usage()))
+
+
+async def test_what_a_sub_agent_does_lies_in_its_fold_and_keys_stay_there(
+    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+) -> None:
+    page = await opened(open_page, session)
+    puppet = await begin(stage, other, session)
+    puppet.say(base.ToolUse("task", "task", {"description": "look around"}))
+    task = page.locator(".message > details.tool")
+    await task.locator("summary").focus()
+    await page.keyboard.press("Enter")
+    for number in range(3):
+        key = f"read {number}"
+        puppet.say(base.ToolUse(key, "read", {"file_path": f"file{number}.py"}, "task"))
+        puppet.say(base.ToolResult(key, "seen"))
+        below = task.locator("details.tool").nth(number)
+        await expect(below).to_contain_text(f"file{number}.py")
+        await expect(below.get_by_role("img", name="done")).to_be_visible()
+        await expect(task.locator("summary").first).to_be_focused()
+    await expect(page.locator(".message > details.tool")).to_have_count(1)
+    puppet.say(base.TurnFinished("end_turn", Usage()))
+
+
+async def test_a_recap_stands_under_the_conversation_until_the_next_message(
+    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+) -> None:
+    page = await opened(open_page, session)
+    told = SessionUpdated(session_id=session["id"], updates={"recap": "It mended two tests."})
+    await stage.workspace.store.accept(told)
+    recap = page.locator(".recap")
+    await expect(recap).to_have_text("While you were awayIt mended two tests.")
+    puppet = await begin(stage, other, session)
+    await expect(recap).to_have_count(0)
+    puppet.say(base.TurnFinished("end_turn", Usage()))
