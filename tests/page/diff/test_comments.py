@@ -76,6 +76,7 @@ async def test_comments_go_to_a_new_session_where_there_is_none_and_move_with_th
     await tell(other, two_hunks)
     await expect(review).to_contain_text("Its lines are gone")
     await button(review, "Send").click()
+    await expect(page.get_by_text("Sent to “")).to_be_visible()
     await expect(review).to_be_hidden()
     [made] = await other.call("list_sessions", worktreeId=two_hunks.id)
     assert "`list.txt:5` (these lines have changed since)" in (await sent_to(other, made))[0]

@@ -64,7 +64,13 @@ async def tell(other: Socket, tree: Tree) -> None:
 
 
 async def sent_to(other: Socket, session: Any) -> list[str]:
-    """What a person said in the session."""
+    """What a person said in the session, once something was."""
+    while not (said := await _said_in(other, session)):
+        await other.event("message-queued")
+    return said
+
+
+async def _said_in(other: Socket, session: Any) -> list[str]:
     page = await other.call("get_messages", sessionId=session["id"])
     said = [message for message in page["messages"] if message["role"] == "user"]
     return [block["text"] for message in said for block in message["content"]]

@@ -7,7 +7,7 @@ import { make } from "../dom.js";
  * @typedef {object} SessionChoice
  * @property {HTMLElement} element
  * @property {() => void} draw the sessions as they are now
- * @property {(message: string) => Promise<boolean>} send whether it was taken; says what went wrong
+ * @property {(message: string) => Promise<boolean>} send whether it is on its way; says what went wrong
  */
 
 /**
@@ -39,7 +39,7 @@ export function sessionChoice(app, worktreeId) {
         if (!made) return false;
         sessionId = chosen = made.id; // a second try goes there, too
       }
-      if ((await app.run("send_chat_message", { sessionId, message })) === undefined) return false;
+      app.outbox.add(sessionId, message);
       const name = app.state.sessions.get(sessionId)?.name ?? "the new session";
       app.say(`Sent to “${name}”.`, { action: ["Go there", () => app.go("session", sessionId)] });
       return true;

@@ -20,7 +20,7 @@ export function worktreeView(app, route) {
   const sessions = make("ul");
   const git = new GitPanel(app, route.id, () => git.look());
   const scripts = make("section");
-  const element = make("div.page", about, make("h2", "Sessions"), sessions, make("h2", "Git"), make("a.button", "Changes", { href: hashOf("diff", route.id) }), git.element, scripts);
+  const element = make("div.page", about, make("h2", "Sessions"), sessions, make("h2", "Git"), make("p", make("a.button", "Changes", { href: hashOf("diff", route.id) })), git.element, scripts);
 
   const draw = () => {
     const known = worktree();
