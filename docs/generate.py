@@ -139,6 +139,12 @@ def _preferences() -> Iterator[str]:
         "the settings, or with `update_preferences`: all of the changes or none. What a session "
         "or a project says for itself goes before them. Secrets are hidden from other clients."
     )
+    yield ""
+    yield (
+        "The page's fonts are those of the device that it is seen on, or files in `fonts/` beside "
+        "`preferences.json`, read when the server starts: `inter.woff2` and, where the faces are "
+        "apart, `inter-bold.woff2`, `inter-italic.woff2` and `inter-bold-italic.woff2`."
+    )
     fields = preference_fields().values()
     for group, found in groupby(fields, key=lambda field: field.group):
         yield from [

@@ -46,7 +46,7 @@ function switchField(change) {
     const wanted = control.checked;
     if (!(await change(wanted))) show(!wanted);
   };
-  return { control, element: control, show };
+  return { control, element: make("label.switch", control), show };
 }
 
 /** @param {Row} row @param {Change} change @returns {Field} */

@@ -121,6 +121,7 @@ class RowElement {
     this.field = fieldOf(row, (value) => this.#change(value));
     this.mark = make("span.changed", "●", { title: "changed", role: "img", "aria-label": "changed" });
     this.problem = make("p.bad", { role: "alert" });
+    this.test = this.#test();
     this.back = button("Default", () => this.#reset(), ".quiet", { "aria-label": `${row.key}: back to the default` });
     this.field.control.id = id;
     this.field.control.setAttribute("aria-describedby", `${id}-help`);
@@ -130,7 +131,7 @@ class RowElement {
       "div.preference",
       make("p.name", this.mark, named),
       make("p.hint", `${row.help}.`, must, { id: `${id}-help` }),
-      make("div.choices", this.field.element, this.#test(), this.back),
+      make("div.choices", this.field.element, this.test, this.back),
       this.problem,
       { "data-key": row.key },
     );
@@ -154,6 +155,7 @@ class RowElement {
   show() {
     this.field.show(this.value);
     this.mark.hidden = this.back.hidden = !this.isChanged();
+    if (this.test) this.test.hidden = this.value === "none";
   }
 
   /** All that it is found by, in small letters. */
@@ -165,7 +167,7 @@ class RowElement {
   /** A sound is heard by a press, which also tells the browser that sounds are wanted. */
   #test() {
     if (!this.row.key.endsWith("_sound")) return null;
-    return button("Play", () => this.value !== "none" && play(this.value), "", { "aria-label": `Play ${this.row.key}` });
+    return button("Play", () => play(this.value), "", { "aria-label": `Play ${this.row.key}` });
   }
 
   /** @param {any} value @returns {Promise<boolean>} whether it was taken */
