@@ -1,6 +1,7 @@
 """Changes that go on while somebody reads them and writes about them."""
 
 import json
+from typing import Any
 
 from playwright.async_api import Page, WebSocketRoute, expect
 
@@ -74,3 +75,16 @@ async def test_what_changed_since_it_was_shown_is_not_staged_but_drawn_anew(
     await button(page, "Stage list.txt").click()
     await expect(page.get_by_text("Nothing is changed that is not staged.")).to_be_visible()
     assert "+line one" in two_hunks.git("diff", "--cached")
+
+
+async def test_what_an_agent_edits_is_shown_while_it_works(
+    page: Page, two_hunks: Tree, session: Any, other: Socket
+) -> None:
+    await show(page, two_hunks)
+    await expect(row(page, "line three")).to_be_visible()
+    await other.call("update_session", sessionId=session["id"], executionMode="yolo")
+    words = "/demo write notes.txt: an apple a day\n/demo stream 1000000 50"
+    await other.call("send_chat_message", sessionId=session["id"], message=words)
+    await expect(row(page, "an apple a day")).to_be_visible()
+    await expect(page.locator("#room")).to_contain_text("2 files")
+    await other.call("stop_generation", sessionId=session["id"])
