@@ -3,15 +3,12 @@
 // that waits, the queue, and the message box.
 
 import { replaceBlocks } from "./blocks.js";
-import { ACTIONS, perform } from "./actions.js";
-import { requestCard } from "./cards.js";
 import { composer } from "./composer.js";
 import { Conversation, PAGE } from "./conversation.js";
-import { choose } from "./dialogs.js";
 import { button, make } from "./dom.js";
 import { endMessage, fillContents, fillMessage, messageElement } from "./message.js";
 import { waitingList } from "./queue.js";
-import { hashOf } from "./router.js";
+import { chooseAction, drawPlaces, gone, toldBelow } from "./session_parts.js";
 import { speaker } from "./speaker.js";
 
 /**
@@ -27,16 +24,6 @@ const NEAR = 80; // px from the end that still count as being there
 export function sessionView(app, route) {
   if (!app.state.sessions.has(route.id)) return gone(app, route.id);
   return new SessionView(app, route.id, route.query.get("message"));
-}
-
-/** It was deleted, or is so new that nobody told of it yet. @param {App} app @param {string} id @returns {import("./app.js").View} */
-function gone(app, id) {
-  const back = make("a", "Back to all sessions", { href: hashOf("needs") });
-  return {
-    title: "Spinney",
-    element: make("p.hint.page", "This session is not here (any more). ", back),
-    changed: (change) => change.ids.has(id) && app.state.sessions.has(id) && app.show(),
-  };
 }
 
 class SessionView {
@@ -69,7 +56,7 @@ class SessionView {
     this.composer = composer(app, sessionId);
     this.queue = waitingList(app, sessionId, (text, images) => this.composer.put(text, images));
     this.status = make("nav.places", { "aria-label": "Worktree" });
-    this.more = button("⋯", () => this.#choose(), ".quiet.more", { "aria-label": "What can be done with this session", title: "More" });
+    this.more = button("⋯", () => chooseAction(app, this.title), ".quiet.more", { "aria-label": "What can be done with this session", title: "More" });
     const top = make("div.top", this.status, this.more);
     this.element = make("div.session", top, this.scroller, this.end, this.queue.element, this.composer.element, this.speaker.element);
     this.scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
@@ -131,11 +118,11 @@ class SessionView {
       const waiting = `${session.request?.id ?? ""} ${session.recap ?? ""} ${session.archived_at ?? ""}`;
       if (this.asked.dataset.request !== waiting) {
         this.asked.dataset.request = waiting;
-        this.asked.replaceChildren(...this.#toldBelow(session));
+        this.asked.replaceChildren(...toldBelow(this.app, session));
         if (this.#isAtEnd) this.#toEnd();
       }
       this.composer.follow(session);
-      this.#drawPlaces(session);
+      drawPlaces(this.app, session, this.status);
       if (session.unread && document.visibilityState === "visible") {
         this.app.connection.call("mark_session_read", { sessionId: this.id }).catch(() => {});
       }
@@ -145,23 +132,6 @@ class SessionView {
 
   focus() {
     if (matchMedia("(pointer: fine)").matches && !this.#wanted) this.composer.focus();
-  }
-
-  /** What stands under the last message. @param {Resource} session */
-  #toldBelow(session) {
-    const back = button("Bring it back", () => this.app.run("unarchive_session", { sessionId: this.id }), ".primary");
-    return [
-      session.recap && make("section.recap", make("h3", "While you were away"), make("p", session.recap)),
-      requestCard(this.app, session),
-      session.archived_at && make("p.hint", "This session is archived. ", back),
-    ].filter((each) => each instanceof Node);
-  }
-
-  async #choose() {
-    const offered = ["next_waiting", "rename_session", "new_session", "previous_session", "next_session", "archive_session", "delete_session"];
-    const actions = offered.map((id) => ACTIONS.find((action) => action.id === id)).filter((action) => action !== undefined);
-    const chosen = await choose(this.title, actions.map(({ title, id }) => [title, id]));
-    if (chosen) await perform(this.app, chosen);
   }
 
   // Reading ----------------------------------------------------------------------------------------
@@ -281,18 +251,6 @@ class SessionView {
     }
     last.append(made);
     return made;
-  }
-
-  /** @param {Resource} session */
-  #drawPlaces(session) {
-    const { worktree, project } = this.app.state.placeOf(session);
-    if (!worktree) return;
-    const others = this.app.state.sessionsOf(worktree.id).filter((other) => other.id !== this.id);
-    this.status.replaceChildren(
-      make("a", `${project?.name ?? ""} ▸ ${worktree.name}`, { href: hashOf("worktree", worktree.id) }),
-      make("a", "Changes", { href: hashOf("diff", worktree.id) }),
-      ...others.slice(0, 5).map((other) => make("a.other", other.name, { href: hashOf("session", other.id) })),
-    );
   }
 
   // Scrolling --------------------------------------------------------------------------------------
