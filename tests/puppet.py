@@ -21,6 +21,8 @@ class Puppet:
     """Whether it ignores `stop`."""
     stuck: bool = False
     """Whether it never takes the message that it is sent."""
+    last_words: tuple[base.AgentEvent, ...] = ()
+    """What it says when it is closed."""
     _lines: "asyncio.Queue[base.AgentEvent | None]" = field(default_factory=asyncio.Queue)
     heard: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -77,6 +79,8 @@ class Puppet:
 
     async def close(self) -> None:
         self._note("close")
+        self.say(*self.last_words)
+        await asyncio.sleep(0)
         self.closed = True
         self.die()
 

@@ -248,6 +248,17 @@ AgentEvent = (
     | TurnFailed
 )
 
+BETWEEN_TURNS = (
+    TurnStarted
+    | ModeChanged
+    | Notice
+    | McpServersSeen
+    | CommandsKnown
+    | ConversationIdentified
+    | RequestWithdrawn
+)
+"""What an agent may tell while no turn is open; anything else would open an answer without end."""
+
 
 class Agent(Protocol):
     """One session's running program. Calls raise `SpinneyError`; events tell everything else."""

@@ -43,17 +43,6 @@ from model.text import clean, clean_line
 STOP_PATIENCE = 1.5
 """Seconds that an agent has to end a turn before its program is ended; people wait for this."""
 
-_BETWEEN_TURNS = (
-    base.TurnStarted
-    | base.ModeChanged
-    | base.Notice
-    | base.McpServersSeen
-    | base.CommandsKnown
-    | base.ConversationIdentified
-    | base.RequestWithdrawn
-)
-"""What an agent may tell while no turn is open; anything else would open an answer without end."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -160,8 +149,16 @@ class Conversation:
             await self._program.agent.configure(self._launching.settings_of(self.session))
 
     async def close(self) -> None:
-        """End the agent's program; an open turn counts as interrupted."""
+        """End the agent's program; an open turn counts as interrupted.
+
+        A plan or a question waits on, and is answered after the next start.
+        """
         await self._cancel_start()
+        if not self._over.is_set() and self.session.waiting_for in ("plan", "question"):
+            self._close_answer("interrupted")
+            self._requests.forget_all()
+            self._silence.end()
+            self._over.set()  # what the program says in ending takes nothing back
         await self._program.end()
         if not self._over.is_set():
             self._finish("interrupted", Usage())
@@ -213,7 +210,7 @@ class Conversation:
             self._fail(f"{reason} Send a message to go on.", "backend_error")
 
     def _on(self, event: base.AgentEvent) -> None:
-        if self._over.is_set() and not isinstance(event, _BETWEEN_TURNS):
+        if self._over.is_set() and not isinstance(event, base.BETWEEN_TURNS):
             _log.info("told after its turn, and dropped: %s", type(event).__name__)
             return
         if self._answer is not None:
@@ -281,19 +278,21 @@ class Conversation:
         self._silence.heard()
         await call(self._program.agent)
 
+    def _close_answer(self, stop_reason: str) -> None:
+        answer, self._answer = self._answer, None
+        if answer is not None:
+            answer.finish()
+            completed = MessageCompleted(
+                message_id=answer.message_id,
+                session_id=self._session_id,
+                stop_reason=stop_reason,
+                usage=Usage(),
+            )
+            self._store.record(completed)
+
     def _split(self, message: Message) -> None:
         """Close the answer so far, put the user's message after it, go on in a new answer."""
-        if self._answer is not None:
-            self._answer.finish()
-            self._store.record(
-                MessageCompleted(
-                    message_id=self._answer.message_id,
-                    session_id=self._session_id,
-                    stop_reason="user_message",
-                    usage=Usage(),
-                )
-            )
-            self._answer = None
+        self._close_answer("user_message")
         self._store.record(
             MessageQueued(session_id=self._session_id, message=message, status="processing")
         )

@@ -13,6 +13,7 @@ from model.resources import (
     QuestionBlock,
     QuestionOption,
     Session,
+    Usage,
 )
 from tests.model.chat.stage import DONE, Stage
 
@@ -115,6 +116,40 @@ async def test_a_plan_that_was_replaced_cannot_be_approved_by_its_id(stage: Stag
         await stage.chats.approve("s", "build", None, "old")
     await stage.chats.approve("s", "build", None, "new")
     assert await puppet.hears("approve") == ("approve", "new", "build", None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind"),
+    [
+        (base.PlanProposed("r", "1. read"), "plan"),
+        (base.QuestionAsked("r", (Question(question="Which?", options=[]),)), "question"),
+    ],
+)
+async def test_what_waits_for_words_waits_on_when_spinney_ends(
+    stage: Stage, asked: base.PlanProposed | base.QuestionAsked, kind: str
+) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.say(base.TextDelta("a", "Look:"), asked)
+    await stage.until(lambda: stage.session.waiting_for == kind)
+    puppet.last_words = (base.RequestWithdrawn("r"), base.TurnFinished("stopped", Usage()))
+    await stage.chats.close()
+    assert (stage.session.status, stage.session.waiting_for) == ("waiting", kind)
+    assert stage.session.request is not None
+    assert not stage.store.state.streaming
+    stage.chats.recover()
+    assert stage.session.waiting_for == kind
+
+
+async def test_a_permission_ends_with_the_program_that_waits_for_it(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.say(base.PermissionAsked("r", "bash", {"command": "ls"}))
+    await stage.until(lambda: stage.session.waiting_for == "permission")
+    await stage.chats.close()
+    assert (stage.session.status, stage.session.waiting_for) == ("idle", None)
+    assert stage.session.last_run is not None
+    assert stage.session.last_run.status == "interrupted"
 
 
 async def test_approving_what_nobody_proposed_is_refused(stage: Stage) -> None:
