@@ -34,6 +34,7 @@ docs: .venv/developing              ## the reference pages of docs/, made from t
 
 pictures: .venv/developing          ## docs/pictures, drawn by the running program
 	PYTHONPATH=. $(BIN)/python docs/pictures/make.py
+	PYTHONPATH=. $(BIN)/python docs/pictures/page.py
 
 media: .venv/bin/python             ## the page's sounds and icons
 	$(BIN)/python docs/media/sounds.py
