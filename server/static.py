@@ -13,9 +13,11 @@ from pathlib import Path
 
 from aiohttp import web
 
+import themes
 from model.errors import SpinneyError
 
 WEB = Path(__file__).parent / "web"
+THEMES = Path(themes.__file__).parent
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -76,6 +78,8 @@ class StaticFiles:
         version = hashlib.sha256()
         for name, content in contents.items():
             version.update(name.encode() + b"\0" + content + b"\0")
+        for path in sorted(THEMES.rglob("*.toml")):
+            version.update(path.read_bytes())  # /theme.css is kept under this name, too
         made = cls({}, version.hexdigest()[:16])
         for name, content in contents.items():
             if name == "/index.html":
