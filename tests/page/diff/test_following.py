@@ -88,3 +88,19 @@ async def test_what_an_agent_edits_is_shown_while_it_works(
     await expect(row(page, "an apple a day")).to_be_visible()
     await expect(page.locator("#room")).to_contain_text("2 files")
     await other.call("stop_generation", sessionId=session["id"])
+
+
+async def test_what_is_marked_moves_with_its_lines_until_they_are_gone(
+    page: Page, two_hunks: Tree, other: Socket
+) -> None:
+    await show(page, two_hunks)
+    await row(page, "line twenty-eight").locator(".no").last.click()
+    two_hunks.write("list.txt", "first of all\n" + BOTH_ENDS)
+    await tell(other, two_hunks)
+    await expect(row(page, "first of all")).to_be_attached()
+    await expect(page.locator(".marked")).to_have_text("29+line twenty-eight")
+    two_hunks.write("list.txt", BOTH_ENDS.replace("line twenty-eight", "line 28"))
+    await tell(other, two_hunks)
+    await expect(row(page, "line twenty-eight")).to_have_count(0)
+    await expect(page.locator(".marked")).to_have_count(0)
+    await expect(page.get_by_role("group", name="Marked lines")).to_be_hidden()

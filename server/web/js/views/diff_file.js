@@ -84,7 +84,9 @@ export class DiffFile {
     const page = await this.#page(0, Math.min(MOST_AT_ONCE, Math.max(PAGE, this.rows.length)));
     if (!page || (page.digest === this.digest && this.rows.length)) return;
     const { rows, hunks, digest, total } = page;
+    const before = this.rows;
     Object.assign(this, { rows, hunks, digest, total });
+    this.view.marks.moved(this, before);
     this.draw();
   }
 

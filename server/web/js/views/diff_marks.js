@@ -2,9 +2,12 @@
 // The lines that are marked, to say something of them: the first by a tap, then the last; or by keys.
 
 import { button, make } from "../dom.js";
-import { isLine } from "./diff_rows.js";
+import { isLine, placeNear, textOf } from "./diff_rows.js";
 
-/** @typedef {import("./diff_file.js").DiffFile} DiffFile */
+/**
+ * @typedef {import("./diff_file.js").DiffFile} DiffFile
+ * @typedef {import("./diff_rows.js").Row} Row
+ */
 
 /** Marked lines, of one file and one hunk at a time. */
 export class Marks {
@@ -61,6 +64,19 @@ export class Marks {
   /** Say something of what is marked. */
   comment() {
     this.file?.comment(this.rows);
+  }
+
+  /** Other rows came for those of the file; what is marked moves with its lines. @param {DiffFile} file @param {Row[]} before */
+  moved(file, before) {
+    if (file !== this.file) return;
+    const marked = before.slice(this.#from, this.#to + 1);
+    const at = placeNear(file.rows, marked[0]);
+    const isThere = marked.every((row, n) => {
+      const now = file.rows[at + n];
+      return now?.sign === row.sign && textOf(now) === textOf(row);
+    });
+    if (isThere) [this.#from, this.#to] = [at, at + marked.length - 1];
+    else this.clear();
   }
 
   /** The file is drawn anew, or something else is marked. @param {DiffFile} file */
