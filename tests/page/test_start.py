@@ -49,3 +49,10 @@ async def test_what_another_client_makes_stands_in_the_tree(
     await expect(row).to_contain_text("Mend the parser")
     await other.call("delete_session", sessionId=session["id"])
     await expect(row).to_have_count(0)
+
+
+async def test_the_colours_of_who_never_chose_any_are_asked_for_once(page: Page) -> None:
+    asked = await page.evaluate(
+        "() => performance.getEntriesByType('resource').map((each) => each.name)"
+    )
+    assert sum("/theme.css" in name for name in asked) == 1
