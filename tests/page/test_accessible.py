@@ -18,7 +18,20 @@ ONE_PROGRAM = True
 
 AXE = next(Path(axe_playwright_python.__file__).parent.glob("**/axe.min.js")).read_text()
 
-PLACES = ("needs", "session", "worktree", "project", "canvas", "new", "search", "archive", "help")
+PLACES = (
+    "needs",
+    "session",
+    "worktree",
+    "diff",
+    "project",
+    "canvas",
+    "new",
+    "search",
+    "archive",
+    "preferences",
+    "server",
+    "help",
+)
 
 
 async def found_by_axe(page: Page) -> list[str]:
@@ -55,7 +68,14 @@ async def test_axe_finds_nothing_in_any_place(
     await other.call("send_chat_message", **given)
     while (await payload_of(other, "session-waiting"))["session_id"] != session["id"]:
         pass
-    ids = {"session": session["id"], "worktree": session["worktree_id"], "project": project["id"]}
+    changed = (await other.call("get_worktree", worktreeId=session["worktree_id"]))["path"]
+    (Path(changed) / "orchard.py").write_text("def count(trees):\n    return 0\n")
+    ids = {
+        "session": session["id"],
+        "worktree": session["worktree_id"],
+        "diff": session["worktree_id"],
+        "project": project["id"],
+    }
     page = await open_page(screen=Screen(1280, 800, scheme=scheme))
     found = {}
     for place in PLACES:
