@@ -123,11 +123,12 @@ class Link:
 
     async def send(self, session_id: str, text: str, images: tuple[str, ...] = ()) -> None:
         """Send a message; where it waits, the conversation and the status line say so."""
+        given: dict[str, Any] = {"images": list(images)} if images else {}
         await self.client.call(
             commands.send_chat_message,
             session_id=session_id,
             message=for_the_agent(text),
-            images=list(images) or None,
+            **given,
         )
 
     async def open_one(self, targets: "Sequence[Target]") -> None:
