@@ -11,8 +11,6 @@ from tests.page.browser import DESKTOP, PHONE
 from tests.page.conftest import OpenPage
 from tests.page.person import Conversation, Keys, Pointer
 
-ONE_PROGRAM = True
-
 ENDLESS = "/demo stream 1000000 50"
 
 

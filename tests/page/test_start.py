@@ -9,8 +9,6 @@ from tests.page.conftest import OpenPage
 from tests.program import Serving
 from tests.server.conftest import Socket
 
-ONE_PROGRAM = True
-
 
 async def test_the_token_leaves_the_address_at_once(page: Page, served: Serving) -> None:
     assert served.token not in page.url

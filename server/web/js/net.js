@@ -49,6 +49,9 @@ export class Connection {
   #failures = 0;
   /** @type {number | undefined} */ #timer;
   #trying = false;
+  /** Whether the first connection is still to come: what is asked by then waits for it. */
+  #isStarting = true;
+  /** @type {(() => void)[]} */ #early = [];
   #heard = 0;
   /** @type {number | undefined} */ #asked;
   /** @type {string | null} */ #shown = null;
@@ -77,8 +80,10 @@ export class Connection {
       this.#open();
     } catch (error) {
       this.#trying = false;
-      if (error instanceof Refused) this.#on.link({ state: "refused", why: error.message });
-      else this.#comeBack();
+      if (error instanceof Refused) {
+        this.#started();
+        this.#on.link({ state: "refused", why: error.message });
+      } else this.#comeBack();
     }
   }
 
@@ -115,6 +120,10 @@ export class Connection {
    */
   call(command, args = {}) {
     return new Promise((resolve, reject) => {
+      if (!this.isOpen && this.#isStarting) {
+        this.#early.push(() => this.call(command, args).then(resolve, reject));
+        return;
+      }
       if (!this.isOpen) {
         reject(new Error("Not connected. Nothing was sent; try again in a moment."));
         return;
@@ -177,6 +186,7 @@ export class Connection {
     const wait = pause * (0.8 + 0.2 * Math.random());
     // A refused upgrade looks like any other failure here; reading the state tells them apart.
     if (this.#failures > 1) this.#run = "";
+    this.#started();
     this.#on.link({ state: "lost", seconds: Math.max(1, Math.round(wait / 1000)) });
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.start(), wait);
@@ -209,8 +219,14 @@ export class Connection {
     }
     this.#trying = false;
     this.#failures = 0;
+    this.#started();
     if (this.#shown) this.show(this.#shown);
     this.#on.link({ state: "open" });
+  }
+
+  #started() {
+    this.#isStarting = false;
+    for (const ask of this.#early.splice(0)) ask();
   }
 
   /** What happened meanwhile is not to be had: read everything again, on a new connection. */

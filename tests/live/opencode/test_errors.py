@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from model.backends import base
+from model.errors import SpinneyError
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub
 from tests.model.backends.agents import Open, only, text
 
@@ -43,11 +44,10 @@ async def test_a_rate_limit_tells_when_it_ends(
     assert text(await conversation.turn("say: again")) == "again"
 
 
-async def test_an_unknown_model_fails_the_turn_and_the_next_one_works(open_opencode: Open) -> None:
+async def test_an_unknown_model_is_refused_and_the_next_one_works(open_opencode: Open) -> None:
     conversation = await open_opencode(model="nobody/nothing")
-    failed = only(await conversation.turn("say: hello"), base.TurnFailed)
-    assert failed.error_type == "invalid_request"
-    assert "opencode models" in failed.error
+    with pytest.raises(SpinneyError, match=f"It has .*{PROVIDER}/{MODEL}"):
+        await conversation.agent.send(base.Prompt("say: hello"))
     await conversation.agent.configure(base.Settings("build", f"{PROVIDER}/{MODEL}"))
     assert text(await conversation.turn("say: again")) == "again"
 
