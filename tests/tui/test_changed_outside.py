@@ -77,6 +77,8 @@ async def test_the_diff_that_is_open_follows_the_branch(
         repository.git("switch", "--quiet", "other", cwd=path)
         await pilot.press("v", "v")
         await until_shown(app, pilot, "new.txt", "on the other branch")
+        # There and back again before anybody looked would be no change at all.
+        await until(pilot, lambda: app.main.state.worktrees[tree.id].branch == "other")
         repository.git("switch", "--quiet", "otter", cwd=path)
         await until(pilot, lambda: "new.txt" not in screen_of(app))
 
