@@ -72,9 +72,10 @@ export class App {
     this.#views.set(name, make);
   }
 
-  /** Draw when something changed, at most once a frame. @param {(change: import("./state.js").Change) => void} follow */
+  /** Draw when something changed, at most once a frame; gives how to end it. @param {(change: import("./state.js").Change) => void} follow */
   follow(follow) {
     this.#followers.add(follow);
+    return () => this.#followers.delete(follow);
   }
 
   /** Hear every event at once. @param {(name: string, body: any) => void} listen */

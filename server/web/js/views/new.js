@@ -110,8 +110,12 @@ async function begin(app, worktree, { message, mode, backend }) {
 /** @param {App} app @param {() => boolean} holds @returns {Promise<void>} */
 function until(app, holds) {
   return new Promise((resolve) => {
-    const look = () => holds() && resolve();
-    app.follow(look);
+    const look = () => {
+      if (!holds()) return;
+      unfollow();
+      resolve();
+    };
+    const unfollow = app.follow(look);
     look();
   });
 }
