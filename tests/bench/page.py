@@ -14,9 +14,9 @@ import aiohttp
 from playwright.async_api import Browser, CDPSession, async_playwright
 
 from model.backends import base, demo_texts
-from model.events import ProjectAdded, WorktreeCreated
-from model.resources import Project, Usage, Worktree
+from model.resources import Usage
 from tests.bench.long_session import write_sessions
+from tests.bench.served import plain_worktree
 from tests.bench.tables import Table
 from tests.contract.conftest import program_in
 from tests.page.browser import DESKTOP, launched, made_context, ready
@@ -175,23 +175,7 @@ async def _script_seconds(client: CDPSession) -> float:
 @asynccontextmanager
 async def _open_session(stage: Stage, browser: Browser) -> AsyncIterator[Any]:
     """A page at a new session: the page, its debugger, and what sends a message."""
-    for path in ("repository", "worktree"):
-        (stage.workspace.directories.data / path).mkdir()
-    data = stage.workspace.directories.data
-    project = Project(
-        id="p", name="bench", path=str(data / "repository"), default_branch="main", added_at=1.0
-    )
-    worktree = Worktree(
-        id="w",
-        project_id="p",
-        name="bench",
-        path=str(data / "worktree"),
-        branch="b",
-        created_at=1.0,
-    )
-    await stage.workspace.store.accept(
-        ProjectAdded(project=project), WorktreeCreated(worktree=worktree)
-    )
+    await plain_worktree(stage.workspace, stage.workspace.directories.data)
     async with aiohttp.ClientSession(
         stage.base_url, headers={"Authorization": f"Bearer {stage.token}"}
     ) as http:

@@ -27,8 +27,8 @@ from tests.bench.programs import Progress
 from tests.bench.serving import LoopWatch, answer_lines, publish_all
 
 
-async def begin_session(workspace: Workspace, place: Path) -> Session:
-    """A project and a worktree that are plain folders, and a session of the demo agent in it."""
+async def plain_worktree(workspace: Workspace, place: Path) -> None:
+    """A project and a worktree `w` that are plain folders."""
     for name in ("repository", "worktree"):
         (place / name).mkdir(exist_ok=True)
     project = Project(
@@ -43,6 +43,11 @@ async def begin_session(workspace: Workspace, place: Path) -> Session:
         created_at=1.0,
     )
     await workspace.store.accept(ProjectAdded(project=project), WorktreeCreated(worktree=worktree))
+
+
+async def begin_session(workspace: Workspace, place: Path) -> Session:
+    """Such a worktree, and a session of the demo agent in it."""
+    await plain_worktree(workspace, place)
     return await create_session.function(
         workspace, "w", name="Stream", execution_mode="build", backend="demo"
     )

@@ -11,6 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from model.backends.base import Backend
 from model.backends.demo import DemoBackend
 from model.catalog import Catalog
 from model.commands.registry import find_command
@@ -155,9 +156,10 @@ async def listener(side: Side) -> AsyncIterator[Socket]:
 
 
 @asynccontextmanager
-async def in_process(directories: Directories, *, demo: bool) -> AsyncIterator[Side]:
-    """A workspace of the test's process, with a server around it for those who listen."""
-    backend = DemoBackend(directories.data / "demo")
+async def served_here(
+    directories: Directories, backend: Backend, *, demo: bool
+) -> AsyncIterator[tuple[Workspace, str]]:
+    """A workspace of the test's process with a server around it, and where that is."""
     workspace = Workspace(directories, {backend.name: backend}, Catalog(), demo=demo)
     workspace.http_server = server = Server(workspace)
     await workspace.start()
@@ -165,10 +167,18 @@ async def in_process(directories: Directories, *, demo: bool) -> AsyncIterator[S
         preferences = workspace.store.state.preferences
         await workspace.change_preferences(changed(preferences, {"http_server_token": TOKEN}))
         await server.start(0, localhost_only=True, token_required=True)
-        yield Side(local_call(workspace), str(server.status()["base_url"]), TOKEN)
+        yield workspace, str(server.status()["base_url"])
     finally:
         await server.stop()
         await workspace.stop()
+
+
+@asynccontextmanager
+async def in_process(directories: Directories, *, demo: bool) -> AsyncIterator[Side]:
+    """A workspace of the test's process, with a server around it for those who listen."""
+    backend = DemoBackend(directories.data / "demo")
+    async with served_here(directories, backend, demo=demo) as (workspace, base_url):
+        yield Side(local_call(workspace), base_url, TOKEN)
 
 
 def local_call(workspace: Workspace) -> Call:

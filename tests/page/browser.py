@@ -25,6 +25,22 @@ class Screen:
 DESKTOP = Screen(1280, 800)
 PHONE = Screen(390, 844, touch=True)
 
+PLACES = (
+    "needs",
+    "session",
+    "worktree",
+    "project",
+    "diff",
+    "canvas",
+    "new",
+    "search",
+    "archive",
+    "preferences",
+    "server",
+    "help",
+)
+"""The views that have an address."""
+
 REPORTS_VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) =>
   console.error(`violates ${event.effectiveDirective}: ${event.blockedURI} ${event.sample}`));

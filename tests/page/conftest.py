@@ -24,6 +24,7 @@ from tests.page.browser import (
     made_context,
     signed_in,
 )
+from tests.page.line import Line, line_to
 from tests.page.stage import Stage, staged
 from tests.program import PATIENCE, Program, Serving
 from tests.server.conftest import Socket
@@ -190,3 +191,11 @@ async def page(open_page: OpenPage) -> Page:
 async def phone(open_page: OpenPage) -> Page:
     """A page on a phone, where it starts."""
     return await open_page(screen=PHONE)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def line(served: Serving, faults: Faults) -> AsyncIterator[Line]:
+    """What stands between pages and Spinney. That it breaks is told in the console."""
+    faults.allow("WebSocket connection to", "net::ERR_")
+    async with line_to(served.base_url) as made:
+        yield made

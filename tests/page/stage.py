@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import model.commands.all  # noqa: F401 - registers the commands
-from model.catalog import Catalog
 from model.paths import Directories
-from model.preferences_changes import changed
 from model.workspace import Workspace
-from server.app import Server
+from tests.contract.conftest import served_here
 from tests.puppet import PuppetBackend
 from tests.server.conftest import TOKEN
 
@@ -31,14 +29,5 @@ async def staged(place: Path) -> AsyncIterator[Stage]:
     directories = Directories(place / "config", place / "data", place / "home")
     directories.create()
     backend = PuppetBackend()
-    workspace = Workspace(directories, {backend.name: backend}, Catalog(), demo=True)
-    workspace.http_server = server = Server(workspace)
-    await workspace.start()
-    try:
-        preferences = workspace.store.state.preferences
-        await workspace.change_preferences(changed(preferences, {"http_server_token": TOKEN}))
-        await server.start(0, localhost_only=True, token_required=True)
-        yield Stage(workspace, backend, str(server.status()["base_url"]))
-    finally:
-        await server.stop()
-        await workspace.stop()
+    async with served_here(directories, backend, demo=True) as (workspace, base_url):
+        yield Stage(workspace, backend, base_url)

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.contract.conftest import payload_of
-from tests.page.browser import DESKTOP, PHONE, Screen
+from tests.page.browser import DESKTOP, PHONE, PLACES, Screen
 from tests.page.conftest import OpenPage
 from tests.page.person import Conversation, Pointer
 from tests.server.conftest import Socket
@@ -17,21 +17,6 @@ from tests.server.conftest import Socket
 ONE_PROGRAM = True
 
 AXE = next(Path(axe_playwright_python.__file__).parent.glob("**/axe.min.js")).read_text()
-
-PLACES = (
-    "needs",
-    "session",
-    "worktree",
-    "diff",
-    "project",
-    "canvas",
-    "new",
-    "search",
-    "archive",
-    "preferences",
-    "server",
-    "help",
-)
 
 
 async def found_by_axe(page: Page) -> list[str]:

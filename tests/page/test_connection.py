@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest_asyncio
@@ -11,7 +10,7 @@ from playwright.async_api import Page, expect
 from tests.contract.conftest import data_of
 from tests.page.browser import Faults
 from tests.page.conftest import OpenPage
-from tests.page.line import Line, line_to
+from tests.page.line import Line
 from tests.page.person import Conversation, Pointer
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
@@ -29,14 +28,6 @@ GAPS = (
     "session-updated#2",
 )
 """Events before which a connection may break while a turn is taken."""
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def line(served: Serving, faults: Faults) -> AsyncIterator[Line]:
-    """What stands between pages and Spinney. That it breaks is told in the console."""
-    faults.allow("WebSocket connection to", "net::ERR_")
-    async with line_to(served.base_url) as made:
-        yield made
 
 
 @pytest_asyncio.fixture(loop_scope="session")

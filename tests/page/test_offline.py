@@ -1,26 +1,16 @@
 """What a person writes while the connection is gone is kept, and sent once when it is back."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.page.browser import Faults
 from tests.page.conftest import OpenPage
-from tests.page.line import Line, line_to
+from tests.page.line import Line
 from tests.page.person import Conversation, Pointer
 from tests.page.test_composer import texts
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def line(served: Serving, faults: Faults) -> AsyncIterator[Line]:
-    """What stands between the page and Spinney. That it breaks is told in the console."""
-    faults.allow("WebSocket connection to", "net::ERR_")
-    async with line_to(served.base_url) as made:
-        yield made
 
 
 @pytest_asyncio.fixture(loop_scope="session")

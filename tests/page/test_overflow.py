@@ -7,7 +7,7 @@ from playwright.async_api import expect
 
 from model.backends import base
 from model.resources import Usage
-from tests.page.browser import Screen
+from tests.page.browser import PLACES, Screen
 from tests.page.conftest import OpenPage
 from tests.page.person import Conversation, Pointer
 from tests.page.stage import Stage
@@ -34,21 +34,6 @@ PROSE = f"""# {WORD}
 
 > {WORD}
 """
-
-PLACES = (
-    "needs",
-    "session",
-    "worktree",
-    "project",
-    "diff",
-    "canvas",
-    "new",
-    "search",
-    "archive",
-    "preferences",
-    "server",
-    "help",
-)
 
 TOO_WIDE = """() => {
   const width = document.documentElement.clientWidth;
