@@ -1,5 +1,7 @@
 """The page starts: signed in by its address or by hand, and shows what needs a person."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Page, expect
@@ -54,3 +56,12 @@ async def test_the_colours_of_who_never_chose_any_are_asked_for_once(page: Page)
         "() => performance.getEntriesByType('resource').map((each) => each.name)"
     )
     assert sum("/theme.css" in name for name in asked) == 1
+
+
+async def test_what_a_place_asks_at_the_start_is_asked_once_the_connection_is_there(
+    open_page: OpenPage, worktree: Any
+) -> None:
+    scripts = {"scripts": {"run": "echo ripe"}}
+    (Path(worktree["path"]) / "spinney.json").write_text(json.dumps(scripts))
+    page = await open_page(f"/worktree/{worktree['id']}")
+    await expect(page.locator(".script")).to_contain_text("echo ripe")

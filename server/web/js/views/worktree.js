@@ -120,7 +120,7 @@ async function remove(app, worktree) {
 /** @param {App} app @param {string} worktreeId @param {HTMLElement} place */
 async function loadScripts(app, worktreeId, place) {
   const worktree = app.state.worktrees.get(worktreeId);
-  if (!worktree || !app.connection.isOpen) return;
+  if (!worktree) return;
   const scripts = await app.run("get_project_scripts", { projectId: worktree.project_id, worktreeId });
   if (!scripts?.length) return;
   place.replaceChildren(make("h2", "Scripts"), ...scripts.map((/** @type {any} */ script) => scriptElement(app, worktree, script)));
