@@ -1,8 +1,9 @@
 """The page by keys: the terminal's where a browser allows, the palette, and the help of both."""
 
+import asyncio
 from typing import Any
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.page.conftest import OpenPage
 from tests.server.conftest import Socket
@@ -41,6 +42,27 @@ async def test_the_palette_finds_commands_and_places(
     await expect(page.get_by_role("textbox", name="Rename the session")).to_be_focused()
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+async def test_what_is_typed_while_the_palette_still_loads_is_typed_into_it(
+    open_page: OpenPage, session: Any
+) -> None:
+    page = await open_page(f"/session/{session['id']}")
+    box = page.get_by_role("textbox", name="Message", exact=True)
+    await expect(box).to_be_focused()
+    loads = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await loads.wait()
+        await route.continue_()
+
+    await page.route("**/views/palette.js", late)
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type("rename the sess")
+    await page.keyboard.press("Enter")
+    loads.set()
+    await expect(page.get_by_role("textbox", name="Rename the session")).to_be_focused()
+    await expect(box).to_have_value("")
 
 
 async def test_keys_of_ones_own_hold_here_too_and_stand_in_the_help(

@@ -73,10 +73,14 @@ async def test_after_a_reload_it_looks_so_from_the_start(
     assert at_first["font"].startswith('"inter"')
     assert at_first["code"] == ground
     painted, themed = await page.evaluate(
-        """() => {
+        """async () => {
+          const painted = await new Promise((resolve) => {
+            const seen = new PerformanceObserver((list) => resolve(list.getEntries()[0].startTime));
+            seen.observe({ type: "paint", buffered: true });
+          });
           const loaded = performance.getEntriesByType("resource");
           const sheet = loaded.find(({ name }) => name.includes("rose-pine-dawn"));
-          return [performance.getEntriesByType("paint")[0].startTime, sheet.responseEnd];
+          return [painted, sheet.responseEnd];
         }"""
     )
     assert themed <= painted, "it was painted before its colours were there"

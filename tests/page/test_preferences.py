@@ -200,7 +200,8 @@ async def test_a_new_token_keeps_this_page_signed_in(open_page: OpenPage) -> Non
     box = row(page, "http_server_token").locator("input")
     await box.fill("a-token-of-my-own-12345")
     await box.press("Enter")
-    await page.get_by_role("dialog").get_by_role("button", name="Change it").click()
+    async with page.expect_websocket():  # the one of the old token is closed
+        await page.get_by_role("dialog").get_by_role("button", name="Change it").click()
     await expect(page.locator("#link")).to_have_attribute("data-state", "open")
     await page.reload()
     await expect(page.locator("#link")).to_have_attribute("data-state", "open")

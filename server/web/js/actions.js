@@ -4,6 +4,7 @@
 // where a browser leaves them to the page.
 
 import { confirm, ask } from "./dialogs.js";
+import { make } from "./dom.js";
 import { hashOf } from "./router.js";
 
 /**
@@ -28,7 +29,7 @@ const MODES = ["plan", "build", "yolo"];
 
 /** @type {Action[]} */
 export const ACTIONS = [
-  { id: "commands", keys: "ctrl+k,ctrl+p", title: "All commands", inPalette: false, do: (app) => view("palette").then((made) => made.palette(app)) },
+  { id: "commands", keys: "ctrl+k,ctrl+p", title: "All commands", inPalette: false, do: openPalette },
   { id: "next_waiting", keys: "ctrl+space", title: "Go to the next session that needs you", do: nextWaiting },
   { id: "canvas", keys: "ctrl+o", title: "All sessions on one screen (canvas)", do: (app) => app.go("canvas") },
   { id: "new_worktree", keys: "alt+n", title: "New worktree", do: (app, { project }) => app.go("new", "", project && { project: project.id }) },
@@ -60,8 +61,33 @@ export const ACTIONS = [
 
 /** @param {string} name @returns {Promise<any>} */
 function view(name) {
-  const modules = { palette: () => import("./views/palette.js"), worktree: () => import("./views/worktree.js"), project: () => import("./views/project.js") };
-  return modules[/** @type {"palette"} */ (name)]();
+  const modules = { worktree: () => import("./views/worktree.js"), project: () => import("./views/project.js") };
+  return modules[/** @type {"worktree"} */ (name)]();
+}
+
+/** The box is there at once, so what is typed next is typed into it however long its list takes. @param {App} app */
+async function openPalette(app) {
+  const before = document.activeElement;
+  const box = make("input", { type: "search", placeholder: "a command, or a place", "aria-label": "A command, or a place", autocomplete: "off" });
+  const dialog = make("dialog.palette", box, { "aria-label": "All commands" });
+  dialog.onclose = () => {
+    dialog.remove();
+    if (before instanceof HTMLElement && before.isConnected && !document.querySelector("dialog[open]")) before.focus();
+  };
+  let isTaken = false;
+  box.onkeydown = (event) => {
+    isTaken ||= event.key === "Enter";
+  };
+  document.body.append(dialog);
+  dialog.showModal();
+  try {
+    const { palette } = await import("./views/palette.js");
+    const take = palette(app, dialog, box);
+    if (isTaken && dialog.open) take();
+  } catch (error) {
+    dialog.close();
+    throw error;
+  }
 }
 
 /** What is shown, and what it lies in. @param {App} app @returns {Here} */

@@ -14,12 +14,13 @@ import { hashOf } from "../router.js";
 
 const MOST = 60;
 
-/** @param {App} app */
-export function palette(app) {
-  const before = document.activeElement;
-  const box = make("input", { type: "search", placeholder: "a command, or a place", "aria-label": "A command, or a place", autocomplete: "off" });
+/**
+ * Fill the palette, which is open already; gives what takes the chosen entry.
+ * @param {App} app @param {HTMLDialogElement} dialog @param {HTMLInputElement} box
+ */
+export function palette(app, dialog, box) {
   const list = make("ul.entries", { role: "listbox", id: "entries", "aria-label": "What there is" });
-  const dialog = make("dialog.palette", box, list, { "aria-label": "All commands" });
+  dialog.append(list);
   box.setAttribute("role", "combobox");
   box.setAttribute("aria-controls", "entries");
   box.setAttribute("aria-expanded", "true");
@@ -47,8 +48,9 @@ export function palette(app) {
     )));
     choose(0);
   };
-  /** @param {Entry} entry */
+  /** @param {Entry | undefined} entry */
   const take = (entry) => {
+    if (!entry) return;
     dialog.close();
     entry.do();
   };
@@ -56,18 +58,13 @@ export function palette(app) {
   box.onkeydown = (event) => {
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
     if (event.key in steps) choose(Math.max(0, Math.min(chosen + steps[/** @type {"ArrowUp"} */ (event.key)], found.length)));
-    else if (event.key === "Enter" && found[chosen]) take(found[chosen]);
+    else if (event.key === "Enter") take(found[chosen]);
     else return;
     event.preventDefault();
   };
   dialog.onclick = (event) => event.target === dialog && dialog.close();
-  dialog.onclose = () => {
-    dialog.remove();
-    if (before instanceof HTMLElement && before.isConnected && !document.querySelector("dialog[open]")) before.focus();
-  };
-  document.body.append(dialog);
-  dialog.showModal();
   draw();
+  return () => take(found[chosen]);
 }
 
 /** @param {App} app @returns {Entry[]} */
