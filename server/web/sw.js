@@ -5,6 +5,8 @@
 const VERSION = "{version}";
 const CACHE = `spinney-${VERSION}`;
 const OWN = `/v/${VERSION}/`;
+/** @type {string[]} what the page loads behind its start, and names nowhere */
+const LATER = JSON.parse('{later}');
 
 // What tsc knows of a page is not what a worker has.
 const worker = /** @type {any} */ (self);
@@ -35,7 +37,7 @@ async function keepShell() {
   // A newer page has a newer worker, which is on its way.
   if (!page.ok || !text.includes(OWN)) throw new Error("Another version is served by now.");
   const named = [...text.matchAll(/(?:href|src)="(\/[^"#]+)"/g)].map(([, address]) => address);
-  await cache.addAll([...new Set(named.filter(isShell))]); // it refuses what is named twice
+  await cache.addAll([...new Set([...named.filter(isShell), ...LATER])]); // it refuses what is named twice
   await cache.put("/", page);
   worker.skipWaiting();
 }

@@ -91,6 +91,34 @@ async def _measure(table: Table, runs: int, deltas: int, messages: int) -> None:
             await browser.close()
 
 
+class _Wire:
+    """The bytes that a start brings, heads and all."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._sizes: dict[str, float] = {}
+
+    @classmethod
+    async def of(cls, client: CDPSession) -> "_Wire":
+        made = cls()
+        client.on("Network.requestWillBeSent", made._asked)
+        client.on("Network.loadingFinished", made._loaded)
+        await client.send("Network.enable")
+        return made
+
+    def _asked(self, event: dict[str, Any]) -> None:
+        self._names[event["requestId"]] = event["request"]["url"]
+
+    def _loaded(self, event: dict[str, Any]) -> None:
+        self._sizes[event["requestId"]] = event["encodedDataLength"]
+
+    @property
+    def shell(self) -> float:
+        """Without the session's modules, which come behind the start."""
+        behind = {key for key, name in self._names.items() if "/js/session/" in name}
+        return sum(size for key, size in self._sizes.items() if key not in behind)
+
+
 async def _add_start(table: Table, browser: Browser, place: Path, runs: int) -> None:
     found: dict[str, list[tuple[float, float]]] = {"cold": [], "warm": []}
     with program_in(place).serving("--demo") as serving:
@@ -100,12 +128,10 @@ async def _add_start(table: Table, browser: Browser, place: Path, runs: int) -> 
             for kind in found:
                 page = await context.new_page()
                 client = await context.new_cdp_session(page)
-                sizes: list[float] = []
-                client.on("Network.loadingFinished", lambda e: sizes.append(e["encodedDataLength"]))  # noqa: B023
-                await client.send("Network.enable")
+                wire = await _Wire.of(client)
                 await page.goto(f"/#token={serving.token}")
                 await ready(page)
-                found[kind].append((await page.evaluate("window.interactive"), sum(sizes) / 1024))
+                found[kind].append((await page.evaluate("window.interactive"), wire.shell / 1024))
                 await page.close()
             await context.close()
     for kind, limit in (("cold", 250), ("warm", 150)):

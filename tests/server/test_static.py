@@ -1,6 +1,9 @@
 """The page's files: what is served, how, and that nothing outside of them is."""
 
+import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import aiohttp
@@ -8,7 +11,7 @@ import pytest
 
 from server.app import Server
 from server.fonts import font_files
-from server.static import WEB, StaticFiles
+from server.static import WEB, StaticFiles, without_comments
 from tests.server.conftest import base_url, raw_request
 
 HOSTILE = [
@@ -75,7 +78,8 @@ async def test_what_the_page_loads_never_changes_under_its_address(
     assert (response.status, response.content_type) == (200, content_type)
     assert "immutable" in response.headers["Cache-Control"]
     assert response.headers["Content-Encoding"] == "gzip"
-    assert await response.read() == (WEB / name.lstrip("/")).read_bytes()
+    source = (WEB / name.lstrip("/")).read_text()
+    assert await response.text() == (without_comments(source) if "js" in name else source)
     known = {"If-None-Match": response.headers["ETag"]}
     assert (await http.get(of_this_version(server, name), headers=known)).status == 304
 
@@ -86,7 +90,40 @@ async def test_who_takes_nothing_compressed_gets_the_file_as_it_is(
     plain = {"Accept-Encoding": "identity"}
     response = await http.get(of_this_version(server, "/js/main.js"), headers=plain)
     assert "Content-Encoding" not in response.headers
-    assert await response.read() == (WEB / "js" / "main.js").read_bytes()
+    assert await response.text() == without_comments((WEB / "js" / "main.js").read_text())
+
+
+@pytest.mark.parametrize(
+    ("script", "served"),
+    [
+        ("a = 1; // one\n// two\nb = 2;", "a = 1;\n\nb = 2;"),
+        ("/** What\n * it is. */\nf(/** @type {A} */ (x));", "\n\nf( (x));"),
+        ("""g("/* no */", '// no', `http://${x}/*`); // yes""", None),
+        ("""g("a \\" // no");\nh();""", """g("a \\" // no");\nh();"""),
+    ],
+)
+def test_scripts_are_served_without_comments(script: str, served: str | None) -> None:
+    assert without_comments(script) == (served or script.removesuffix(" // yes"))
+
+
+PARSE = """
+const { SourceTextModule } = await import("node:vm");
+for (const script of JSON.parse(await new Response(process.stdin).text())) {
+  try { new SourceTextModule(script); } catch (error) { console.log(String(error), script); }
+}
+"""
+
+
+def test_scripts_without_comments_are_still_scripts() -> None:
+    node = shutil.which("node") or pytest.skip("needs node")
+    whole = [path.read_text() for path in sorted(WEB.rglob("*.js"))]
+    served = [without_comments(script) for script in whole]
+    assert [script.count("\n") for script in served] == [script.count("\n") for script in whole]
+    assert not [found for script in served if (found := re.search(r"(?m)^\s*(//|/?\*)", script))]
+    command = [node, "--experimental-vm-modules", "--input-type=module", "--eval", PARSE]
+    ran = subprocess.run(command, input=json.dumps(served), text=True, capture_output=True)
+    assert ran.stdout == "", ran.stdout
+    assert ran.returncode == 0, ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -27,11 +27,17 @@ import { State, noChange } from "./state.js";
  * @returns {MakeView}
  */
 export function lazy(load, name) {
+  /** @type {MakeView | undefined} */
+  let loaded;
   return (app, route) => {
+    if (loaded) return loaded(app, route);
     /** @type {View} */
     const shown = { title: "Spinney", element: make("p.hint.page", "loading…") };
     load().then(
-      (module) => app.view === shown && app.put(module[name](app, route)),
+      (module) => {
+        loaded = module[name];
+        if (app.view === shown) app.put(module[name](app, route));
+      },
       () => shown.element.replaceChildren("This part of the page could not be loaded. ", button("Try again", () => app.show())),
     );
     return shown;

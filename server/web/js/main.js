@@ -8,7 +8,6 @@ import { keys } from "./keys.js";
 import { keepToken } from "./net.js";
 import { needsView } from "./needs.js";
 import { pwa } from "./pwa.js";
-import { sessionView } from "./session.js";
 import { shell } from "./shell.js";
 import { tree } from "./tree.js";
 
@@ -22,10 +21,14 @@ function takeToken() {
   return true;
 }
 
+/** Not part of the shell, and there before anybody wants it: asked for at once by who comes for a session, else behind the start. */
+const openSession = () => import("./session/view.js");
+
 takeToken();
+if (location.hash.startsWith("#/session/")) openSession().catch(() => {});
 const app = new App();
 app.addView("needs", needsView);
-app.addView("session", sessionView);
+app.addView("session", lazy(openSession, "sessionView"));
 app.addView("worktree", lazy(() => import("./views/worktree.js"), "worktreeView"));
 app.addView("diff", lazy(() => import("./views/diff.js"), "diffView"));
 app.addView("canvas", lazy(() => import("./views/canvas.js"), "canvasView"));
@@ -43,4 +46,5 @@ looks(app);
 alerts(app);
 pwa(app);
 addEventListener("hashchange", () => takeToken() && app.connection.start());
+app.watch((link) => link.state === "open" && openSession().catch(() => {}));
 app.connection.start();

@@ -2,7 +2,7 @@
 // The list over the message box: files for `@`, commands for `/`: Spinney's own, then the agent's.
 
 import { make } from "../dom.js";
-import { ORDERS, titleOf } from "../orders.js";
+import { ORDERS, titleOf } from "../session/orders.js";
 
 const FILES = 8;
 const FILE = /(?:^|\s)(@[^\s@"]*)$/;

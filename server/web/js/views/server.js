@@ -3,7 +3,7 @@
 
 import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
-import { copyText } from "../blocks.js";
+import { copyText } from "../session/blocks.js";
 
 /** @type {import("../app.js").MakeView} */
 export function serverView(app) {

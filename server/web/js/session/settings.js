@@ -1,12 +1,12 @@
 // @ts-check
 // How a session works, in one line under its message box: mode, agent, model, thinking, and what it used.
 
-import { ask } from "./dialogs.js";
-import { make } from "./dom.js";
+import { ask } from "../dialogs.js";
+import { make } from "../dom.js";
 
 /**
- * @typedef {import("./app.js").App} App
- * @typedef {import("./state.js").Resource} Resource
+ * @typedef {import("../app.js").App} App
+ * @typedef {import("../state.js").Resource} Resource
  * @typedef {{ name: string, label: string, models: { name: string, label: string }[] }} Agent
  */
 

@@ -1,21 +1,21 @@
 // @ts-check
 // What stands around a session's conversation: where it lies, what can be done with it, what it says below.
 
-import { ACTIONS, perform } from "./actions.js";
-import { requestCard } from "./cards.js";
-import { choose } from "./dialogs.js";
-import { button, make, placeKeyed } from "./dom.js";
-import { hashOf } from "./router.js";
+import { ACTIONS, perform } from "../actions.js";
+import { requestCard } from "../cards.js";
+import { choose } from "../dialogs.js";
+import { button, make, placeKeyed } from "../dom.js";
+import { hashOf } from "../router.js";
 
 /**
- * @typedef {import("./app.js").App} App
- * @typedef {import("./state.js").Resource} Resource
+ * @typedef {import("../app.js").App} App
+ * @typedef {import("../state.js").Resource} Resource
  */
 
 const OFFERED = ["next_waiting", "rename_session", "new_session", "previous_session", "next_session", "archive_session", "delete_session"];
 const BESIDE = 5;
 
-/** It was deleted, or is so new that nobody told of it yet. @param {App} app @param {string} id @returns {import("./app.js").View} */
+/** It was deleted, or is so new that nobody told of it yet. @param {App} app @param {string} id @returns {import("../app.js").View} */
 export function gone(app, id) {
   const back = make("a", "Back to all sessions", { href: hashOf("needs") });
   return {

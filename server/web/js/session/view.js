@@ -5,22 +5,22 @@
 import { replaceBlocks } from "./blocks.js";
 import { composer } from "./composer.js";
 import { Conversation, PAGE } from "./conversation.js";
-import { button, make } from "./dom.js";
+import { button, make } from "../dom.js";
 import { endMessage, fillContents, fillMessage, messageElement } from "./message.js";
 import { waitingList } from "./queue.js";
-import { chooseAction, drawPlaces, gone, toldBelow } from "./session_parts.js";
+import { chooseAction, drawPlaces, gone, toldBelow } from "./parts.js";
 import { speaker } from "./speaker.js";
 
 /**
- * @typedef {import("./app.js").App} App
- * @typedef {import("./state.js").Resource} Resource
+ * @typedef {import("../app.js").App} App
+ * @typedef {import("../state.js").Resource} Resource
  */
 
 const SECTION = 50;
 const LONGEST_PAGE = 500;
 const NEAR = 80; // px from the end that still count as being there
 
-/** @type {import("./app.js").MakeView} */
+/** @type {import("../app.js").MakeView} */
 export function sessionView(app, route) {
   if (!app.state.sessions.has(route.id)) return gone(app, route.id);
   return new SessionView(app, route.id, route.query.get("message"));
@@ -107,7 +107,7 @@ class SessionView {
     this.#frame ||= requestAnimationFrame(() => this.#draw());
   }
 
-  /** @param {import("./state.js").Change} change */
+  /** @param {import("../state.js").Change} change */
   changed(change) {
     const session = this.session;
     if (!session) {

@@ -2,7 +2,7 @@
 // What a screen reader says of an answer that is being written: each block once it is finished, and
 // never letter by letter.
 
-import { make } from "./dom.js";
+import { make } from "../dom.js";
 
 const LONGEST = 600; // characters that are read out of one block; the rest is there to be read
 

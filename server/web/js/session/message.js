@@ -2,14 +2,14 @@
 // One message: who said it, its text as blocks, and its tools, each one line that opens.
 
 import { blockElement } from "./blocks.js";
-import { button, make } from "./dom.js";
+import { button, make } from "../dom.js";
 import { diffOf } from "./edits.js";
 
 /**
- * @typedef {import("./state.js").Resource} Resource
+ * @typedef {import("../state.js").Resource} Resource
  *
  * @typedef {object} Around what a message needs to know of its place
- * @property {import("./app.js").App} app
+ * @property {import("../app.js").App} app
  * @property {string} sessionId
  * @property {string} agent what people call the session's agent
  */

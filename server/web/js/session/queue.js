@@ -1,16 +1,16 @@
 // @ts-check
 // Messages that wait: behind a run, or for the connection. Each can be changed and removed.
 
-import { button, make, placeKeyed } from "./dom.js";
+import { button, make, placeKeyed } from "../dom.js";
 
 /**
- * @typedef {import("./state.js").Resource} Resource
- * @typedef {import("./outbox.js").Letter} Letter
+ * @typedef {import("../state.js").Resource} Resource
+ * @typedef {import("../outbox.js").Letter} Letter
  */
 
 const SOON = 800; // ms in which a message is taken where all is well; it is not shown as waiting before
 
-/** @param {import("./app.js").App} app @param {string} sessionId @param {(text: string, images: string[]) => void} change */
+/** @param {import("../app.js").App} app @param {string} sessionId @param {(text: string, images: string[]) => void} change */
 export function waitingList(app, sessionId, change) {
   const element = make("ul.queue", { "aria-label": "Messages that wait" });
 

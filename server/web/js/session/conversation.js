@@ -2,7 +2,7 @@
 // The open conversation: its newest messages without a gap, and what each event changes in them.
 
 /**
- * @typedef {import("./state.js").Resource} Message
+ * @typedef {import("../state.js").Resource} Message
  *
  * @typedef {object} Blocks what `content-blocks` tells: the text's blocks from `from` on are these
  * @property {string} message_id

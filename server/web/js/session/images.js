@@ -1,8 +1,8 @@
 // @ts-check
 // Images that go with a message. Spinney takes them by their paths on its own machine.
 
-import { ask } from "./dialogs.js";
-import { button, make } from "./dom.js";
+import { ask } from "../dialogs.js";
+import { button, make } from "../dom.js";
 
 const IS_IMAGE = /\.(png|jpe?g|gif|webp)$/i;
 const HINT = "Its path on the machine where Spinney runs, absolute or in the worktree. PNG, JPEG, GIF or WebP.";
@@ -13,7 +13,7 @@ const NO_UPLOAD =
 /** Whether agents can look at it. @param {string} path */
 export const isImage = (path) => IS_IMAGE.test(path);
 
-/** @param {import("./app.js").App} app @param {string[]} paths @param {() => void} changed */
+/** @param {import("../app.js").App} app @param {string[]} paths @param {() => void} changed */
 export function images(app, paths, changed) {
   const element = make("ul.attached", { "aria-label": "Images that go with the message" });
   const draw = () => {

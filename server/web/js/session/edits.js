@@ -1,7 +1,7 @@
 // @ts-check
 // An edit as a diff: the lines that both sides share at the ends, and what differs between them.
 
-import { make } from "./dom.js";
+import { make } from "../dom.js";
 
 /** @param {string} before @param {string} after */
 export function diffOf(before, after) {

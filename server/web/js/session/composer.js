@@ -1,15 +1,15 @@
 // @ts-check
 // The message box of a session: what is written is kept until it was accepted, offline too.
 
-import { button, make } from "./dom.js";
-import { draftOf, keepDraft } from "./drafts.js";
+import { button, make } from "../dom.js";
+import { draftOf, keepDraft } from "../drafts.js";
 import { images as imageList } from "./images.js";
 import { forTheAgent, isOrder, runOrder } from "./orders.js";
 import { settings } from "./settings.js";
 
 /**
- * @typedef {import("./app.js").App} App
- * @typedef {import("./state.js").Resource} Resource
+ * @typedef {import("../app.js").App} App
+ * @typedef {import("../state.js").Resource} Resource
  */
 
 const PAUSE = 300; // ms after the last key until the draft is kept: a long one takes a while
@@ -23,7 +23,7 @@ export function composer(app, sessionId) {
 
 class Composer {
   #timer = 0;
-  /** @type {ReturnType<typeof import("./views/completion.js").completion> | undefined} */ completion;
+  /** @type {ReturnType<typeof import("../views/completion.js").completion> | undefined} */ completion;
   /** @type {() => unknown} */ #leave;
 
   /** @param {App} app @param {string} sessionId */
@@ -101,7 +101,7 @@ class Composer {
   async #complete() {
     this.text.onfocus = null;
     try {
-      const { completion } = await import("./views/completion.js");
+      const { completion } = await import("../views/completion.js");
       this.completion = completion(this.app, this.id, this.text);
       this.element.prepend(this.completion.element);
       this.completion.follow();

@@ -1,7 +1,7 @@
 // @ts-check
 // Spinney's own few `/commands` in the message box; every other one is the agent's.
 
-import { ACTIONS, perform } from "./actions.js";
+import { ACTIONS, perform } from "../actions.js";
 
 /** The action that each stands for. @type {Record<string, string>} */
 export const ORDERS = {
@@ -24,7 +24,7 @@ export function isOrder(text) {
   return line.startsWith("/") && !line.includes("\n") && Object.hasOwn(ORDERS, line.slice(1).split(" ")[0]);
 }
 
-/** Do what it stands for; gives why it is not done. @param {import("./app.js").App} app @param {string} text */
+/** Do what it stands for; gives why it is not done. @param {import("../app.js").App} app @param {string} text */
 export function runOrder(app, text) {
   const [name, ...more] = text.trim().slice(1).split(" ");
   if (more.join("").trim()) {

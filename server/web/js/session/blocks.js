@@ -2,7 +2,7 @@
 // Block trees of the server (`model/blocks.py`) become elements. No string is ever parsed as HTML:
 // element names, classes and attributes come from the closed lists below, text stays text.
 
-import { button, make } from "./dom.js";
+import { button, make } from "../dom.js";
 
 /**
  * @typedef {{ text: string, bold?: boolean, italic?: boolean, strike?: boolean, code?: boolean, href?: string }} Span
