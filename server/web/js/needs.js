@@ -1,8 +1,9 @@
 // @ts-check
 // "Needs you": every plan, question and permission over all projects, to be answered right here.
 
-import { make, placeKeyed } from "./dom.js";
+import { perform } from "./actions.js";
 import { requestCard } from "./cards.js";
+import { button, make, placeKeyed } from "./dom.js";
 import { asks, markElement, markOf } from "./marks.js";
 import { hashOf } from "./router.js";
 
@@ -31,7 +32,7 @@ const heading = { id: "heading" };
 /** @param {import("./app.js").App} app */
 function nobody(app) {
   if (!app.state.projects.size) {
-    return "No projects yet. Add one in the terminal (f3), or run: spinney /path/to/repository";
+    return ["No projects yet. ", button("Add a project", () => perform(app, "add_project"), ".primary")];
   }
   return "Nobody needs you. What runs is shown below; all sessions are in the list at the left.";
 }

@@ -1,7 +1,8 @@
 // @ts-check
 // A new worktree: what its agent should do, and from where it begins.
 
-import { make } from "../dom.js";
+import { perform } from "../actions.js";
+import { button, make } from "../dom.js";
 
 /** @typedef {import("../app.js").App} App */
 
@@ -36,7 +37,10 @@ export function newView(app, route) {
     problem,
     make_,
   );
-  if (!projects.length) problem.textContent = "There is no project yet. Add one first (Help says how).";
+  if (!projects.length) {
+    problem.append("There is no project yet. ", button("Add one", () => perform(app, "add_project")));
+    make_.disabled = true;
+  }
 
   /** @type {any[]} */ let issues = [];
   /** @type {any[]} */ let pulls = [];
