@@ -5,7 +5,7 @@ from rich.segment import Segment
 from model.diff_comments import changed_part, comment_on, kept, message_of, read
 from model.diff_rows import DiffRow, changed_between
 from model.diff_text import DiffText, Heading, Note, diff_text
-from tests.tui.test_diff import PARSER
+from tests.tui.diff_tree import PARSER
 from tui.colours import palette
 from tui.diff_lines import Mark, Painter
 

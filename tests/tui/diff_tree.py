@@ -1,0 +1,113 @@
+"""A worktree with changes as git would tell of them, and the diff screen on it."""
+
+from typing import Any
+
+from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from textual.pilot import Pilot
+
+from model.commands.changes import ChangedFile, Changes, DiscardedFile, FileDiff
+from tests.tui.conftest import until
+from tui.app import SpinneyApp
+from tui.screens.diff import Diff
+
+PARSER = """\
+diff --git a/parser.py b/parser.py
+index 1..2 100644
+--- a/parser.py
++++ b/parser.py
+@@ -1,3 +1,3 @@ import sys
+ import sys
+-print(1)
++print(2)
+ # end
+@@ -20,2 +20,3 @@ def main():
+ def main():
++    return 1
+     pass
+"""
+PICTURE = """\
+diff --git a/picture b/picture
+new file mode 100644
+Binary files /dev/null and b/picture differ
+"""
+RENAMED = """\
+diff --git a/old b/new
+old mode 100644
+new mode 100755
+similarity index 100%
+rename from old
+rename to new
+"""
+
+
+def a_file(path: str, **fields: Any) -> ChangedFile:
+    given: dict[str, Any] = {"old_path": None, "status": "modified", "added": 2, "removed": 1}
+    given |= {"old_mode": "100644", "mode": "100644", "submodule": False, "path": path}
+    return ChangedFile(**{**given, **fields})
+
+
+CONFLICT = """\
+diff --git a/parser.py b/parser.py
+--- a/parser.py
++++ b/parser.py
+@@ -1,2 +1,5 @@
+ import sys
++<<<<<<< HEAD
+ print(1)
++=======
++print(2)
++>>>>>>> theirs
+"""
+
+
+class Tree:
+    """What git would say of a worktree, as the fake client tells it."""
+
+    def __init__(self, **state: Any) -> None:
+        self.files: dict[str, list[ChangedFile]] = {
+            "unstaged": [
+                a_file("parser.py"),
+                a_file("picture", status="untracked", added=None, removed=0),
+            ],
+            "staged": [a_file("new", status="renamed", old_path="old", added=0, removed=0)],
+            "branch": [],
+        }
+        self.texts = {"parser.py": PARSER, "picture": PICTURE, "new": RENAMED}
+        self.operation: str | None = None
+        resources = [a_project(), a_worktree(), *state.get("sessions", [a_session()])]
+        self.client = FakeClient(a_state(*resources))
+        self.client.answers |= {"list_changed_files": self._list, "get_file_diff": self._diff}
+        for name in ("stage_changes", "unstage_changes"):
+            self.client.answers[name] = lambda given: None
+        self.client.answers["discard_changes"] = lambda given: DiscardedFile(
+            id="d", path=given["path"]
+        )
+
+    def _list(self, given: dict[str, Any]) -> Changes:
+        files = self.files[given.get("side", "unstaged")]
+        return Changes(files=files, base="main", operation=self.operation)
+
+    def _diff(self, given: dict[str, Any]) -> FileDiff:
+        text = self.texts[given["path"]]
+        names = [f"h{n}" for n in range(text.count("\n@@ "))]
+        return FileDiff(path=given["path"], text=text, digest=str(hash(text)), hunks=names)
+
+
+async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> Diff:
+    """The diff screen, opened by its key, with its first file shown."""
+    app.main.action_open_session("s1")
+    await pilot.press("ctrl+g")
+    await until(pilot, lambda: isinstance(app.screen, Diff) and app.screen.file_diff is not None)
+    assert isinstance(app.screen, Diff)
+    return app.screen
+
+
+def lines(screen: Diff) -> list[str]:
+    """The rows of the difference as they stand on the screen."""
+    view = screen.view
+    height = min(view.size.height, view.count or 2)
+    return [view.render_line(y).text.rstrip() for y in range(height)]
+
+
+def top(screen: Diff) -> str:
+    return screen.query_one("#top").text  # type: ignore[no-any-return, attr-defined]
