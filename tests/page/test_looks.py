@@ -86,6 +86,19 @@ async def test_after_a_reload_it_looks_so_from_the_start(
     assert themed <= painted, "it was painted before its colours were there"
 
 
+async def test_the_browsers_own_bar_has_the_colour_of_the_pages(
+    open_page: OpenPage, other: Socket
+) -> None:
+    page = await open_page()
+    bar = page.locator('meta[name="theme-color"]')
+    await expect(bar).to_have_attribute("content", await shown(page, "--ui-surface"))
+    dark = await bar.get_attribute("content")
+    await other.call("update_preferences", changes={"theme": "light"})
+    await expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    await expect(bar).to_have_attribute("content", await shown(page, "--ui-surface"))
+    assert await bar.get_attribute("content") != dark
+
+
 async def test_a_device_that_asks_for_more_contrast_has_it(open_page: OpenPage) -> None:
     page = await open_page()
     usual = await shown(page, "--ui-text-faint")

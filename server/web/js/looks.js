@@ -6,9 +6,18 @@ const KEY = "spinney-looks"; // first.js reads it
 /** Faces whose letters are all of one width; code is set in them as well. */
 const MONO = /mono|code/;
 
+/** The browser's own bar, and that of a phone, in the colour of the page's. */
+function tint() {
+  const bar = document.querySelector('meta[name="theme-color"]');
+  bar?.setAttribute("content", getComputedStyle(document.documentElement).getPropertyValue("--ui-surface").trim());
+}
+
 /** @param {import("./app.js").App} app */
 export function looks(app) {
   let shown = "";
+  document.getElementById("theme")?.addEventListener("load", tint);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tint);
+  tint();
   const follow = () => {
     const looks = looksOf(app.state.preferences);
     const kept = JSON.stringify(looks);
@@ -16,6 +25,7 @@ export function looks(app) {
     shown = kept;
     localStorage.setItem(KEY, kept);
     showLooks(looks);
+    tint();
   };
   app.follow((change) => change.preferences && app.state.isLoaded && follow());
 }

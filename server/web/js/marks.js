@@ -47,9 +47,10 @@ export const asks = (session) => ASKS[session.waiting_for] ?? "needs you";
 /** Git's counts of a worktree. @param {Resource} worktree */
 export function gitMarks(worktree) {
   const { cached_uncommitted_added: more, cached_uncommitted_removed: less } = worktree;
-  const { cached_ahead_count: ahead, cached_behind_count: behind } = worktree;
+  const { cached_ahead_count: ahead, cached_behind_count: behind, cached_conflict_count: conflicts } = worktree;
   return make(
     "span.git",
+    conflicts > 0 && make("span.bad", `${conflicts} conflict${conflicts === 1 ? "" : "s"}`),
     more > 0 && make("ins", `+${more}`),
     less > 0 && make("del", `−${less}`),
     ahead > 0 && make("span", `↑${ahead}`, { title: `${ahead} ahead of its base` }),

@@ -34,6 +34,7 @@ const GIT_FIELDS = {
   branch_diff_added: "cached_branch_diff_added",
   branch_diff_removed: "cached_branch_diff_removed",
   unpushed: "cached_unpushed_count",
+  conflicts: "cached_conflict_count",
   checked_at: "cached_status_at",
 };
 

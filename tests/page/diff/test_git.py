@@ -76,6 +76,8 @@ async def test_a_conflict_is_given_to_a_session_or_called_off(
     await expect(stopped).to_contain_text("The merge stopped: 1 conflict")
     await expect(stopped.get_by_role("link", name="README.md")).to_be_visible()
     await expect(page.get_by_role("group", name="What git said")).to_contain_text("CONFLICT")
+    row = page.locator("#tree .row", has=page.locator(f'a[href$="/worktree/{tree.id}"]'))
+    await expect(row).to_contain_text("1 conflict")
     if place == "diff":
         await expect(file(page, "README.md")).to_contain_text("conflict")
         await expect(button(page, "Discard README.md")).to_have_count(0)
