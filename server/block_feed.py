@@ -19,7 +19,10 @@ from model.state import State
 from server.fanout import Connection, text_frame
 
 PACE: Final = 0.033
-"""Seconds over which what was written is joined."""
+"""Seconds over which what was written is joined, at least."""
+RATE: Final = 100_000
+"""Bytes a second that a text which is sent anew with each change may take: a paragraph of forty
+pages would be megabytes for a phone."""
 
 
 @dataclass(slots=True)
@@ -78,6 +81,8 @@ class BlockFeed:
         self._place: dict[Connection, str] = {}
         self._reader = bus.reader()
         self._timer: asyncio.Handle | None = None
+        self._largest = 0
+        """Bytes of the largest frame of the last time."""
         self._end_listening = bus.listen(self._sealed)
 
     def show(self, connection: Connection, session_id: str | None) -> None:
@@ -180,10 +185,12 @@ class BlockFeed:
 
     def _later(self) -> None:
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(PACE, self._send_all)
+            pause = max(PACE, self._largest / RATE)
+            self._timer = asyncio.get_running_loop().call_later(pause, self._send_all)
 
     def _send_all(self) -> None:
         self._timer = None
+        self._largest = 0
         for session_id in tuple(self._shown):
             self._send(session_id)
 
@@ -202,6 +209,7 @@ class BlockFeed:
                 self._send_whole(connection, session_id, shown)
 
     def _tell(self, shown: _Shown, frame: bytes) -> None:
+        self._largest = max(self._largest, len(frame))
         for connection in shown.connections:
             if connection in shown.late or not connection.room.is_set():
                 shown.late.add(connection)

@@ -1,5 +1,6 @@
 """Text as block trees on the wire: what a page puts together is what the whole text renders to."""
 
+import asyncio
 import random
 from typing import Any
 
@@ -12,6 +13,7 @@ from model.commands import blocks
 from model.markdown import render
 from model.resources import Message, PlanBlock, Session, TextBlock, Usage
 from model.workspace import Workspace
+from server import block_feed
 from server.app import Server
 from tests.server.conftest import Socket, connect
 
@@ -160,6 +162,32 @@ async def test_code_that_grows_is_told_by_its_new_lines_alone(
     told = (await page.until("content-blocks"))["payload"]["blocks"]
     assert len(told[0]["lines"]) < 5
     assert len(page.blocks["m", 0][0]["lines"]) >= 1001
+
+
+async def test_a_long_paragraph_is_not_told_anew_with_each_change(
+    server: Server,
+    http: aiohttp.ClientSession,
+    workspace: Workspace,
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(block_feed, "RATE", 100)
+    page = await a_page(http, server)
+    await page.show("s")
+    await page.socket.call("get_preferences")
+    begin(workspace)
+    write(workspace, "a word " * 1000)
+    await page.until("content-blocks")
+    for _ in range(3):
+        write(workspace, "and another ")
+        await asyncio.sleep(block_feed.PACE * 2)
+    end(workspace)
+    told = []
+    while not told or told[-1] not in ("content-blocks", "message-completed"):
+        told.append((await page.socket.receive()).get("event"))
+    assert told[-1] == "message-completed"
+    await page.until("content-blocks")
+    assert page.blocks["m", 0] == whole("a word " * 1000 + "and another " * 3)
 
 
 async def test_only_the_session_that_is_shown_is_fed(
