@@ -24,6 +24,7 @@ from model.client.remote import RemoteClient
 from model.client.words import arguments_from
 from model.paths import Directories
 from model.running import running_here, wait_for_end
+from tests.ports import own_port
 
 ROOT = Path(__file__).resolve().parents[1]
 FROM_SOURCE = (sys.executable, str(ROOT / "spinney.py"))
@@ -256,8 +257,8 @@ class Program:
 
     @contextmanager
     def serving(self, *arguments: str) -> Iterator[Serving]:
-        """A server at a free port."""
-        with self.started("serve", "--port", "0", "--json", *arguments) as process:
+        """A server at a port of its own."""
+        with self.started("serve", "--port", str(own_port()), "--json", *arguments) as process:
             line = next_line(process, PATIENCE)
             assert line, "it did not answer: " + process.communicate(timeout=PATIENCE)[1]
             yield Serving(process, **json.loads(line))

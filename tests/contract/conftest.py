@@ -28,6 +28,7 @@ from tests.model.git.conftest import (  # noqa: F401 - fixtures
 )
 from tests.model.git.made_repository import Repository
 from tests.model.hosting.conftest import fake_gh  # noqa: F401 - a fixture
+from tests.ports import own_port
 from tests.program import PATIENCE, Program, Serving
 from tests.server.conftest import TOKEN, Socket
 
@@ -166,7 +167,7 @@ async def served_here(
     try:
         preferences = workspace.store.state.preferences
         await workspace.change_preferences(changed(preferences, {"http_server_token": TOKEN}))
-        await server.start(0, localhost_only=True, token_required=True)
+        await server.start(own_port(), localhost_only=True, token_required=True)
         yield workspace, str(server.status()["base_url"])
     finally:
         await server.stop()

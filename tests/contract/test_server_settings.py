@@ -13,6 +13,7 @@ import aiohttp
 import pytest
 
 from tests.contract.conftest import bearer, connected
+from tests.ports import own_port
 from tests.program import PATIENCE, Program, Serving, is_a_sentence
 from tests.server.conftest import Socket
 
@@ -23,12 +24,6 @@ async def client_at(port: int) -> AsyncIterator[aiohttp.ClientSession]:
     timeout = aiohttp.ClientTimeout(total=PATIENCE)
     async with aiohttp.ClientSession(f"http://127.0.0.1:{port}", timeout=timeout) as made:
         yield made
-
-
-def free_port() -> int:
-    with sockets.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def address(program: Program) -> dict[str, Any]:
@@ -83,7 +78,7 @@ async def test_a_changed_port_moves_the_server_and_loses_nothing(
     await socket.call("send_chat_message", sessionId=session["id"], message=asked)
     await socket.event("tool-use")
 
-    port = free_port()
+    port = own_port()
     if by == "a client":
         changed = await socket.call("update_preferences", changes={"http_server_port": port})
         assert changed["http_server_port"] == port
@@ -231,7 +226,7 @@ async def test_what_clients_may_not_do_to_the_server(served: Serving, socket: So
         refused = await socket.answer(name)
         assert refused["error_type"] == "forbidden"
         assert "Spinney's own terminal" in refused["error"]
-    await socket.send({"id": "a", "command": "start_http_server", "args": {"port": free_port()}})
+    await socket.send({"id": "a", "command": "start_http_server", "args": {"port": own_port()}})
     refused = await socket.answer("a")
     assert (refused["type"], refused["error_type"]) == ("error", "conflict")
     assert served.base_url in refused["error"]
@@ -316,7 +311,7 @@ def test_an_open_door_on_all_interfaces_is_refused_at_start(program: Program) ->
 
 
 def test_it_serves_where_the_preferences_say(program: Program) -> None:
-    port = free_port()
+    port = own_port()
     program.config.mkdir(mode=0o700)
     said = {"http_server_port": port, "http_server_token": "kept-as-it-is-0123456789"}
     (program.config / "preferences.json").write_text(json.dumps(said))

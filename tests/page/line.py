@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from tests.ports import own_port
+
 _PIECE = 64 * 1024
 
 
@@ -17,7 +19,7 @@ class Line:
 
     target: str
     """The base URL of the server."""
-    port: int = 0
+    port: int = field(default_factory=own_port)
     sockets: int = 0
     """WebSockets that are open now."""
     most_sockets: int = 0
@@ -38,7 +40,6 @@ class Line:
         self._free.set()
         if self._server is None:
             self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port)
-            self.port = self._server.sockets[0].getsockname()[1]
 
     async def cut(self) -> None:
         """Break all connections, and refuse others until it is restored."""

@@ -11,6 +11,7 @@ import pytest
 from model.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
+from tests.ports import own_port
 
 TOKEN = "correct-horse-battery-staple-0123456789"
 
@@ -93,7 +94,9 @@ async def start_server(workspace: Workspace) -> AsyncIterator[StartServer]:
         server = Server(workspace, limits=limits)
         workspace.http_server = server
         started.append(server)
-        await server.start(port, localhost_only=localhost_only, token_required=token_required)
+        await server.start(
+            port or own_port(), localhost_only=localhost_only, token_required=token_required
+        )
         return server
 
     yield start

@@ -13,6 +13,7 @@ from model.preferences_changes import changed
 from model.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
+from tests.ports import own_port
 from tests.server.conftest import StartServer, base_url, bearer, connect
 
 LOCAL = {"localhost_only": True, "token_required": True}
@@ -21,9 +22,9 @@ LOCAL = {"localhost_only": True, "token_required": True}
 async def test_a_port_in_use_is_named_and_works_when_it_is_free(workspace: Workspace) -> None:
     server = Server(workspace)
     with sockets.socket() as other:
-        other.bind(("127.0.0.1", 0))
+        port = own_port()
+        other.bind(("127.0.0.1", port))
         other.listen()
-        port = other.getsockname()[1]
         with pytest.raises(SpinneyError, match=f"Port {port} is in use"):
             await server.start(port, **LOCAL)
         assert server.status()["running"] is False
