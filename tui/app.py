@@ -352,6 +352,9 @@ class SpinneyApp(App[None]):
         finally:
             # Whatever cannot be kept: nobody is left who could end it otherwise.
             super().exit(*given, **named)
+            # From now on a widget refuses what is mounted in it: who works behind the screen and
+            # went on would fail, and a farewell be a traceback.
+            self.workers.cancel_all()
 
     async def action_quit(self) -> None:
         """Quit, by Textual's own ways, too."""

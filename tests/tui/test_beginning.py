@@ -90,6 +90,26 @@ async def ready(app: SpinneyApp, pilot: "Pilot[None]", opens: threading.Event) -
     await until(pilot, lambda: not app.screen.query(Still))
 
 
+async def test_nothing_goes_on_behind_a_screen_that_is_left(tmp_path: Path) -> None:
+    app = SpinneyApp(lambda: FakeClient(a_state()), data=tmp_path, environ={})
+    gate: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    went_on = False
+
+    async def behind() -> None:
+        nonlocal went_on
+        await gate
+        went_on = True  # whatever it does next to a widget fails: none takes anything any more
+
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.main.link is not None)
+        app.run_worker(behind())
+        await pilot.pause()
+        gate.set_result(None)
+        app.exit()
+        await until(pilot, lambda: not app.is_running)
+    assert not went_on
+
+
 async def test_the_first_frame_holds_the_tree_and_the_last_conversation(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
     await seen_once(file)
