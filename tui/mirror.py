@@ -5,6 +5,7 @@ and merges below, so a screen that is slow costs nothing but its own delay.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,9 @@ from model.state import State, apply
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+REST = 3.0
+"""Times as long as a change of text took that nothing more is drawn: a paragraph of many pages is
+made anew whenever it grows, and keys come first."""
 RETRY = 1.0
 """Seconds until the client is asked again after it gave up."""
 
@@ -97,9 +101,12 @@ class Mirror:
 
     async def _follow(self, updates: "AsyncIterator[Update]") -> None:
         async for update in updates:
+            began = time.perf_counter()
             change = self._take(update)
-            only_text = change.is_only_text
-            await asyncio.sleep(max(self.frame, self.text_frame if only_text else 0.0))
+            pause = self.frame
+            if change.is_only_text:
+                pause = max(pause, self.text_frame, REST * (time.perf_counter() - began))
+            await asyncio.sleep(pause)
 
     def _take(self, update: Update) -> Change:
         before = self.state

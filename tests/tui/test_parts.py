@@ -141,6 +141,23 @@ async def test_the_mirror_names_what_changed() -> None:
     assert second.state.sessions["s1"].name == "x"
 
 
+async def test_text_that_took_long_to_draw_is_drawn_less_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mirror, "REST", 1e9)  # whatever a change takes, it is a long time
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+    seen: list[Change] = []
+    task = asyncio.create_task(Mirror(client, 0.0, seen.append).run())
+    while not seen:
+        await asyncio.sleep(0.001)
+    for count in range(10):
+        client.feed(e.ContentDelta(message_id="m", content="a", content_index=0, session_id="s1"))
+        for _ in range(20):
+            await asyncio.sleep(0.001)
+        assert len(seen) == 2, count
+    task.cancel()
+
+
 async def test_the_mirror_asks_again_when_the_client_gives_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
