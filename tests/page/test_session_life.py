@@ -80,6 +80,17 @@ async def test_a_question_is_answered(person: Conversation, session: Any) -> Non
     await person.idle()
 
 
+async def test_a_question_is_dismissed(person: Conversation, session: Any) -> None:
+    await enter(person, session)
+    await person.say("/demo ask Tea or coffee? | Tea | Coffee")
+    await expect(person.button("Answer")).to_be_visible()
+    await person.press("Stop")
+    await expect(person.button("Answer")).to_have_count(0)
+    await person.idle()
+    await person.say("/demo say something else then")
+    await expect(person.answers.last).to_contain_text("something else then")
+
+
 async def test_a_permission_is_given_and_another_one_denied_with_a_reason(
     person: Conversation, session: Any, worktree: Any
 ) -> None:

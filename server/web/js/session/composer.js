@@ -60,8 +60,8 @@ class Composer {
 
   /** @param {Resource} session */
   follow(session) {
-    const busy = session.status === "running" || session.waiting_for === "permission";
-    this.stop.hidden = !busy;
+    // A plan ends nothing: one goes on talking. A question or a permission holds the run up.
+    this.stop.hidden = session.status !== "running" && !["permission", "question"].includes(session.waiting_for);
     this.send.textContent = session.status === "running" ? "Queue" : "Send";
     this.settings.follow(session);
   }
