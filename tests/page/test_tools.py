@@ -7,7 +7,7 @@ from playwright.async_api import Page, expect
 
 from model.backends import base
 from model.events import SessionUpdated
-from model.resources import Usage
+from model.resources import Question, QuestionOption, Usage
 from tests.page.conftest import OpenPage
 from tests.page.stage import Stage
 from tests.puppet import Puppet
@@ -82,3 +82,20 @@ async def test_a_recap_stands_under_the_conversation_until_the_next_message(
     puppet = await begin(stage, other, session)
     await expect(recap).to_have_count(0)
     puppet.say(base.TurnFinished("end_turn", Usage()))
+
+
+async def test_to_several_choices_own_words_are_added(
+    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+) -> None:
+    page = await opened(open_page, session)
+    puppet = await begin(stage, other, session)
+    sweets = [QuestionOption(label="Milk"), QuestionOption(label="Sugar")]
+    asked = Question(question="What with it?", options=sweets, multi_select=True)
+    puppet.say(base.QuestionAsked("q", (asked,)))
+    card = page.locator(".request")
+    for label in ("Milk", "Sugar"):
+        await card.get_by_role("button", name=label).click()
+    await card.get_by_role("textbox").fill("and lemon")
+    await card.get_by_role("button", name="Answer").click()
+    heard = await puppet.hears("answer")
+    assert "Milk, Sugar, and lemon" in str(heard)

@@ -64,8 +64,12 @@ function questionCard(app, session, request) {
     return app.run("answer_question", { sessionId: session.id, requestId: request.id, answer });
   }, ".primary", { disabled: true });
   const own = new Map();
-  /** @param {any} one */
-  const textOf = (one) => own.get(one.question)?.value.trim() || (chosen.get(one.question) ?? []).join(", ");
+  /** To several choices own words are added; the one choice they replace. @param {any} one */
+  const textOf = (one) => {
+    const words = own.get(one.question)?.value.trim();
+    const picked = words && !one.multi_select ? [] : (chosen.get(one.question) ?? []);
+    return [...picked, words].filter(Boolean).join(", ");
+  };
   const look = () => {
     send.disabled = !request.questions.every(textOf);
   };

@@ -47,8 +47,14 @@ function needed(app, session) {
 /** A session by its name and place, or a message in it. @param {import("./app.js").App} app @param {import("./state.js").Resource} session @param {string} [message] its id */
 export function sessionLink(app, session, message) {
   const { worktree, project } = app.state.placeOf(session);
-  const place = [project?.name, worktree?.name].filter(Boolean).join(" ▸ ");
-  return make("a.session", markElement(markOf(session)), make("b", session.name), make("small", place), {
+  const link = sessionHere(session, message);
+  link.append(make("small", [project?.name, worktree?.name].filter(Boolean).join(" ▸ ")));
+  return link;
+}
+
+/** A session by its name, where its place is known. @param {import("./state.js").Resource} session @param {string} [message] its id */
+export function sessionHere(session, message) {
+  return make("a.session", markElement(markOf(session)), make("b", session.name), {
     href: hashOf("session", session.id, message ? { message } : {}),
   });
 }

@@ -235,10 +235,10 @@ function output(result, toolUseId, { app, sessionId }) {
 function questionElement(block) {
   const answers = typeof block.answer === "string" ? { "": block.answer } : (block.answer ?? {});
   return make(
-    "section.asked",
+    "section.questions",
     block.questions.map((/** @type {any} */ one) => [
       make("p", make("b", one.question)),
-      make("ul.tight", one.options.map((/** @type {any} */ option) => make("li", option.label))),
+      make("ul", one.options.map((/** @type {any} */ option) => make("li", option.label))),
       (answers[one.question] ?? answers[""]) && make("p.answer", `→ ${answers[one.question] ?? answers[""]}`),
     ]).flat(),
   );

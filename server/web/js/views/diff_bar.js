@@ -11,6 +11,7 @@ const EMPTY = {
 
 /** @typedef {[key: string, words: string, action: () => unknown, isPressed?: boolean]} Entry */
 
+const NARROW = matchMedia("(max-width: 48rem)"); // a phone has no room for two
 const WIDE = matchMedia("(min-width: 80rem)"); // two versions stand beside each other, unless one chose
 const KEY = "spinney-diff-look";
 
@@ -19,11 +20,11 @@ export class Look {
   /** @param {() => void} changed */
   constructor(changed) {
     this.changed = changed;
-    WIDE.addEventListener("change", changed);
+    for (const width of [NARROW, WIDE]) width.addEventListener("change", changed);
   }
 
   close() {
-    WIDE.removeEventListener("change", this.changed);
+    for (const width of [NARROW, WIDE]) width.removeEventListener("change", this.changed);
   }
 
   get #chosen() {
@@ -32,7 +33,7 @@ export class Look {
 
   /** Whether old and new stand beside each other; long lines wrap there. */
   get isSplit() {
-    return Boolean(this.#chosen.split ?? WIDE.matches);
+    return !NARROW.matches && Boolean(this.#chosen.split ?? WIDE.matches);
   }
 
   /** Whether long lines wrap. */
@@ -66,7 +67,7 @@ export function bars(view) {
       const entries = [
         side !== "branch" && Boolean(changes?.files.length) && ["all", all, () => actions.onAll()],
         actions.hasDiscarded && ["undo", "Undo discard", () => actions.undo()],
-        ["split", "Two columns", () => look.choose({ split: !look.isSplit }), look.isSplit],
+        !NARROW.matches && ["split", "Two columns", () => look.choose({ split: !look.isSplit }), look.isSplit],
         !look.isSplit && ["wrap", "Wrap lines", () => look.choose({ wrap: !look.wraps }), look.wraps],
         ["look", "Look anew", () => view.reload()],
         comments.list.length > 0 && ["comments", `Comments: ${comments.list.length}`, () => view.review.focus()],

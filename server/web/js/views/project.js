@@ -4,7 +4,7 @@
 import { ask, confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { gitMarks } from "../marks.js";
-import { sessionLink } from "../needs.js";
+import { sessionHere } from "../needs.js";
 import { hashOf } from "../router.js";
 
 /** @type {import("../app.js").MakeView} */
@@ -50,7 +50,7 @@ export function projectView(app, route) {
     make(
       "section",
       make("h2", make("a", worktree.name, { href: hashOf("worktree", worktree.id) }), " ", gitMarks(worktree)),
-      app.state.sessionsOf(worktree.id).map((session) => make("p", sessionLink(app, session))),
+      app.state.sessionsOf(worktree.id).map((session) => make("p", sessionHere(session))),
     );
 
   return {

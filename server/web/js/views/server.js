@@ -43,6 +43,6 @@ export function serverView(app) {
 /** @param {any} agent */
 function agentElement(agent) {
   const sign = agent.problem ? "✗" : "✓";
-  const fix = agent.fix && make("code", agent.fix);
+  const fix = agent.fix && !agent.problem?.includes(agent.fix) && make("code", agent.fix);
   return make("p", make("b", `${sign} ${agent.label} `), agent.version ?? "", agent.problem && make("span.bad", ` ${agent.problem} `), fix);
 }

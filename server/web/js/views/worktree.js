@@ -4,7 +4,7 @@
 import { confirm, ask } from "../dialogs.js";
 import { button, make, placeKeyed } from "../dom.js";
 import { gitMarks } from "../marks.js";
-import { sessionLink } from "../needs.js";
+import { sessionHere } from "../needs.js";
 import { hashOf } from "../router.js";
 import { GitPanel } from "./git.js";
 
@@ -30,7 +30,7 @@ export function worktreeView(app, route) {
     }
     about.replaceChildren(...aboutParts(app, known));
     const listed = app.state.sessionsOf(known.id);
-    placeKeyed(sessions, listed, (session) => session.id, (session) => make("li", sessionLink(app, session)));
+    placeKeyed(sessions, listed, (session) => session.id, (session) => make("li", sessionHere(session)));
     sessions.append(make("li", button("New session", () => newSession(app, known.id), ".primary")));
     git.draw();
   };
