@@ -40,8 +40,9 @@ AT_ONCE: Final = 2
 """Calls of git: more do not finish a sweep any sooner."""
 _TIPS_GOOD_FOR: Final = 5.0
 """Seconds that a reading of a repository's branches serves a sweep."""
-_WATCH_BEGINS: Final = 0.5
-"""Seconds that a new watch may need."""
+
+_WATCHED_TOGETHER: Final = 0.5
+"""Seconds within which new worktrees share a new watch."""
 
 _log = logging.getLogger(__name__)
 
@@ -188,13 +189,15 @@ class Poller:
                 trees = await asyncio.to_thread(self._trees)
                 new = {tree.key for tree in trees} - self._watched
                 self._watched = frozenset(tree.key for tree in trees)
-                watching.append(asyncio.create_task(watch(trees, self._git_changed)))
+                begun = asyncio.Event()
+                watching.append(asyncio.create_task(watch(trees, self._git_changed, begun)))
                 # Nothing is overlooked meanwhile: the watch before goes on until this one has
                 # begun, and what is new is looked at once more.
-                await asyncio.sleep(_WATCH_BEGINS)
+                await begun.wait()
                 self.ask(*new & self._worktrees().keys())
                 await _ended(watching[:-1])
                 del watching[:-1]
+                await asyncio.sleep(_WATCHED_TOGETHER)
                 await self._places_new.wait()
         finally:
             await _ended(watching)

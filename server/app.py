@@ -23,7 +23,7 @@ from server.entrance import Entrance, add_headers
 from server.fonts import font_files
 from server.http_api import HttpApi
 from server.limits import Limits
-from server.listening import listening_socket
+from server.listening import listening_again
 from server.lite.routes import Lite
 from server.static import StaticFiles
 from server.theme_css import theme_css
@@ -132,7 +132,7 @@ class Server:
             await self._take_address_away()
 
     async def _start(self, port: int, localhost_only: bool, token_required: bool) -> None:
-        listening = self._socket(localhost_only, port)
+        listening = await self._socket(localhost_only, port)
         door = self._door
         door.port = listening.getsockname()[1]
         door.localhost_only, door.token_required = localhost_only, token_required
@@ -237,10 +237,10 @@ class Server:
         if port == door.port:  # One port cannot be taken twice, on whatever interfaces.
             running.listener.close()
         try:
-            listening = listening_socket(_interface(localhost_only), port)
+            listening = await listening_again(_interface(localhost_only), port)
         except SpinneyError:
             if port == door.port:
-                again = listening_socket(_interface(door.localhost_only), port)
+                again = await listening_again(_interface(door.localhost_only), port)
                 running.listener = await _accepting(again, running.doorman, running.runner)
             raise
         running.listener.close()
@@ -250,8 +250,8 @@ class Server:
         _log.info("listening at %s", running.base_url)
         await self._write_address()
 
-    def _socket(self, localhost_only: bool, port: int) -> socket.socket:
-        return listening_socket(_interface(localhost_only), port)
+    async def _socket(self, localhost_only: bool, port: int) -> socket.socket:
+        return await listening_again(_interface(localhost_only), port)
 
     def _tell(self, detail: str, *, ok: bool) -> None:
         self._workspace.store.record(TaskCompleted(task="http_server", ok=ok, detail=detail))

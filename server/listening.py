@@ -1,9 +1,14 @@
 """A port is taken, or said in a sentence why it cannot be."""
 
+import asyncio
 import errno
 import socket
 
 from model.errors import SpinneyError
+
+_TRIES = 25
+_PAUSE = 0.02
+"""Seconds between two tries."""
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
@@ -18,6 +23,22 @@ def listening_socket(host: str, port: int) -> socket.socket:
         listening.close()
         raise _not_listening(port, error) from error
     return listening
+
+
+async def listening_again(host: str, port: int) -> socket.socket:
+    """As `listening_socket`, at a port that may have been let go just now.
+
+    A program that Spinney starts holds all that Spinney had open for a moment: until then a port
+    that was closed here is in use.
+    """
+    for _ in range(_TRIES):
+        try:
+            return listening_socket(host, port)
+        except SpinneyError as error:
+            if error.error_type != "conflict":
+                raise
+        await asyncio.sleep(_PAUSE)
+    return listening_socket(host, port)
 
 
 def _not_listening(port: int, error: OSError | OverflowError) -> SpinneyError:

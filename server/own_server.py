@@ -25,7 +25,7 @@ class OwnServer(Server):
     def _wishes(self) -> Wishes:
         return Wishes(0, True, True, self._own_token)
 
-    def _socket(self, localhost_only: bool, port: int) -> socket.socket:
+    async def _socket(self, localhost_only: bool, port: int) -> socket.socket:
         return self._listening
 
     async def _write_address(self) -> None:

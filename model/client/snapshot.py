@@ -18,11 +18,11 @@ async def snapshot_json(workspace: "Workspace") -> dict[str, Any]:
     """The state for remote clients, with the number of the event it stands after."""
     store = workspace.store
     await store.flush()
-    active = {
-        session.id: (await store.messages(session.id, MESSAGES_OF_ACTIVE)).messages
-        for session in store.state.sessions.values()
-        if session.status in ("running", "waiting")
-    }
+    read: dict[str, list[Message]] = {}
+    # Others begin to work meanwhile: all that the state says below has to be known.
+    while new := [key for key in _active(store.state) if key not in read]:
+        for key in new:
+            read[key] = (await store.messages(key, MESSAGES_OF_ACTIVE)).messages
     store.bus.seal()
     state = store.state
     sessions = list(state.sessions.values())
@@ -40,10 +40,9 @@ async def snapshot_json(workspace: "Workspace") -> dict[str, Any]:
         "activeSessions": {
             key: {
                 **state.sessions[key].model_dump(mode="json"),
-                "messages": _newest(state, messages),
+                "messages": _newest(state, key, read[key]),
             }
-            for key, messages in active.items()
-            if key in state.sessions
+            for key in _active(state)
         },
         "runningSessions": [s.id for s in sessions if s.status == "running"],
         "queuedBySession": {
@@ -60,9 +59,16 @@ def _project(project: Project) -> dict[str, Any]:
     return project.model_copy(update={"tracker_api_key": None}).model_dump(mode="json")
 
 
-def _newest(state: State, messages: list[Message]) -> list[dict[str, Any]]:
-    """Messages as saved, the unfinished one as it is by now."""
-    return [state.streaming.get(m.id, m).model_dump(mode="json") for m in messages]
+def _active(state: State) -> list[str]:
+    return [s.id for s in state.sessions.values() if s.status in ("running", "waiting")]
+
+
+def _newest(state: State, session_id: str, saved: list[Message]) -> list[dict[str, Any]]:
+    """Messages as saved, and the unfinished one as it is by now, begun since or not."""
+    unfinished = state.streaming_in(session_id)
+    messages = [m for m in saved if unfinished is None or m.id != unfinished.id]
+    messages += [unfinished] if unfinished is not None else []
+    return [message.model_dump(mode="json") for message in messages[-MESSAGES_OF_ACTIVE:]]
 
 
 def state_from(snapshot: dict[str, Any]) -> State:

@@ -30,9 +30,18 @@ class WatchedTree:
     """The branch that it is compared with."""
 
 
-async def watch(trees: Sequence[WatchedTree], tell: Callable[[set[str]], None]) -> None:
-    """Call `tell` with the keys of the trees that something changed for, until cancelled."""
-    flat, deep = await asyncio.to_thread(_folders, trees)
+async def watch(
+    trees: Sequence[WatchedTree], tell: Callable[[set[str]], None], begun: asyncio.Event
+) -> None:
+    """Call `tell` with the keys of the trees that something changed for, until cancelled.
+
+    `begun` is set once nothing is overlooked any more, or nothing can be watched.
+    """
+    try:
+        flat, deep = await asyncio.to_thread(_folders, trees)
+    except BaseException:
+        begun.set()
+        raise
 
     async def follow(folders: set[Path], *, recursive: bool) -> None:
         from watchfiles import awatch  # costs 30 ms, and nobody waits for it here
@@ -54,7 +63,10 @@ async def watch(trees: Sequence[WatchedTree], tell: Callable[[set[str]], None]) 
         except OSError as error:  # no watches left on this machine, or a folder went away
             _log.warning("Git's directories are not watched (%s); polling goes on.", error)
 
-    await asyncio.gather(follow(flat, recursive=False), follow(deep, recursive=True))
+    following = asyncio.gather(follow(flat, recursive=False), follow(deep, recursive=True))
+    # Both have their watches when they wait for the first time, which is their first step.
+    asyncio.get_running_loop().call_soon(begun.set)
+    await following
 
 
 def concerns(tree: WatchedTree, file: Path) -> bool:

@@ -35,6 +35,17 @@ async def test_a_port_in_use_is_named_and_works_when_it_is_free(workspace: Works
     await server.stop()
 
 
+async def test_a_port_that_was_let_go_just_now_is_taken(workspace: Workspace) -> None:
+    server, port = Server(workspace), own_port()
+    other = sockets.socket()
+    other.bind(("127.0.0.1", port))
+    other.listen()
+    asyncio.get_running_loop().call_later(0.05, other.close)
+    await server.start(port, **LOCAL)
+    assert server.status()["port"] == port
+    await server.stop()
+
+
 @pytest.mark.parametrize("port", [-1, 65536, 10**9])
 async def test_a_number_that_is_no_port_is_refused(workspace: Workspace, port: int) -> None:
     with pytest.raises(SpinneyError, match=f"port {port}"):
