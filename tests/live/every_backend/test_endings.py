@@ -13,19 +13,13 @@ from tests.contract.conftest import remote_call
 from tests.live.every_backend.conftest import Begin, begun, client_of, connected, sleeping
 from tests.live.every_backend.kinds import KINDS, Kind
 from tests.live.every_backend.talk import Talk
-from tests.model.backends.agents import becomes, lives
+from tests.model.backends.agents import becomes, children, lives
 from tests.program import Serving
 
 pytestmark = [
     pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys(), scope="module"),
     pytest.mark.timeout(300),
 ]
-
-
-def children(pid: int) -> list[int]:
-    """The processes that it started."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
 @pytest.mark.parametrize("ends", ["in good order", "killed"])

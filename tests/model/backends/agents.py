@@ -1,12 +1,13 @@
 """Turns with agents, as tests tell them."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
+
+import psutil
 
 from model.backends import base
 
@@ -96,12 +97,9 @@ async def becomes(condition: Callable[[], bool], seconds: float = 10.0) -> None:
             await asyncio.sleep(0.01)
 
 
-def children() -> set[int]:
-    """The pids of all our children, zombies too."""
-    task = Path(f"/proc/{os.getpid()}/task")
-    return {
-        int(pid) for thread in task.iterdir() for pid in (thread / "children").read_text().split()
-    }
+def children(pid: int | None = None) -> set[int]:
+    """The pids of all children of a process, or of our own, zombies too."""
+    return {child.pid for child in psutil.Process(pid).children()}
 
 
 async def first(items: AsyncIterator[Item]) -> Item:
