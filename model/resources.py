@@ -202,6 +202,11 @@ class Session(Resource):
     recap: str | None = None
     """What happened while a person was away, in a few sentences; until the next message."""
 
+    @property
+    def is_active(self) -> bool:
+        """Whether a turn is under way: the agent works, or waits for a person."""
+        return self.status in ("running", "waiting")
+
     @model_serializer(mode="wrap")
     def _without_empty_archived_at(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         # The interface has this field present only when the session is archived.

@@ -162,7 +162,7 @@ def is_busy(workspace: Workspace) -> bool:
     state = workspace.store.state
     server = workspace.http_server
     return (
-        any(session.status in ("running", "waiting") for session in state.sessions.values())
+        any(session.is_active for session in state.sessions.values())
         or any(worktree.status in ("creating", "removing") for worktree in state.worktrees.values())
         or (server is not None and bool(server.status()["running"]))
     )

@@ -99,7 +99,7 @@ def _ended(change: "Change") -> "Iterator[Session]":
         before, now = change.before.sessions.get(key), change.state.sessions.get(key)
         if before is None or now is None or now.archived_at is not None:
             continue
-        ran, rests = before.status in ("running", "waiting"), now.status in ("idle", "failed")
+        ran, rests = before.is_active, now.status in ("idle", "failed")
         stopped = now.last_run is not None and now.last_run.status == "cancelled"
         if ran and rests and not stopped:
             yield now

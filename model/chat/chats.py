@@ -123,7 +123,7 @@ class Chats:
         session = self._session(session_id)
         if session.waiting_for is not None and not self._conversation(session_id).holds_request:
             await self._store.accept(*resolved(session_id, status="idle"))
-        elif session.status in ("running", "waiting"):
+        elif session.is_active:
             await self._conversation(session_id).stop()
         return self._session(session_id)
 

@@ -60,7 +60,7 @@ def _project(project: Project) -> dict[str, Any]:
 
 
 def _active(state: State) -> list[str]:
-    return [s.id for s in state.sessions.values() if s.status in ("running", "waiting")]
+    return [s.id for s in state.sessions.values() if s.is_active]
 
 
 def _newest(state: State, session_id: str, saved: list[Message]) -> list[dict[str, Any]]:

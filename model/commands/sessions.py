@@ -155,7 +155,7 @@ async def update_session(
     updates = {key: value for key, value in given.items() if value is not None}
     session = session_in(workspace.store.state, session_id)
     if backend is not None and backend != session.backend:
-        if session.status in ("running", "waiting"):
+        if session.is_active:
             raise SpinneyError("Stop the session before it changes its agent.", "conflict")
         await workspace.chats.end(session_id)
         preset = model or model_for(backend, workspace.store.state.preferences)

@@ -148,7 +148,7 @@ async def get_removal_losses(workspace: "Workspace", worktree_id: str) -> Remova
         files=found.files,
         commits=found.commits,
         sessions=len(sessions),
-        running=[s.name for s in sessions if s.status in ("running", "waiting")],
+        running=[s.name for s in sessions if s.is_active],
     )
 
 

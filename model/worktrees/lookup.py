@@ -40,7 +40,7 @@ def folder_name(name: str) -> str:
 def refuse_while_running(state: State, worktree: Worktree) -> None:
     """Raise `conflict` while a session of the worktree works or waits."""
     for session in state.sessions_of(worktree.id, archived=True):
-        if session.status in ("running", "waiting"):
+        if session.is_active:
             raise SpinneyError(
                 f"The session '{session.name}' is still at work in '{worktree.name}'."
                 " Stop it first.",

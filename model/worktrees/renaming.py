@@ -116,7 +116,7 @@ async def _done_by_git(state: State, worktree: Worktree, name: str) -> dict[str,
 def _is_held(state: State, worktree_id: str) -> bool:
     """Whether an agent works there, or has a conversation that it keeps by the directory."""
     return any(
-        session.status in ("running", "waiting") or session.resume_token
+        session.is_active or session.resume_token
         for session in state.sessions_of(worktree_id, archived=True)
     )
 

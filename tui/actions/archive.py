@@ -134,9 +134,7 @@ async def _stop_sessions(screen: "MainScreen", worktree: "Worktree") -> None:
 def _running(screen: "MainScreen", worktree: "Worktree") -> list["Session"]:
     sessions = screen.state.sessions.values()
     return [
-        session
-        for session in sessions
-        if session.worktree_id == worktree.id and session.status in ("running", "waiting")
+        session for session in sessions if session.worktree_id == worktree.id and session.is_active
     ]
 
 

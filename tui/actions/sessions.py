@@ -65,7 +65,7 @@ async def stop(screen: "MainScreen") -> None:
     if step_back(screen):
         return
     session, worktree = screen.session, screen.worktree
-    if session is not None and session.status in ("running", "waiting"):
+    if session is not None and session.is_active:
         await screen.client.call(commands.stop_generation, session_id=session.id)
         screen.say("Stopped.")
     elif session is None and worktree is not None and worktree.status == "creating":
@@ -78,7 +78,7 @@ async def stop_here(screen: "MainScreen") -> None:
     """Stop what runs in the row that the tree's cursor is on."""
     place, state = screen.projects.place, screen.state
     if place is not None and place.kind == "session" and place.id in state.sessions:
-        if state.sessions[place.id].status in ("running", "waiting"):
+        if state.sessions[place.id].is_active:
             await screen.client.call(commands.stop_generation, session_id=place.id)
             screen.say("Stopped.")
             return
@@ -128,7 +128,7 @@ async def archive_session(screen: "MainScreen") -> None:
     session = _opened(screen)
     if session is None:
         return
-    if session.status in ("running", "waiting") and not await screen.app.push_screen_wait(
+    if session.is_active and not await screen.app.push_screen_wait(
         Confirm("Archive the session", "It is at work. Stop it and put it away?", "archive")
     ):
         return

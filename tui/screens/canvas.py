@@ -269,7 +269,7 @@ class Canvas(FullScreen):
 
     async def stop(self) -> None:
         """Stop the runs of all that are marked."""
-        chosen = [c for c in self.view.chosen if c.session.status in ("running", "waiting")]
+        chosen = [c for c in self.view.chosen if c.session.is_active]
         if not chosen:
             self.main.say("Nothing runs there.")
             return
@@ -282,7 +282,7 @@ class Canvas(FullScreen):
         chosen = self.view.chosen
         if not chosen:
             return
-        at_work = sum(cell.session.status in ("running", "waiting") for cell in chosen)
+        at_work = sum(cell.session.is_active for cell in chosen)
         question = f"Put {_named(chosen)} away?"
         if at_work:
             question += f" {at_work} at work would be stopped."

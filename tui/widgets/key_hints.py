@@ -67,7 +67,7 @@ def _hint(key: str, words: str) -> Content:
 def useless(state: "State | None", session: "Session | None") -> frozenset[str]:
     """The actions in the footer that would do nothing now; `session`: the one that is open."""
     without = set()
-    if session is None or session.status not in ("running", "waiting"):
+    if session is None or not session.is_active:
         without.add("stop")
     if session is None:
         without.add("cycle_mode")
