@@ -40,7 +40,6 @@ AT_ONCE: Final = 2
 """Calls of git: more do not finish a sweep any sooner."""
 _TIPS_GOOD_FOR: Final = 5.0
 """Seconds that a reading of a repository's branches serves a sweep."""
-
 _WATCHED_TOGETHER: Final = 0.5
 """Seconds within which new worktrees share a new watch."""
 

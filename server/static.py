@@ -8,7 +8,7 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,7 +89,7 @@ class StaticFiles:
             version.update(path.read_bytes())  # /theme.css is kept under this name, too
         made = cls({}, version.hexdigest()[:16])
         for name, content in contents.items():
-            made._files[name] = made._file(name, made._filled(name, content, list(contents)))
+            made._files[name] = made._file(name, made._filled(name, content, contents))
         return made
 
     async def serve(self, request: web.Request) -> web.Response:
@@ -109,7 +109,7 @@ class StaticFiles:
                 return _answer(request, index, "no-cache")
         raise SpinneyError("There is nothing at this address.", "not_found")
 
-    def _filled(self, name: str, content: bytes, all_names: list[str]) -> bytes:
+    def _filled(self, name: str, content: bytes, all_names: Iterable[str]) -> bytes:
         """A file with what it has to know of the others; scripts without their comments."""
         if name.endswith(".js"):
             content = without_comments(content.decode()).encode()

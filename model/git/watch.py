@@ -37,11 +37,6 @@ async def watch(
 
     `begun` is set once nothing is overlooked any more, or nothing can be watched.
     """
-    try:
-        flat, deep = await asyncio.to_thread(_folders, trees)
-    except BaseException:
-        begun.set()
-        raise
 
     async def follow(folders: set[Path], *, recursive: bool) -> None:
         from watchfiles import awatch  # costs 30 ms, and nobody waits for it here
@@ -63,10 +58,14 @@ async def watch(
         except OSError as error:  # no watches left on this machine, or a folder went away
             _log.warning("Git's directories are not watched (%s); polling goes on.", error)
 
-    following = asyncio.gather(follow(flat, recursive=False), follow(deep, recursive=True))
-    # Both have their watches when they wait for the first time, which is their first step.
-    asyncio.get_running_loop().call_soon(begun.set)
-    await following
+    try:
+        flat, deep = await asyncio.to_thread(_folders, trees)
+        following = asyncio.gather(follow(flat, recursive=False), follow(deep, recursive=True))
+        # Both have their watches when they wait for the first time, which is their first step.
+        asyncio.get_running_loop().call_soon(begun.set)
+        await following
+    finally:
+        begun.set()
 
 
 def concerns(tree: WatchedTree, file: Path) -> bool:
