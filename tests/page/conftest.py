@@ -25,6 +25,7 @@ from tests.page.browser import (
     signed_in,
 )
 from tests.page.line import Line, line_to
+from tests.page.person import Hands, Keys, Pointer
 from tests.page.stage import Stage, staged
 from tests.program import PATIENCE, Program, Serving
 from tests.server.conftest import Socket
@@ -191,6 +192,13 @@ async def page(open_page: OpenPage) -> Page:
 async def phone(open_page: OpenPage) -> Page:
     """A page on a phone, where it starts."""
     return await open_page(screen=PHONE)
+
+
+@pytest_asyncio.fixture(params=["mouse", "touch", "keys"], loop_scope="session")
+async def hands(request: pytest.FixtureRequest, open_page: OpenPage) -> Hands:
+    """Somebody at a page just started: by mouse at a desk, by touch on a phone, by keys."""
+    page = await open_page(screen=PHONE if request.param == "touch" else DESKTOP)
+    return Keys(page) if request.param == "keys" else Pointer(page, request.param == "touch")
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -77,6 +77,13 @@ class Keys:
         raise AssertionError(f"{STEPS} times tab does not lead to {control}")
 
 
+async def open_tree(hands: Hands) -> None:
+    """Have the projects in sight; on a phone they are behind a button."""
+    menu = hands.page.get_by_role("button", name="Projects")
+    if await menu.is_visible():
+        await hands.press(menu)
+
+
 @dataclass
 class Conversation:
     """The session that is open in a page, and a person at it."""

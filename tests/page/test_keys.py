@@ -3,12 +3,20 @@
 import asyncio
 from typing import Any
 
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from tests.page.conftest import OpenPage
 from tests.server.conftest import Socket
 
 ONE_PROGRAM = True
+
+
+async def about_to_write(open_page: OpenPage, session: Any) -> Locator:
+    """The message box of the session in a new page, which has the keys."""
+    page = await open_page(f"/session/{session['id']}")
+    box = page.get_by_role("textbox", name="Message", exact=True)
+    await expect(box).to_be_focused()
+    return box
 
 
 async def test_keys_lead_from_place_to_place(open_page: OpenPage, session: Any) -> None:
@@ -47,9 +55,8 @@ async def test_the_palette_finds_commands_and_places(
 async def test_what_is_typed_while_the_palette_still_loads_is_typed_into_it(
     open_page: OpenPage, session: Any
 ) -> None:
-    page = await open_page(f"/session/{session['id']}")
-    box = page.get_by_role("textbox", name="Message", exact=True)
-    await expect(box).to_be_focused()
+    box = await about_to_write(open_page, session)
+    page = box.page
     loads = asyncio.Event()
 
     async def late(route: Route) -> None:
@@ -83,9 +90,8 @@ async def test_keys_of_ones_own_hold_here_too_and_stand_in_the_help(
 async def test_a_question_mark_is_help_but_where_one_writes(
     open_page: OpenPage, session: Any
 ) -> None:
-    page = await open_page(f"/session/{session['id']}")
-    box = page.get_by_role("textbox", name="Message", exact=True)
-    await expect(box).to_be_focused()
+    box = await about_to_write(open_page, session)
+    page = box.page
     await page.keyboard.type("why?")
     await expect(box).to_have_value("why?")
     await page.locator("#room").focus()

@@ -4,31 +4,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from tests.page.browser import DESKTOP, PHONE
-from tests.page.conftest import OpenPage
-from tests.page.person import Conversation, Keys, Pointer
+from tests.page.person import Conversation, Hands, open_tree
 
 ENDLESS = "/demo stream 1000000 50"
 
 
-@pytest_asyncio.fixture(params=["mouse", "touch", "keys"], loop_scope="session")
-async def person(request: pytest.FixtureRequest, open_page: OpenPage) -> Conversation:
-    """Somebody at a page that has just started."""
-    page = await open_page(screen=PHONE if request.param == "touch" else DESKTOP)
-    if request.param == "keys":
-        return Conversation(Keys(page))
-    return Conversation(Pointer(page, touch=request.param == "touch"))
+@pytest.fixture
+def person(hands: Hands) -> Conversation:
+    return Conversation(hands)
 
 
 async def enter(person: Conversation, session: Any) -> None:
     """Open the session from the tree."""
     page = person.page
-    menu = page.get_by_role("button", name="Projects")
-    if await menu.is_visible():
-        await person.hands.press(menu)
+    await open_tree(person.hands)
     await person.hands.press(page.locator(f'#tree a[href$="/session/{session["id"]}"]'))
     await expect(page.locator("#title")).to_have_text(session["name"])
     await expect(person.box).to_be_visible()

@@ -4,40 +4,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.model.hosting.conftest import FakeGh, fake_gh  # noqa: F401 - a fixture
-from tests.page.browser import DESKTOP, PHONE
-from tests.page.conftest import OpenPage
 from tests.page.diff.conftest import repository  # noqa: F401 - a fixture: it has a remote
 from tests.page.diff.tree import button, file
-from tests.page.person import Conversation, Hands, Keys, Pointer
+from tests.page.person import Conversation, Hands, open_tree
 from tests.server.conftest import Socket
 
 NAME = "calm-heron"
 PULL_REQUEST = "https://github.com/ada/orchard/pull/7"
 
 
-@pytest_asyncio.fixture(params=["mouse", "touch", "keys"], loop_scope="session")
-async def person(
-    request: pytest.FixtureRequest,
-    fake_gh: FakeGh,  # noqa: F811
-    open_page: OpenPage,
-) -> Conversation:
-    """Somebody at a page that has just started; pull requests go to a stand-in of `gh`."""
+@pytest.fixture
+def person(fake_gh: FakeGh, hands: Hands) -> Conversation:  # noqa: F811
+    """Somebody at a page; pull requests go to a stand-in of `gh`."""
     fake_gh.answers("pr create", f"{PULL_REQUEST}\n")
-    page = await open_page(screen=PHONE if request.param == "touch" else DESKTOP)
-    if request.param == "keys":
-        return Conversation(Keys(page))
-    return Conversation(Pointer(page, touch=request.param == "touch"))
-
-
-async def open_tree(hands: Hands) -> None:
-    """On a phone the projects are behind a button."""
-    menu = hands.page.get_by_role("button", name="Projects")
-    if await menu.is_visible():
-        await hands.press(menu)
+    return Conversation(hands)
 
 
 async def go(hands: Hands, place: str) -> None:

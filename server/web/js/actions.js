@@ -3,7 +3,7 @@
 // session and the help are all made from it. Names and titles are those of the terminal; its keys are
 // where a browser leaves them to the page.
 
-import { confirm, ask } from "./dialogs.js";
+import { ask, confirm, showOver } from "./dialogs.js";
 import { make } from "./dom.js";
 import { hashOf } from "./router.js";
 
@@ -33,7 +33,7 @@ export const ACTIONS = [
   { id: "next_waiting", keys: "ctrl+space", title: "Go to the next session that needs you", do: nextWaiting },
   { id: "canvas", keys: "ctrl+o", title: "All sessions on one screen (canvas)", do: (app) => app.go("canvas") },
   { id: "new_worktree", keys: "alt+n", title: "New worktree", do: (app, { project }) => app.go("new", "", project && { project: project.id }) },
-  { id: "new_session", keys: "alt+t", title: "New session", needs: "worktree", do: (app, { worktree }) => view("worktree").then((made) => made.newSession(app, worktree?.id)) },
+  { id: "new_session", keys: "alt+t", title: "New session", needs: "worktree", do: (app, { worktree }) => import("./views/worktree.js").then((made) => made.newSession(app, worktree?.id ?? "")) },
   { id: "cycle_mode", keys: "alt+m", title: "Change the mode: plan, build, yolo", needs: "session", do: cycleMode },
   { id: "stop", keys: "escape", title: "Stop the run of this session", needs: "session", do: stop },
   { id: "previous_session", keys: "alt+pageup", title: "Go to the session before", needs: "session", do: (app, here) => step(app, here, -1) },
@@ -52,34 +52,22 @@ export const ACTIONS = [
   { id: "delete_session", title: "Delete the session for good", needs: "session", do: deleteSession },
   { id: "open_worktree_page", title: "The worktree: git, scripts, name, label", needs: "worktree", do: (app, { worktree }) => app.go("worktree", worktree?.id) },
   { id: "archive_worktree", title: "Archive the worktree", needs: "worktree", do: archiveWorktree },
-  { id: "add_project", title: "Add a project", do: (app) => view("project").then((made) => made.addProject(app)) },
+  { id: "add_project", title: "Add a project", do: (app) => import("./views/project.js").then((made) => made.addProject(app)) },
   { id: "show_archive", keys: "f8", title: "Archive: bring back worktrees and sessions, or delete them for good", do: (app) => app.go("archive") },
   { id: "preferences", keys: "f9", title: "Preferences", do: (app) => app.go("preferences") },
   { id: "server", title: "Server: address, token", do: (app) => app.go("server") },
   { id: "help", keys: "f1,?", title: "Help: keys and marks", do: (app) => app.go("help") },
 ];
 
-/** @param {string} name @returns {Promise<any>} */
-function view(name) {
-  const modules = { worktree: () => import("./views/worktree.js"), project: () => import("./views/project.js") };
-  return modules[/** @type {"worktree"} */ (name)]();
-}
-
 /** The box is there at once, so what is typed next is typed into it however long its list takes. @param {App} app */
 async function openPalette(app) {
-  const before = document.activeElement;
   const box = make("input", { type: "search", placeholder: "a command, or a place", "aria-label": "A command, or a place", autocomplete: "off" });
   const dialog = make("dialog.palette", box, { "aria-label": "All commands" });
-  dialog.onclose = () => {
-    dialog.remove();
-    if (before instanceof HTMLElement && before.isConnected && !document.querySelector("dialog[open]")) before.focus();
-  };
   let isTaken = false;
   box.onkeydown = (event) => {
     isTaken ||= event.key === "Enter";
   };
-  document.body.append(dialog);
-  dialog.showModal();
+  showOver(dialog);
   try {
     const { palette } = await import("./views/palette.js");
     const take = palette(app, dialog, box);

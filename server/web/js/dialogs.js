@@ -71,19 +71,28 @@ export function choose(title, choices) {
  */
 function open(title, fill, left) {
   return new Promise((resolve) => {
-    const before = document.activeElement;
     const dialog = make("dialog", make("h2", title), { "aria-label": title });
     let answer = left;
     dialog.append(...fill((given) => {
       answer = given;
       dialog.close();
     }));
-    dialog.onclose = () => {
-      dialog.remove();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
-      resolve(answer);
-    };
-    document.body.append(dialog);
-    dialog.showModal();
+    showOver(dialog, () => resolve(answer));
   });
+}
+
+/**
+ * Show a dialog over the page; once it is closed it is gone, and the keys are where they were.
+ * @param {HTMLDialogElement} dialog @param {() => void} [closed]
+ */
+export function showOver(dialog, closed) {
+  const before = document.activeElement;
+  dialog.onclose = () => {
+    dialog.remove();
+    const next = document.querySelector("dialog[open]"); // that this one has led to, or lay over
+    if (before instanceof HTMLElement && before.isConnected && (!next || next.contains(before))) before.focus();
+    closed?.();
+  };
+  document.body.append(dialog);
+  dialog.showModal();
 }

@@ -21,11 +21,13 @@ function takeToken() {
   return true;
 }
 
-/** Not part of the shell, and there before anybody wants it: asked for at once by who comes for a session, else behind the start. */
 const openSession = () => import("./session/view.js");
 
+/** Not part of the shell, and there before anybody wants it: asked for at once by who comes for a session, else behind the start. */
+const fetchSession = () => openSession().catch(() => {});
+
 takeToken();
-if (location.hash.startsWith("#/session/")) openSession().catch(() => {});
+if (location.hash.startsWith("#/session/")) fetchSession();
 const app = new App();
 app.addView("needs", needsView);
 app.addView("session", lazy(openSession, "sessionView"));
@@ -46,5 +48,5 @@ looks(app);
 alerts(app);
 pwa(app);
 addEventListener("hashchange", () => takeToken() && app.connection.start());
-app.watch((link) => link.state === "open" && openSession().catch(() => {}));
+app.watch((link) => link.state === "open" && fetchSession());
 app.connection.start();

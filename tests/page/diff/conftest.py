@@ -5,12 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from tests.page.browser import DESKTOP, PHONE
-from tests.page.conftest import OpenPage
 from tests.page.diff.tree import BOTH_ENDS, NUMBERS, Tree
-from tests.page.person import Hands, Keys, Pointer
 
 
 @pytest.fixture
@@ -39,10 +35,3 @@ def two_hunks(tree: Tree) -> Tree:
     tree.commit("list.txt", NUMBERS)
     tree.write("list.txt", BOTH_ENDS)
     return tree
-
-
-@pytest_asyncio.fixture(params=["mouse", "touch", "keys"], loop_scope="session")
-async def hands(request: pytest.FixtureRequest, open_page: OpenPage) -> Hands:
-    """Somebody at a page."""
-    page = await open_page(screen=PHONE if request.param == "touch" else DESKTOP)
-    return Keys(page) if request.param == "keys" else Pointer(page, request.param == "touch")
