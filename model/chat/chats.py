@@ -208,7 +208,12 @@ class Chats:
         waiting = self._store.state.queued.get(session_id, ())
         if all(message.id != message_id for message in waiting):
             raise SpinneyError("This message does not wait any more.", "not_found")
-        await self._store.accept(MessageRemoved(session_id=session_id, message_id=message_id))
+        taken_back = self._conversation(session_id).taken_back
+        taken_back.add(message_id)
+        try:
+            await self._store.accept(MessageRemoved(session_id=session_id, message_id=message_id))
+        finally:
+            taken_back.discard(message_id)
 
     # How it is done ----------------------------------------------------------------------------
 
@@ -235,8 +240,11 @@ class Chats:
             return [queued] if busy else [queued, *started(state, session, message)]
 
         await self._store.accept(accepted)
+        conversation = self._conversation(message.session_id)
         if status == "processing":
-            self._conversation(message.session_id).start_turn(message)
+            conversation.start_turn(message)
+        else:
+            conversation.go_on()
         return SentMessage(message_id=message.id, status=status)
 
     async def _mark_stored(self, session_id: str, request: Request, block: Block) -> None:

@@ -72,6 +72,8 @@ class Conversation:
         self._stopping = False
         self.known = base.CommandsKnown(())
         """The agent's own commands, as it last told them."""
+        self.taken_back: set[str] = set()
+        """Ids of waiting messages that a person is just taking back."""
         self.answering = asyncio.Lock()
         """Held while a person's answer is given, so that each request has one."""
 
@@ -92,6 +94,12 @@ class Conversation:
         self._over.clear()
         self._stopping = False
         self._turn = asyncio.create_task(self._run_turn(message))
+
+    def go_on(self) -> None:
+        """Run what waits, if the turn that it waited for ended while it was being accepted."""
+        run = self.session.last_run
+        if self.session.status == "idle" and run is not None and run.status == "completed":
+            self._start_next()
 
     async def stop(self) -> None:
         """End the turn, gently first; the session is idle when this returns."""
@@ -373,7 +381,8 @@ class Conversation:
             self._start_next()
 
     def _start_next(self) -> None:
-        waiting = self._store.state.queued.get(self._session_id, ())
+        queued = self._store.state.queued.get(self._session_id, ())
+        waiting = [message for message in queued if message.id not in self.taken_back]
         if waiting:
             now = {"timestamp": time.time(), "status": "completed"}
             message = waiting[0].model_copy(update=now)

@@ -1,14 +1,16 @@
 """What tests of conversations stand on: a store, a worktree, sessions and puppets behind them."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 from model.backends import base
 from model.bus import EventBus
 from model.chat.chats import Chats
 from model.chat.outputs import ToolOutputs
-from model.database import Database
+from model.database import Database, Statement
 from model.events import RunNoticed, SessionCreated
 from model.preferences import Preferences
 from model.resources import Message, Session, Usage
@@ -19,11 +21,17 @@ from tests.puppet import PuppetBackend
 DONE = base.TurnFinished("end_turn", Usage(input_tokens=2, output_tokens=3))
 
 
+T = TypeVar("T")
+
+
 class Stage:
     """A store with one session, its chats and the puppets behind them."""
 
-    def __init__(self, store: Store, backend: PuppetBackend, outputs: Path) -> None:
+    def __init__(
+        self, store: Store, database: Database, backend: PuppetBackend, outputs: Path
+    ) -> None:
         self.store = store
+        self._database = database
         self.backend = backend
         self.outputs = ToolOutputs(outputs)
         self.chats = Chats(store, {"demo": backend}, self, self.outputs)
@@ -89,6 +97,26 @@ class Stage:
                 self.changed.clear()
                 await self.changed.wait()
 
+    @asynccontextmanager
+    async def slow_disk(self, work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
+        """Begins `work`, which is writing to the disk inside, and is at its end outside."""
+        await self.store.flush()
+        written, write = asyncio.Event(), self._database.write
+        writing = asyncio.Event()
+
+        async def write_slowly(statements: Sequence[Statement]) -> None:
+            writing.set()
+            await written.wait()
+            await write(statements)
+
+        self._database.write = write_slowly  # type: ignore[method-assign]
+        task = asyncio.create_task(work)
+        await writing.wait()
+        yield task
+        self._database.write = write  # type: ignore[method-assign]
+        written.set()
+        await task
+
     async def messages(self) -> list[Message]:
         return (await self.store.messages("s")).messages
 
@@ -109,4 +137,5 @@ async def stage_at(path: Path) -> Stage:
         queued={"s": tuple(saved.queued)} if saved.queued else {},
         preferences=Preferences(),
     )
-    return Stage(Store(database, EventBus(), state), PuppetBackend(), path.with_name("outputs"))
+    store = Store(database, EventBus(), state)
+    return Stage(store, database, PuppetBackend(), path.with_name("outputs"))

@@ -167,6 +167,35 @@ async def test_a_waiting_message_can_be_taken_back(stage: Stage) -> None:
         await stage.chats.take_back("s", waiting.message_id)
 
 
+async def test_a_message_runs_though_the_turn_ends_while_it_is_being_accepted(
+    stage: Stage,
+) -> None:
+    await stage.chats.send("s", "first")
+    puppet = await stage.backend.newest()
+    await puppet.hears("send")
+    async with stage.slow_disk(stage.chats.send("s", "second")) as sending:
+        puppet.say(base.TextDelta("a", "one"), DONE)
+        await stage.until(lambda: stage.session.status == "idle")
+    assert (await sending).status == "sent"
+    assert await puppet.hears("send") == ("send", "second")
+    assert stage.store.state.queued == {}
+
+
+async def test_a_message_that_is_being_taken_back_is_not_run_when_the_turn_ends(
+    stage: Stage,
+) -> None:
+    await stage.chats.send("s", "first")
+    puppet = await stage.backend.newest()
+    await puppet.hears("send")
+    regretted = await stage.chats.send("s", "second")
+    await stage.chats.send("s", "third")
+    async with stage.slow_disk(stage.chats.take_back("s", regretted.message_id)):
+        puppet.say(base.TextDelta("a", "one"), DONE)
+        await stage.until(lambda: stage.session.last_run is not None)
+    assert await puppet.hears("send") == ("send", "third")
+    assert stage.store.state.queued == {}
+
+
 async def test_stop_keeps_what_had_arrived_and_the_next_message_works(stage: Stage) -> None:
     await stage.chats.send("s", "first")
     puppet = await stage.backend.newest()
