@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -56,19 +57,33 @@ def begin_work(spinney: Program, terminal: OnTerminal) -> set[int]:
     terminal.read_until(b"Welcome")
     project = spinney.call("add_project", f"path={spinney.made_repository()}")
     worktree = spinney.call("create_worktree", f"projectId={project['id']}")
-    until(lambda: (Path(worktree["path"]) / ".git").exists(), "the worktree is made")
+
+    def is_made() -> bool:
+        listed = spinney.call("list_worktrees", f"projectId={project['id']}")
+        return [each["status"] for each in listed if each["id"] == worktree["id"]] == ["ready"]
+
+    until(is_made, "the worktree is made")
     session = spinney.call("create_session", f"worktreeId={worktree['id']}", "executionMode=yolo")
     command = "/demo run sleep 600 & sleep 600"
     spinney.call("send_chat_message", f"sessionId={session['id']}", f"message={command}")
     terminal.read_until(b"1 running")
     pid = pid_of(spinney)
 
-    def sleepers() -> list[psutil.Process]:
-        children = psutil.Process(pid).children(recursive=True)
-        return [child for child in children if child.name() == "sleep"]
+    until(lambda: len(sleepers_of(pid)) == 2, "the command runs")
+    # Not all children: a git that looks at the worktree just now is not what remains.
+    agents = {parent.pid for sleeper in sleepers_of(pid) for parent in sleeper.parents()}
+    agents &= {child.pid for child in psutil.Process(pid).children(recursive=True)}
+    return {pid, *agents, *(sleeper.pid for sleeper in sleepers_of(pid))}
 
-    until(lambda: len(sleepers()) == 2, "the command runs")
-    return {pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))}
+
+def sleepers_of(pid: int) -> list[psutil.Process]:
+    """The commands that run below it."""
+    found = []
+    for child in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if child.name() == "sleep":
+                found.append(child)
+    return found
 
 
 def hang_up(terminal: OnTerminal, pid: int) -> None:

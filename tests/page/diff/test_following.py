@@ -95,6 +95,7 @@ async def test_what_is_marked_moves_with_its_lines_until_they_are_gone(
 ) -> None:
     await show(page, two_hunks)
     await row(page, "line twenty-eight").locator(".no").last.click()
+    await expect(page.locator(".marked")).to_have_text("28+line twenty-eight")
     two_hunks.write("list.txt", "first of all\n" + BOTH_ENDS)
     await tell(other, two_hunks)
     await expect(row(page, "first of all")).to_be_attached()

@@ -22,9 +22,11 @@ class Tree:
     project: str = ""
 
     def write(self, name: str, text: str | bytes) -> None:
-        path = self.root / name
+        """All at once: a page that reads meanwhile never sees half of a file."""
+        path, made = self.root / name, self.root.with_name("being-written")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        made.write_bytes(text if isinstance(text, bytes) else text.encode())
+        made.replace(path)
 
     def read(self, name: str) -> str:
         return (self.root / name).read_text()
