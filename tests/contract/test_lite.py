@@ -11,7 +11,7 @@ import pytest
 
 from tests.contract.conftest import program_in
 from tests.program import PATIENCE, Program, Serving, until
-from tests.server.strict_html import Read
+from tests.server.lite.strict_html import Read
 
 MOST = 15_000
 """Bytes of a page."""

@@ -8,7 +8,7 @@ from yarl import URL
 
 from server.app import Server
 from tests.server.conftest import TOKEN, base_url
-from tests.server.strict_html import Read
+from tests.server.lite.strict_html import Read
 
 
 @dataclass

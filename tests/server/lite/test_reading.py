@@ -22,19 +22,11 @@ from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend
 from tests.page.hostile import ALL
 from tests.server.conftest import base_url
-from tests.server.lite_browser import Browser
-from tests.server.strict_html import Read
+from tests.server.lite.browser import Browser
+from tests.server.lite.strict_html import Read
 
 MOST = 15_000
 """Bytes of a page."""
-
-
-@pytest.fixture
-async def browser(server: Server, http: aiohttp.ClientSession) -> Browser:
-    """Signed in."""
-    made = Browser(server, http)
-    await made.sign_in()
-    return made
 
 
 class Talk:

@@ -10,7 +10,7 @@ from model.resources import Session
 from model.workspace import Workspace
 from server.app import Server
 from tests.server.conftest import TOKEN, StartServer, base_url, bearer, raw_request
-from tests.server.lite_browser import Browser
+from tests.server.lite.browser import Browser
 
 PATHS = [
     "/lite",

@@ -6,7 +6,7 @@ from model.markdown import render
 from server.lite.html import make, size, write
 from server.lite.prose import PIECE, elements_of, said
 from tests.page.hostile import ALL
-from tests.server.strict_html import Read
+from tests.server.lite.strict_html import Read
 
 
 def read(*content: object) -> Read:

@@ -1,0 +1,197 @@
+"""`/lite`: plans, questions and permissions are read there, and answered by forms."""
+
+import re
+from collections.abc import Callable
+
+import aiohttp
+import pytest
+
+from model.backends import base
+from model.resources import Question, QuestionOption, Session
+from tests.fakes import FakeAgent
+from tests.server.lite.browser import Browser
+from tests.server.lite.conftest import Waiting
+
+TEA = Question(
+    question="Tea or coffee?", options=[QuestionOption(label="Tea"), QuestionOption(label="Coffee")]
+)
+SWEETS = Question(
+    question="What with it?",
+    multi_select=True,
+    options=[QuestionOption(label="Milk"), QuestionOption(label="Sugar", description="brown")],
+)
+
+
+async def test_a_plan_is_built(
+    browser: Browser, waiting: Waiting, agent: Callable[[], FakeAgent]
+) -> None:
+    page = await waiting(base.PlanProposed("plan-1", "1. Look\n2. Leap"))
+    assert "Carry out this plan?" in page.text
+    assert page.form("approve").buttons == [("mode", "build"), ("mode", "yolo")]
+    await browser.done(page, "approve", mode="build")
+    assert await agent().hears("approve") == ("approve", "plan-1", "build", None)
+
+
+async def test_yolo_asks_once_more(
+    browser: Browser, waiting: Waiting, agent: Callable[[], FakeAgent], session: Session
+) -> None:
+    page = await waiting(base.PlanProposed("plan-1", "1. Leap"))
+    seen = await browser.submit(page, "approve", mode="yolo")
+    assert seen.status == 200
+    assert "Really? Nothing will be asked" in seen.page.text
+    assert not any(call[0] == "approve" for call in agent().calls)
+    assert seen.page.links()["‹ First"] == f"/lite/sessions/{session.id}#asked"
+    await browser.done(seen.page, "approve", mode="yolo")
+    assert await agent().hears("approve") == ("approve", "plan-1", "yolo", None)
+
+
+async def test_a_plan_is_edited_before_it_is_carried_out(
+    browser: Browser, waiting: Waiting, agent: Callable[[], FakeAgent]
+) -> None:
+    page = await waiting(base.PlanProposed("plan-1", "\n1. Look </textarea>\n2. Leap"))
+    edit = await browser.see(page.links()["Edit first"])
+    assert edit.form("approve").fields["plan"] == "\n1. Look </textarea>\n2. Leap"
+    sure = await browser.submit(edit, "approve", mode="yolo", plan="1. Only\r\nlook")
+    await browser.done(sure.page, "approve", mode="yolo")
+    assert await agent().hears("approve") == ("approve", "plan-1", "yolo", "1. Only\nlook")
+
+
+async def test_a_plan_that_was_replaced_is_refused_and_the_edits_stay(
+    browser: Browser, waiting: Waiting
+) -> None:
+    page = await waiting(base.PlanProposed("plan-1", "1. Look"))
+    edit = await browser.see(page.links()["Edit first"])
+    seen = await browser.submit(edit, "approve", mode="build", plan="my <own>", request_id="old")
+    assert seen.status == 409
+    assert "replaced by a newer one" in seen.page.text
+    assert seen.page.form("approve").fields["plan"] == "my <own>"
+
+
+async def test_a_plan_that_was_carried_out_cannot_be_edited(
+    browser: Browser, waiting: Waiting
+) -> None:
+    page = await waiting(base.PlanProposed("plan-1", "1. Look"))
+    edit = page.links()["Edit first"]
+    await browser.done(page, "approve", mode="build")
+    seen = await browser.ask("GET", edit)
+    assert (seen.status, "No plan waits" in seen.page.text) == (404, True)
+
+
+async def test_a_plan_is_discussed_in_the_message_box(
+    browser: Browser, waiting: Waiting, agent: Callable[[], FakeAgent]
+) -> None:
+    page = await waiting(base.PlanProposed("plan-1", "1. Look"))
+    await browser.done(page, "messages", message="Why?")
+    assert await agent().hears("discuss") == ("discuss", "plan-1", "Why?")
+
+
+@pytest.mark.parametrize(
+    ("filled", "answers"),
+    [
+        ({"q0": "1", "q1": "0"}, {TEA.question: "Coffee", SWEETS.question: "Milk"}),
+        (
+            {"q0": "0", "own0": "Water", "own1": "Cake"},
+            {"Tea or coffee?": "Water", "What with it?": "Cake"},
+        ),
+        (
+            {"q0": "0", "q1": "1", "own1": "Honey"},
+            {"Tea or coffee?": "Tea", "What with it?": "Sugar, Honey"},
+        ),
+    ],
+)
+async def test_questions_are_answered_by_choice_and_in_own_words(
+    browser: Browser,
+    waiting: Waiting,
+    agent: Callable[[], FakeAgent],
+    filled: dict[str, str],
+    answers: dict[str, str],
+) -> None:
+    page = await waiting(base.QuestionAsked("q-1", (TEA, SWEETS)))
+    kinds = [known["type"] for known in page.all("input") if str(known["name"]).startswith("q")]
+    assert kinds == ["radio", "radio", "checkbox", "checkbox"]
+    await browser.done(page, "answer", **filled)
+    assert await agent().hears("answer") == ("answer", "q-1", answers)
+
+
+async def test_several_choices_are_one_answer(
+    browser: Browser, waiting: Waiting, agent: Callable[[], FakeAgent]
+) -> None:
+    page = await waiting(base.QuestionAsked("q-1", (SWEETS,)))
+    form = page.form("answer")
+    fields = [*form.fields.items(), ("q0", "1"), ("q0", "0")]
+    assert (await browser.ask("POST", form.action, aiohttp.FormData(fields))).status == 303
+    assert await agent().hears("answer") == ("answer", "q-1", {"What with it?": "Milk, Sugar"})
+
+
+async def test_a_question_without_an_answer_is_named_and_the_others_stay_answered(
+    browser: Browser, waiting: Waiting
+) -> None:
+    page = await waiting(base.QuestionAsked("q-1", (TEA, SWEETS)))
+    seen = await browser.submit(page, "answer", q1="1", own1="and <jam>")
+    assert seen.status == 400
+    assert "This has no answer yet: Tea or coffee?" in seen.page.text
+    fields = seen.page.form("answer").fields
+    assert (fields["q1"], fields["own1"], "q0" in fields) == ("1", "and <jam>", False)
+
+
+async def test_an_answer_to_questions_that_were_replaced_is_refused(
+    browser: Browser, waiting: Waiting
+) -> None:
+    page = await waiting(base.QuestionAsked("q-1", (TEA,)))
+    seen = await browser.submit(page, "answer", q0="1", request_id="older")
+    assert (seen.status, "replaced" in seen.page.text) == (409, True)
+
+
+@pytest.mark.parametrize(
+    ("filled", "told"),
+    [
+        ({"decision": "allow", "reason": "not read"}, ("allow", "")),
+        ({"decision": "allow_session"}, ("allow_session", "")),
+        ({"decision": "deny"}, ("deny", "")),
+        ({"decision": "deny", "reason": " Use <make> "}, ("deny", "Use <make>")),
+    ],
+)
+async def test_a_permission_is_given_or_denied_with_a_reason(
+    browser: Browser,
+    waiting: Waiting,
+    agent: Callable[[], FakeAgent],
+    filled: dict[str, str],
+    told: tuple[str, str],
+) -> None:
+    page = await waiting(base.PermissionAsked("p-1", "Bash", {"command": "rm -r <x>"}, "Clean"))
+    assert "May it use Bash?" in page.text
+    assert "rm -r <x>" in page.text
+    assert page.has_form("stop")
+    await browser.done(page, "permission", **filled)
+    assert (await agent().hears("permit"))[1:] == ("p-1", *told)
+
+
+async def test_the_enter_key_in_the_reason_never_allows(waiting: Waiting) -> None:
+    """It presses the first button of the form that the field is in."""
+    page = await waiting(base.PermissionAsked("p-1", "Bash", {"command": "ls"}))
+    form = next(form for form in page.forms if "reason" in form.fields)
+    assert form.buttons == [("decision", "deny")]
+
+
+async def test_a_permission_that_is_over_is_told_and_the_reason_kept(
+    browser: Browser, waiting: Waiting
+) -> None:
+    page = await waiting(base.PermissionAsked("p-1", "Bash", {"command": "ls"}))
+    seen = await browser.submit(
+        page, "permission", decision="deny", reason="no <way>", request_id="x"
+    )
+    assert seen.status == 409
+    fields = next(form.fields for form in seen.page.forms if "reason" in form.fields)
+    assert fields["reason"] == "no <way>"
+
+
+async def test_a_long_permission_can_be_read_to_its_end(browser: Browser, waiting: Waiting) -> None:
+    command = "\n".join(f"echo {n}" for n in range(3000))
+    page = await waiting(base.PermissionAsked("p-1", "Bash", {"command": command}))
+    assert "Not all of it is shown." in page.text
+    page = await browser.see(page.links()["All of it"])
+    read = page.text
+    while "Further on" in page.links():
+        page = await browser.see(page.links()["Further on"])
+        read += page.text
+    assert all(f"{n}" in re.findall(r"\d+", read) for n in (0, 1500, 2999))
