@@ -14,6 +14,7 @@ from tests.bench.long_session import write_sessions
 from tests.bench.programs import ROOT
 from tests.bench.tables import Table, percentile
 from tests.bench.terminal import SSH, Terminal, terminal
+from tests.ports import own_port
 
 SPINNEY = str(ROOT / "spinney.py")
 KEYS = [chr(0x430 + n) for n in range(32)] * 3
@@ -95,7 +96,7 @@ def _add_rest(table: Table, messages: int) -> None:
         home = Path(folder)
         for name in ("data", "config"):
             (home / name).mkdir(mode=0o700)
-        wanted = {**start.SERVER_ON, "http_server_port": start.free_port()}
+        wanted = {**start.SERVER_ON, "http_server_port": own_port()}
         (home / "config" / "preferences.json").write_text(json.dumps(wanted))
         asyncio.run(write_sessions(home / "data" / "spinney.db", {"long": messages}))
         with terminal([SPINNEY], home) as screen:

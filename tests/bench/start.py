@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 import tempfile
 import time
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from tests.bench.long_session import write_messages
 from tests.bench.programs import ROOT
 from tests.bench.tables import Table, percentile
 from tests.bench.terminal import terminal
+from tests.ports import own_port
 
 TREE = b"worktree-0"
 TAIL = f"(mark {MESSAGES - 1})".encode()
@@ -104,19 +104,11 @@ def _modules(program: str, home: Path) -> int:
     return int(result.read_text())
 
 
-def free_port() -> int:
-    """One that nobody has now."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-    return port
-
-
 async def write_projects(home: Path) -> None:
     """A Spinney with these projects, and one session that was open last."""
     for name in ("data", "config"):
         (home / name).mkdir(mode=0o700)
-    wanted = {**SERVER_ON, "http_server_port": free_port()}
+    wanted = {**SERVER_ON, "http_server_port": own_port()}
     (home / "config" / "preferences.json").write_text(json.dumps(wanted))
     database, _ = await Database.open(home / "data" / "spinney.db")
     state = State()

@@ -21,6 +21,18 @@ from tui.screens.diff import Diff
 from tui.screens.diff_comment import Comments, EditComment
 
 
+async def begin_comment(app: SpinneyApp, pilot: "Pilot[None]", *keys: str) -> None:
+    """Go where these keys lead in the diff, and begin to write."""
+    await pilot.press(*keys, "c")
+    await until(pilot, lambda: isinstance(app.screen, EditComment))
+
+
+async def list_comments(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    """Show all that was written, from the diff."""
+    await pilot.press("e")
+    await until(pilot, lambda: isinstance(app.screen, Comments))
+
+
 async def marked_by_arrows(pilot: "Pilot[None]", screen: Diff) -> None:
     await pilot.press("tab", "down", "down", "shift+down", "shift+down")
 
@@ -49,15 +61,13 @@ async def test_several_lines_are_marked_and_commented_on_as_a_range(
         await mark(pilot, screen)
         assert "3 lines marked" in top(screen)
         assert [line[0] for line in lines(screen)[:6]] == [" ", " ", "▌", "▌", "▌", " "]
-        await pilot.press("c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot)
         assert app.screen.box_title == "Comment on parser.py:2-3"  # type: ignore[attr-defined]
         await pilot.press(*"Both", "enter")
         await until(pilot, lambda: "1 comment " in top(screen))
         assert "marked" not in top(screen)
         assert [line[0] for line in lines(screen)[:6]] == [" ", " ", "◆", "◆", "◆", " "]
-        await pilot.press("e")
-        await until(pilot, lambda: isinstance(app.screen, Comments))
+        await list_comments(app, pilot)
         await pilot.press("s")
         await until(pilot, lambda: tree.client.called("send_chat_message"))
         assert tree.client.called("send_chat_message")[0]["message"] == (
@@ -95,16 +105,13 @@ async def test_a_comment_is_changed_and_taken_back_where_it_stands(start: Start)
     tree = Tree()
     async with start(tree.client) as (app, pilot):
         screen = await opened(app, pilot)
-        await pilot.press("tab", "down", "c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot, "tab", "down")
         await pilot.press(*"Why", "enter")
         await until(pilot, lambda: "1 comment " in top(screen))
-        await pilot.press("c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot)
         await pilot.press("?", "enter")
         await until(pilot, lambda: [each.text for each in screen.comments] == ["Why?"])
-        await pilot.press("c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot)
         await pilot.press(*["backspace"] * 4, "enter")
         await until(pilot, lambda: app.screen is screen)
         assert "comment" not in top(screen)
@@ -115,17 +122,14 @@ async def test_a_comment_that_was_begun_and_left_is_there_the_next_time(start: S
     tree = Tree()
     async with start(tree.client) as (app, pilot):
         screen = await opened(app, pilot)
-        await pilot.press("tab", "down", "c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot, "tab", "down")
         await pilot.press(*"Hal", "escape")
         await until(pilot, lambda: app.screen is screen)
         assert not screen.comments
-        await pilot.press("c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot)
         await pilot.press("f", "enter")
         await until(pilot, lambda: [each.text for each in screen.comments] == ["Half"])
-        await pilot.press("down", "up", "down", "c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot, "down", "up", "down")
         assert app.screen.text == ""  # type: ignore[attr-defined]
 
 
@@ -133,8 +137,7 @@ async def test_a_comment_moves_with_its_lines_to_wherever_they_go(start: Start) 
     tree = Tree()
     async with start(tree.client) as (app, pilot):
         screen = await opened(app, pilot)
-        await pilot.press("tab", "n", "down", "down", "c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot, "tab", "n", "down", "down")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: [each.place for each in screen.comments] == ["parser.py:21"])
         tree.texts["parser.py"] = PARSER.replace("+20,3", "+27,3")
@@ -160,19 +163,16 @@ async def test_a_comment_that_moves_while_it_is_changed_or_sent_is_neither_lost_
     tree.client.answers["send_chat_message"] = slow
     async with start(tree.client) as (app, pilot):
         screen = await opened(app, pilot)
-        await pilot.press("tab", "n", "down", "down", "c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot, "tab", "n", "down", "down")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: bool(screen.comments))
-        await pilot.press("c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot)
         tree.texts["parser.py"] = PARSER.replace("+20,3", "+27,3")
         await screen.read()
         await pilot.press("!", "enter")
         await until(pilot, lambda: app.screen is screen)
         assert [(each.place, each.text) for each in screen.comments] == [("parser.py:28", "No!")]
-        await pilot.press("e")
-        await until(pilot, lambda: isinstance(app.screen, Comments))
+        await list_comments(app, pilot)
         await pilot.press("s")
         await until(pilot, lambda: tree.client.called("send_chat_message"))
         tree.texts["parser.py"] = PARSER
@@ -193,8 +193,7 @@ async def test_it_is_told_when_the_lines_of_a_comment_are_gone(start: Start) -> 
     tree.client.answers["get_file_diff"] = as_git
     async with start(tree.client) as (app, pilot):
         screen = await opened(app, pilot)
-        await pilot.press("tab", "down", "down", "down", "c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot, "tab", "down", "down", "down")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: "1 comment " in top(screen))
         tree.texts["parser.py"] = PARSER.replace("print(2)", "print(3)")
@@ -202,8 +201,7 @@ async def test_it_is_told_when_the_lines_of_a_comment_are_gone(start: Start) -> 
         await until(pilot, lambda: "1 comment, 1 without lines" in top(screen))
         told = [note.message for note in app._notifications]
         assert told == ["The lines of a comment are gone: parser.py:2. It is kept; e shows it."]
-        await pilot.press("e")
-        await until(pilot, lambda: isinstance(app.screen, Comments))
+        await list_comments(app, pilot)
         option = app.screen.query_one(OptionList).get_option_at_index(0)
         assert str(option.prompt) == "parser.py:2  its lines are gone\n  No"
         await pilot.press("s")
@@ -216,8 +214,7 @@ async def test_what_cannot_be_looked_at_is_not_said_to_be_lost(start: Start) -> 
     tree = Tree()
     async with start(tree.client) as (app, pilot):
         screen = await opened(app, pilot)
-        await pilot.press("tab", "down", "down", "down", "c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot, "tab", "down", "down", "down")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: "1 comment " in top(screen))
         tree.client.refuse("get_file_diff", "The connection is gone.", "backend_unavailable")
@@ -230,13 +227,11 @@ async def test_comments_are_kept_edited_and_sent_as_one_message(start: Start) ->
     tree = Tree()
     async with start(tree.client) as (app, pilot):
         screen = await opened(app, pilot)
-        await pilot.press("tab", "down", "down", "down", "c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot, "tab", "down", "down", "down")
         await pilot.press(*"Why", "enter")
         await until(pilot, lambda: app.screen is screen)
         assert lines(screen)[3].startswith("◆")
-        await pilot.press("n", "c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot, "n")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: "2 comments" in top(screen))
 
@@ -245,8 +240,7 @@ async def test_comments_are_kept_edited_and_sent_as_one_message(start: Start) ->
         screen = await opened(app, pilot)
         assert "2 comments" in top(screen)
 
-        await pilot.press("e")
-        await until(pilot, lambda: isinstance(app.screen, Comments))
+        await list_comments(app, pilot)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, EditComment))
         await pilot.press("?", "enter")
@@ -269,13 +263,11 @@ async def test_a_comment_can_be_taken_back_and_is_kept_where_sending_fails(start
     async with start(tree.client) as (app, pilot):
         screen = await opened(app, pilot)
         for _ in range(2):
-            await pilot.press("tab", "c")
-            await until(pilot, lambda: isinstance(app.screen, EditComment))
+            await begin_comment(app, pilot, "tab")
             await pilot.press(*"No", "enter")
             await until(pilot, lambda: app.screen is screen)
             await pilot.press("tab")
-        await pilot.press("e")
-        await until(pilot, lambda: isinstance(app.screen, Comments))
+        await list_comments(app, pilot)
         await pilot.press("delete")
         await until(pilot, lambda: "1 comment " in top(screen))
         tree.client.refuse("send_chat_message", "The disk is full.")
@@ -289,12 +281,10 @@ async def test_of_several_sessions_one_is_chosen(start: Start) -> None:
     tree = Tree(sessions=[a_session(), a_session(id="s2", name="Rename the store")])
     async with start(tree.client) as (app, pilot):
         screen = await opened(app, pilot)
-        await pilot.press("tab", "c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot, "tab")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: app.screen is screen)
-        await pilot.press("e")
-        await until(pilot, lambda: isinstance(app.screen, Comments))
+        await list_comments(app, pilot)
         await pilot.press("s")
         await until(
             pilot, lambda: bool(app.screen.query("OptionList")) and app.screen is not screen
@@ -309,8 +299,7 @@ async def test_comments_outlive_the_program_until_they_are_sent(tmp_path: Path) 
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.main.link is not None and bool(app.main.state.sessions))
         screen = await opened(app, pilot)
-        await pilot.press("tab", "c")
-        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await begin_comment(app, pilot, "tab")
         await pilot.press(*"Why", "enter")
         await until(pilot, lambda: "1 comment " in top(screen))
         await until(pilot, lambda: bool(list(tmp_path.glob("terminal/drafts/comments-w1.json"))))
@@ -320,8 +309,7 @@ async def test_comments_outlive_the_program_until_they_are_sent(tmp_path: Path) 
         await until(pilot, lambda: other.main.link is not None and bool(other.main.state.sessions))
         screen = await opened(other, pilot)
         assert "1 comment " in top(screen)
-        await pilot.press("e")
-        await until(pilot, lambda: isinstance(other.screen, Comments))
+        await list_comments(other, pilot)
         await pilot.press("s")
         await until(pilot, lambda: bool(tree.client.called("send_chat_message")))
         await until(pilot, lambda: not list(tmp_path.glob("terminal/drafts/comments-*")))
