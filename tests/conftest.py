@@ -17,6 +17,7 @@ from model.resources import Project, Session, Worktree
 from model.workspace import Workspace
 from tests.fakes import FakeBackend
 from tests.needs import pytest_runtest_makereport  # noqa: F401 - a hook, found by its name
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ class Eventually:
 
     bus: EventBus
 
-    async def __call__(self, condition: Callable[[], bool], seconds: float = 10) -> None:
+    async def __call__(self, condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
         changed = asyncio.Event()
         end = self.bus.listen(changed.set)
         try:

@@ -24,12 +24,11 @@ from model.client.remote import RemoteClient
 from model.client.words import arguments_from
 from model.paths import Directories
 from model.running import running_here, wait_for_end
+from tests.patience import PATIENCE
 from tests.ports import own_port
 
 ROOT = Path(__file__).resolve().parents[1]
 FROM_SOURCE = (sys.executable, str(ROOT / "spinney.py"))
-PATIENCE = 30
-"""Seconds within which the program answers on a machine that has other things to do."""
 
 
 @dataclass

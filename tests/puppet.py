@@ -8,6 +8,7 @@ from pathlib import Path
 from model.backends import base
 from model.errors import SpinneyError
 from model.resources import AgentCommand, Decision, Usage
+from tests.patience import PATIENCE
 
 
 @dataclass
@@ -43,7 +44,7 @@ class Puppet:
 
     async def hears(self, name: str) -> tuple[object, ...]:
         """Wait for the next call of this name."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 for call in self.calls:
                     if call[0] == name:
@@ -116,7 +117,7 @@ class PuppetBackend:
 
     async def newest(self, count: int = 1) -> Puppet:
         """Wait until this many were opened."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while len(self.puppets) < count:
                 self._opened.clear()
                 await self._opened.wait()

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.program import PATIENCE, ROOT, Program, is_a_sentence, next_line
+from tests.patience import PATIENCE
+from tests.program import ROOT, Program, is_a_sentence, next_line
 
 COMMANDS = ("open", "demo", "attach", "stop", "serve", "call", "events", "doctor", "completion")
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import PATIENCE, ROOT, Program, Serving
+from tests.patience import PATIENCE
+from tests.program import ROOT, Program, Serving
 
 SCRIPT = ROOT / "examples" / "worktree-life.mjs"
 

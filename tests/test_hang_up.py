@@ -6,7 +6,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.program import PATIENCE, OnTerminal, Program
+from tests.patience import PATIENCE
+from tests.program import OnTerminal, Program
 
 
 def ends_whole(terminal: OnTerminal, program: Program, agents: list[psutil.Process]) -> bool:

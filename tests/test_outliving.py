@@ -14,7 +14,8 @@ import psutil
 import pytest
 
 from model.running import running_here
-from tests.program import PATIENCE, OnTerminal, Program, until
+from tests.patience import PATIENCE
+from tests.program import OnTerminal, Program, until
 
 STREAM = "/demo stream 200000 50"
 BACK = b"\x1b[?1049l"

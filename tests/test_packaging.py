@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import PATIENCE, ROOT, Program
+from tests.patience import PATIENCE
+from tests.program import ROOT, Program
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -13,7 +13,8 @@ import aiohttp
 import psutil
 import pytest
 
-from tests.program import PATIENCE, Program, Serving, until
+from tests.patience import PATIENCE
+from tests.program import Program, Serving, until
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ import psutil
 import pytest
 
 from model.running import running_here
-from tests.program import PATIENCE, OnTerminal, Program
+from tests.patience import PATIENCE
+from tests.program import OnTerminal, Program
 
 Ending = Callable[[OnTerminal, int], None]
 

@@ -28,8 +28,9 @@ from tests.model.git.conftest import (  # noqa: F401 - fixtures
 )
 from tests.model.git.made_repository import Repository
 from tests.model.hosting.conftest import fake_gh  # noqa: F401 - a fixture
+from tests.patience import PATIENCE
 from tests.ports import own_port
-from tests.program import PATIENCE, Program, Serving
+from tests.program import Program, Serving
 from tests.server.conftest import TOKEN, Socket
 
 Call = Callable[..., Awaitable[Any]]

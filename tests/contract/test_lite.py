@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.contract.conftest import program_in
-from tests.program import PATIENCE, Program, Serving, until
+from tests.patience import PATIENCE
+from tests.program import Program, Serving, until
 from tests.server.lite.strict_html import Read
 
 MOST = 15_000

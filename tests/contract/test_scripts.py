@@ -9,7 +9,8 @@ import aiohttp
 import pytest
 
 from tests.contract.conftest import connected, program_in
-from tests.program import PATIENCE, Program, Serving
+from tests.patience import PATIENCE
+from tests.program import Program, Serving
 from tests.server.conftest import Socket
 
 SAY = 'echo "$SPINNEY_WORKSPACE_PATH|$SPINNEY_ROOT_PATH|$SPINNEY_BRANCH"'

@@ -13,8 +13,9 @@ import aiohttp
 import pytest
 
 from tests.contract.conftest import bearer, connected
+from tests.patience import PATIENCE
 from tests.ports import own_port
-from tests.program import PATIENCE, Program, Serving, is_a_sentence
+from tests.program import Program, Serving, is_a_sentence
 from tests.server.conftest import Socket
 
 

@@ -11,7 +11,7 @@ from tests.contract.place import Place
 from tests.model.backends.agents import lives
 from tests.model.git.made_repository import Repository
 from tests.model.hosting.conftest import FakeGh
-from tests.program import PATIENCE
+from tests.patience import PATIENCE
 from tests.server.conftest import Socket
 
 

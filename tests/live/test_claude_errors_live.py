@@ -15,6 +15,7 @@ from tests.model.backends.agents import (
     only,
     text,
 )
+from tests.patience import PATIENCE
 
 
 async def test_a_refused_key_is_told_at_once(
@@ -22,7 +23,7 @@ async def test_a_refused_key_is_told_at_once(
 ) -> None:
     claude_environment["CLAUDE_CODE_MAX_RETRIES"] = "10"
     conversation = await open_claude()
-    async with asyncio.timeout(5):  # all the retries would take minutes
+    async with asyncio.timeout(PATIENCE):  # all the retries would take minutes
         failed = only(await conversation.turn("error 401"), base.TurnFailed)
     assert failed.error_type == "authentication_error"
     assert "claude auth login" in failed.error

@@ -19,6 +19,7 @@ from tests.model.backends.agents import (
     only,
     text,
 )
+from tests.patience import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -167,7 +168,7 @@ async def test_closing_in_mid_command_leaves_nothing(open_claude: Open, folder: 
     command = "setsid sleep 60 & echo $! > pid; mv pid ready; wait"
     await conversation.agent.send(base.Prompt(f"bash: {command}"))
     await becomes((folder / "ready").exists)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await conversation.agent.close()
     pid = int((folder / "ready").read_text())
     await becomes(lambda: not lives(pid))

@@ -13,11 +13,12 @@ from tests.model.backends.agents import (
     only,
     text,
 )
+from tests.patience import PATIENCE
 
 
 async def test_a_refused_key_is_told_at_once(open_codex: Open) -> None:
     conversation = await open_codex()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         failed = only(await conversation.turn("error 401"), base.TurnFailed)
     assert failed.error_type == "authentication_error"
     assert "codex login" in failed.error

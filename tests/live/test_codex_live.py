@@ -109,7 +109,7 @@ async def test_a_stop_ends_sub_agents_too(open_codex: Open, worktree: Path) -> N
     used = {event.id for event in told if isinstance(event, base.ToolUse)}
     failed = {e.tool_use_id for e in told if isinstance(e, base.ToolResult) and e.is_error}
     assert used == failed  # the sub-agent, and its command where that was told before the stop
-    await becomes(lambda: not at_work_in(worktree), 2.0)
+    await becomes(lambda: not at_work_in(worktree))
     assert text(await conversation.turn("say: still here")) == "still here"
 
 

@@ -19,6 +19,7 @@ from tests.model.backends.agents import (
     only,
     text,
 )
+from tests.patience import PATIENCE
 
 
 def the_programs() -> set[int]:
@@ -37,7 +38,7 @@ async def test_stop_in_mid_stream_keeps_the_program_usable(open_codex: Open) -> 
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt("slow"))
     await conversation.until(base.TextDelta)
-    async with asyncio.timeout(10):  # the whole answer takes a minute
+    async with asyncio.timeout(PATIENCE):  # the whole answer takes a minute
         _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
     assert only(told, base.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
@@ -46,7 +47,7 @@ async def test_stop_in_mid_stream_keeps_the_program_usable(open_codex: Open) -> 
 async def test_stop_at_once_stops_too(open_codex: Open) -> None:
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt("slow"))
-    async with asyncio.timeout(10):  # the whole answer takes a minute
+    async with asyncio.timeout(PATIENCE):  # the whole answer takes a minute
         _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
     assert only(told, base.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
@@ -65,7 +66,7 @@ async def test_stop_ends_the_command_that_runs_with_its_children(
     _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
     assert only(told, base.TurnFinished).stop_reason == "stopped"
     assert only(told, base.ToolResult).is_error
-    await becomes(lambda: not at_work_in(worktree), 2.0)
+    await becomes(lambda: not at_work_in(worktree))
     assert contents(worktree) == ["ready"]
     assert text(await conversation.turn("say: still here")) == "still here"
 
@@ -75,9 +76,9 @@ async def test_closing_in_mid_command_leaves_nothing(open_codex: Open, worktree:
     other = await open_codex()
     await conversation.agent.send(base.Prompt("bash: setsid sleep 60 & touch ready; wait"))
     await becomes((worktree / "ready").exists)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await conversation.agent.close()
-    await becomes(lambda: not at_work_in(worktree), 2.0)
+    await becomes(lambda: not at_work_in(worktree))
     assert text(await other.turn("say: still here")) == "still here"
 
 

@@ -21,6 +21,7 @@ from model.errors import SpinneyError
 from model.preferences import Preferences
 from model.preferences_changes import changed
 from model.preferences_file import PreferencesFile
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -259,7 +260,7 @@ class Heard:
             self._news.notify_all()
 
     async def until(self, condition: Callable[[Preferences, list[str]], bool]) -> None:
-        async with asyncio.timeout(20), self._news:
+        async with asyncio.timeout(PATIENCE), self._news:
             await self._news.wait_for(lambda: bool(self.told) and condition(*self.told[-1]))
 
 

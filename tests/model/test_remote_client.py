@@ -23,6 +23,7 @@ from model.state import State, apply
 from model.workspace import Workspace
 from server.app import Server
 from tests.fakes import FakeBackend, plan, silence
+from tests.patience import PATIENCE
 from tests.server.conftest import TOKEN, StartServer, base_url, start_server
 
 __all__ = ["start_server"]
@@ -314,7 +315,7 @@ async def test_closing_ends_the_updates(new_client: MakeClient) -> None:
     mirror = Mirror(client)
     await mirror.until(lambda: mirror.count(Loaded) == 1)
     await client.close()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await mirror._task
 
 

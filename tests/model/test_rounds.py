@@ -8,6 +8,7 @@ import pytest
 
 from model import rounds
 from model.rounds import Rounds
+from tests.patience import PATIENCE
 
 
 class Work:
@@ -40,7 +41,7 @@ class Work:
 
     async def until(self, *begun: str) -> None:
         """Wait until work has begun on all of these, as often as they are named."""
-        async with asyncio.timeout(5), self.news:
+        async with asyncio.timeout(PATIENCE), self.news:
             await self.news.wait_for(
                 lambda: all(self.begun.count(key) >= begun.count(key) for key in begun)
             )

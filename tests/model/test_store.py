@@ -37,6 +37,7 @@ from model.resources import (
 )
 from model.state import State
 from model.store import Store
+from tests.patience import PATIENCE
 
 PROJECT = Project(id="p", name="alpha", path="/alpha", default_branch="main", added_at=1)
 WORKTREE = Worktree(id="w", project_id="p", name="n", path="/w", branch="n", created_at=1)
@@ -185,7 +186,7 @@ async def test_streamed_text_reaches_the_file_without_being_asked(tmp_path: Path
     store = await with_session(tmp_path / "db")
     stream(store, "kept")
     other = await saved_elsewhere(tmp_path / "db")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not (await other.saved()).unfinished or not (
             (await other.saved()).unfinished[0].text
         ):
@@ -281,7 +282,7 @@ async def test_a_full_disk_refuses_what_people_ask_and_keeps_what_agents_did(
     heard = asyncio.Event()
     stop = store.bus.listen(heard.set)
     told: list[TaskCompleted] = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not told:
             await heard.wait()
             heard.clear()

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request
 
-from tests.program import PATIENCE
+from tests.patience import PATIENCE
 
 
 @dataclass(frozen=True)

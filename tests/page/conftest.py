@@ -27,7 +27,8 @@ from tests.page.browser import (
 from tests.page.line import Line, line_to
 from tests.page.person import Hands, Keys, Pointer
 from tests.page.stage import Stage, staged
-from tests.program import PATIENCE, Program, Serving
+from tests.patience import PATIENCE
+from tests.program import Program, Serving
 from tests.server.conftest import Socket
 
 OpenPage = Callable[..., Awaitable[Page]]
@@ -98,7 +99,7 @@ async def other(served: Serving) -> AsyncIterator[Socket]:
     """Another client of the same Spinney: `await other.call("list_projects")`, `other.event(…)`."""
     async with aiohttp.ClientSession(served.base_url) as http:
         upgrade = http.ws_connect("/ws", params={"token": served.token}, max_msg_size=0)
-        yield Socket(await upgrade, PATIENCE)
+        yield Socket(await upgrade)
 
 
 # What stands in it --------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ from tests.page.browser import Faults
 from tests.page.conftest import OpenPage
 from tests.page.line import Line
 from tests.page.person import Conversation, Pointer
-from tests.program import PATIENCE, Program, Serving
+from tests.patience import PATIENCE
+from tests.program import Program, Serving
 from tests.server.conftest import Socket
 
 PAUSES = (1, 2, 4, 8, 16, 30, 30)

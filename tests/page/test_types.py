@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-from tests.program import PATIENCE, ROOT
+from tests.patience import PATIENCE
+from tests.program import ROOT
 
 
 def test_the_types_in_the_comments_of_the_modules_hold() -> None:

@@ -11,6 +11,7 @@ import pytest
 from model.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
+from tests.patience import PATIENCE
 from tests.ports import own_port
 
 TOKEN = "correct-horse-battery-staple-0123456789"
@@ -21,15 +22,14 @@ StartServer = Callable[..., Awaitable[Server]]
 class Socket:
     """A WebSocket client that keeps events aside while it waits for answers."""
 
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse, patience: float = 10) -> None:
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self.socket = socket
-        self._patience = patience
         self.frames: list[dict[str, Any]] = []
         """Everything that came, in order."""
         self._number = 0
 
     async def receive(self) -> dict[str, Any]:
-        message = await self.socket.receive(timeout=self._patience)
+        message = await self.socket.receive(timeout=PATIENCE)
         assert message.type is aiohttp.WSMsgType.TEXT, message
         frame = json.loads(message.data)
         self.frames.append(frame)
@@ -64,7 +64,7 @@ class Socket:
     async def closed(self) -> int | None:
         """Wait for the end; the close code."""
         while True:
-            message = await self.socket.receive(timeout=10)
+            message = await self.socket.receive(timeout=PATIENCE)
             if message.type in (
                 aiohttp.WSMsgType.CLOSE,
                 aiohttp.WSMsgType.CLOSED,
@@ -150,7 +150,7 @@ async def raw_request(server: Server, *lines: bytes, body: bytes = b"") -> tuple
     reader, writer = await asyncio.open_connection("127.0.0.1", server.status()["port"])
     try:
         writer.write(b"\r\n".join(lines) + b"\r\nConnection: close\r\n\r\n" + body)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             answer = await reader.read()
     finally:
         writer.close()

@@ -14,6 +14,7 @@ from model.resources import Message, Project, Session, TextBlock, Usage, Worktre
 from model.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
+from tests.patience import PATIENCE
 from tests.server.conftest import Socket, StartServer, bearer, connect
 
 PROJECT = Project(
@@ -235,7 +236,7 @@ class LateReader:
         self._buffer = self._buffer.partition(b"\r\n\r\n")[2]
 
     async def _more(self) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             found = await asyncio.get_running_loop().sock_recv(self._socket, 1 << 20)
         if not found:
             raise ConnectionError
@@ -279,7 +280,7 @@ async def test_a_client_that_never_reads_holds_up_nobody_and_is_cut_off(
         if number % 100 == 99:
             workspace.bus.seal()
             await asyncio.gather(*(until_silent(socket) for socket in good))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while server.status()["clients"] > 10:
             await asyncio.sleep(0.05)
     await stuck.ended()

@@ -14,6 +14,7 @@ from model.resources import Session
 from model.workspace import Workspace
 from server.engine import is_busy, until_unneeded
 from server.own_door import OwnDoor
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ async def test_a_stop_from_a_terminal_says_what_it_cuts_short_and_then_ends(
     client = RemoteClient(f"http://127.0.0.1:{port}", token)
     try:
         assert (await client.call(stop_spinney))["interrupted"] == 0
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await ended.wait()
     finally:
         await client.close()
@@ -88,6 +89,6 @@ async def test_it_stays_while_a_screen_is_attached_and_ends_some_time_after(
         looks.append(1)
         return 1 if len(looks) < 20 else 0
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         await until_unneeded(workspace, clients, stay=0.05, look=0.01)
     assert len(looks) >= 20

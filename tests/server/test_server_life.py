@@ -13,6 +13,7 @@ from model.preferences_changes import changed
 from model.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
+from tests.patience import PATIENCE
 from tests.ports import own_port
 from tests.server.conftest import StartServer, base_url, bearer, connect
 
@@ -160,7 +161,7 @@ async def test_sockets_that_never_finish_are_closed_and_hold_up_nobody(
     for _, writer in opened:
         writer.write(HALVES[half])
     assert (await http.get(base_url(server) + "/healthz")).status == 200
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         for reader, writer in opened:
             try:
                 await reader.read()
@@ -178,7 +179,7 @@ async def test_there_are_never_more_sockets_than_allowed(
     opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(5)]
     await asyncio.sleep(0)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(ConnectionError):
             assert await reader.read() == b""
             raise ConnectionResetError
@@ -186,7 +187,7 @@ async def test_there_are_never_more_sockets_than_allowed(
         other.close()
         await other.wait_closed()
     writer.close()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while True:
             try:
                 assert (await http.get(base_url(server) + "/healthz")).status == 200

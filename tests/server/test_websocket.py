@@ -17,6 +17,7 @@ from server.app import Server
 from server.limits import Limits
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend, silence
+from tests.patience import PATIENCE
 from tests.server.conftest import Socket, StartServer, base_url, bearer, connect
 
 
@@ -275,7 +276,7 @@ async def test_what_is_no_websocket_closes_with_the_code_for_it(
         b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
         b"Authorization: " + bearer()["Authorization"].encode() + b"\r\n\r\n"
     )
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
         writer.write(data)
         answer = await reader.read()
@@ -291,7 +292,7 @@ async def test_a_client_that_says_nothing_is_pinged_and_then_closed(
     server = await start_server(limits=Limits(ping=0.1, silence=0.5))
     alive = await connect(server, http)
     dead = await connect(server, http, autoping=False)
-    assert (await dead.socket.receive(timeout=5)).type is aiohttp.WSMsgType.PING
+    assert (await dead.socket.receive(timeout=PATIENCE)).type is aiohttp.WSMsgType.PING
     # Receiving answers the pings of the one that is alive.
     listening = asyncio.create_task(alive.answer("later"))
     await dead.closed()

@@ -28,6 +28,7 @@ from model.resources import (
     ToolUseBlock,
 )
 from model.state import State
+from tests.patience import PATIENCE
 from tests.terminal.foreign_places import PLACES, answers, put_away
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_worktree
 from tui.app import SpinneyApp
@@ -205,7 +206,7 @@ class Walk:
         main.action_open_session("s1")
         for name, reach in PLACES.items():
             try:
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(PATIENCE):
                     await reach(self._app, self._client, pilot)
                     while not self._is_shown():
                         await pilot.pause(0.02)

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.program import PATIENCE, ROOT
+from tests.patience import PATIENCE
+from tests.program import ROOT
 
 
 @dataclass

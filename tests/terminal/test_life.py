@@ -7,7 +7,8 @@ from pathlib import Path
 
 import psutil
 
-from tests.program import PATIENCE, ROOT
+from tests.patience import PATIENCE
+from tests.program import ROOT
 from tests.terminal.tmux import PROMPT, Tmux, shell_in_tmux
 
 DEMO = f"{sys.executable} {ROOT / 'spinney.py'} demo"

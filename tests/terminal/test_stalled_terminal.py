@@ -6,7 +6,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from tests.program import PATIENCE
+from tests.patience import PATIENCE
 from tests.terminal.pty_program import demo_in_terminal, server_of
 
 

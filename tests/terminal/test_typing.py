@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import PATIENCE
+from tests.patience import PATIENCE
 from tests.terminal.pty_program import Screen, demo_in_terminal
 
 LETTERS = "äöüéèàñçøåæœßðþ"

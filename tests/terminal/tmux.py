@@ -11,7 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.program import PATIENCE, ROOT
+from tests.patience import PATIENCE
+from tests.program import ROOT
 
 PROMPT = "READY>"
 

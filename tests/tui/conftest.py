@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from fake_client import FakeClient
 
+from tests.patience import PATIENCE
 from tui.app import SpinneyApp
 from tui.widgets.request_panel import RequestPanel
 
@@ -57,7 +58,7 @@ def settled(client: FakeClient) -> bool:
     return client._updates.empty() and bool(client.called("get_http_server_status"))
 
 
-async def until(pilot: "Pilot[None]", true: Callable[[], object], within: float = 10.0) -> None:
+async def until(pilot: "Pilot[None]", true: Callable[[], object], within: float = PATIENCE) -> None:
     """Wait until something holds; fail when it does not come."""
     waited = 0.0
     while not true():

@@ -337,7 +337,7 @@ async def shows_the_failure(directories: Directories, tmp_path: Path, *words: st
         async with terminal_on(made) as (app, pilot):
             app.main.action_open_session(session.id)
             await pilot.press(*"go", "enter")
-            await until(pilot, lambda: now_of(made, session).status == "failed", within=30)
+            await until(pilot, lambda: now_of(made, session).status == "failed")
             await until_shown(app, pilot, *words)
             assert "\x1b" not in screen_of(app)
             await pilot.press(*"next")

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import sys
@@ -21,7 +23,7 @@ SpinneyApp(FakeClient).run()
 """
 
 
-def read_until(terminal: int, word: bytes, seen: bytes = b"", within: float = 20.0) -> bytes:
+def read_until(terminal: int, word: bytes, seen: bytes = b"", within: float = PATIENCE) -> bytes:
     """What the program writes, up to a word or its end."""
     end = time.monotonic() + within
     while word not in seen and time.monotonic() < end:

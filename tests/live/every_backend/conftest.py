@@ -15,7 +15,8 @@ from tests.contract.conftest import remote_call
 from tests.live.every_backend.kinds import Kind
 from tests.live.every_backend.talk import TURN_LIMIT, Talk
 from tests.model.backends.agents import becomes
-from tests.program import PATIENCE, Program, Serving
+from tests.patience import PATIENCE
+from tests.program import Program, Serving
 from tests.server.conftest import Socket
 
 Begin = Callable[..., Awaitable[Talk]]

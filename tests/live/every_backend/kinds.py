@@ -14,7 +14,8 @@ from typing import Any
 from tests.contract.conftest import program_in
 from tests.live import completions_stub
 from tests.live.cut_off import claude_in, codex_in, found, opencode_in, with_tools
-from tests.program import PATIENCE, ROOT, Program, next_line
+from tests.patience import PATIENCE
+from tests.program import ROOT, Program, next_line
 
 
 @dataclass(frozen=True)

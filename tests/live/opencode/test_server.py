@@ -69,7 +69,7 @@ async def test_a_server_that_nobody_uses_ends(
     agent = await backend.open(a_launch(worktree, environment=environment))
     assert servers_of(tmp_path / "data")
     await agent.close()
-    await becomes(lambda: servers_of(tmp_path / "data") == [], 30)
+    await becomes(lambda: servers_of(tmp_path / "data") == [])
     await backend.close()
 
 

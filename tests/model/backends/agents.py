@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 import psutil
 
 from model.backends import base
+from tests.patience import PATIENCE
 
 Event = TypeVar("Event")
 Item = TypeVar("Item")
 
-TURN_LIMIT = 30.0
+TURN_LIMIT = PATIENCE
 """Seconds that no turn of a test should ever take."""
 
 
@@ -90,7 +91,7 @@ def at_work_in(folder: Path) -> set[int]:
     return {pid for pid in found if lives(pid)}
 
 
-async def becomes(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+async def becomes(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
     """Wait for something outside of this process, which sends no event."""
     async with asyncio.timeout(seconds):
         while not condition():

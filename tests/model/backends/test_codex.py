@@ -19,6 +19,7 @@ from model.errors import SpinneyError
 from tests.model.backends.agents import Conversation, Open, a_launch, only, text
 from tests.model.backends.codex_player import Player, mutated, recording, until
 from tests.model.backends.codex_scenarios import SCENARIOS, play
+from tests.patience import PATIENCE
 
 Json = dict[str, Any]
 
@@ -108,7 +109,7 @@ async def test_a_program_gone_wrong_comes_to_an_honest_end(
         lines = mutated(recording(name, tmp_path), random.Random(seed))
         player.prepare(lines, seed=seed, patience=0.2)
         backend = CodexBackend()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await _play_to_the_end(backend, a_launch(worktree, **SCENARIOS[name].launch), name)
             await backend.close()
     wrong = [record for record in caplog.records if record.levelno >= logging.ERROR]

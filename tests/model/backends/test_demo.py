@@ -8,6 +8,7 @@ import pytest
 
 from model.backends import base, demo_texts
 from tests.model.backends.agents import Open, only, text
+from tests.patience import PATIENCE
 
 
 async def test_say_streams_the_text_word_by_word(open_demo: Open) -> None:
@@ -71,7 +72,7 @@ async def test_run_shows_a_failure_as_one(open_demo: Open) -> None:
 
 
 async def test_run_does_not_wait_for_what_goes_on_in_the_background(open_demo: Open) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         told = await (await open_demo()).turn("/demo run sleep 60 & echo started")
     assert only(told, base.ToolResult).content == "started\n"
 

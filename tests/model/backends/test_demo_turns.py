@@ -13,6 +13,7 @@ from model.backends import base
 from model.backends.demo import PROGRAM, DemoBackend
 from model.resources import ExecutionMode
 from tests.model.backends.agents import Open, becomes, lives, only, text
+from tests.patience import PATIENCE
 
 # Failing ---------------------------------------------------------------------------------------
 
@@ -38,7 +39,7 @@ async def test_a_provider_failure_fails_the_turn_and_the_next_one_works(
 @pytest.mark.parametrize("kind", ["crash", "garbage"])
 async def test_a_broken_program_fails_the_turn_and_ends(open_demo: Open, kind: str) -> None:
     conversation = await open_demo()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         failed = only(await conversation.turn(f"/demo fail {kind}"), base.TurnFailed)
         await conversation.end()
     assert failed.error_type == "backend_error"
@@ -49,7 +50,7 @@ async def test_a_program_that_hears_no_stop_is_killed(open_demo: Open) -> None:
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo run true\n/demo fail deaf"))
     await conversation.until(base.ToolResult)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
         await conversation.end()
     assert only(told, base.TurnFinished).stop_reason == "stopped"
@@ -114,7 +115,7 @@ async def test_closing_in_mid_turn_stops_it(open_demo: Open) -> None:
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo say x\n/demo run sleep 60"))
     await conversation.until(base.ToolUse)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await asyncio.gather(conversation.agent.close(), conversation.end())
     assert only(conversation.told, base.TurnFinished).stop_reason == "stopped"
 
@@ -125,7 +126,7 @@ async def test_an_agent_that_nobody_listens_to_waits_and_is_closed_all_the_same(
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo stream 100000000 1000000"))
     await asyncio.sleep(1)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await conversation.agent.close()
     await conversation.end()
     # What the engine's queue, our reader and the pipe hold; it streams a million a second.

@@ -19,6 +19,7 @@ from tests.model.backends.opencode_played import (
     open_played,
     recorded,
 )
+from tests.patience import PATIENCE
 
 ENDS = (base.TurnFinished, base.TurnFailed)
 
@@ -36,7 +37,7 @@ async def played(name: str, lines: list[Line] | None = None, chunk: int = 1 << 1
         # What is missing may leave the turn open; as in life, the program ends some day.
         await asyncio.wait([acting], timeout=0.3)
         server.end()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         await acting
         await conversation.agent.close()
     return conversation

@@ -11,6 +11,7 @@ import pytest
 from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
 from model.errors import SpinneyError
 from tests.model.backends.agents import becomes, children, first, lives
+from tests.patience import PATIENCE
 
 Start = Callable[[str], Awaitable[AgentProcess]]
 
@@ -33,7 +34,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
 
 
 async def everything(process: AgentProcess) -> list[Said | Unreadable]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         return [line async for line in process.lines()]
 
 
@@ -138,7 +139,7 @@ async def test_a_flood_waits_for_its_reader(start: Start, tmp_path: Path) -> Non
         await asyncio.sleep(0.3)
         return before == written.read_text()
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not await stands_still():
             pass
     assert int(written.read_text()) < 5_000
@@ -168,7 +169,7 @@ async def test_closing_ends_what_ignores_sigterm_within_the_promised_time(start:
         while True: time.sleep(1)
     """)
     await first(process.lines())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await process.close()
     assert process.returncode == -9
 

@@ -16,6 +16,7 @@ from model.preferences import Preferences
 from model.resources import Message, Session, Usage
 from model.state import State
 from model.store import Store
+from tests.patience import PATIENCE
 from tests.puppet import PuppetBackend
 
 DONE = base.TurnFinished("end_turn", Usage(input_tokens=2, output_tokens=3))
@@ -92,7 +93,7 @@ class Stage:
         await self.store.close()
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while not condition():
                 self.changed.clear()
                 await self.changed.wait()

@@ -14,6 +14,7 @@ from model.git.repositories import base_commits, branches, default_branch, find_
 from model.git.status import has_uncommitted_changes, worktree_status
 from model.git.worktrees import add_worktree, check_out, rename_branch
 from tests.model.git.made_repository import Repository
+from tests.patience import PATIENCE
 
 ARGUMENTS = [
     "--upload-pack=touch {x}", "--receive-pack=touch {x}", "--output={x}", "--no-index", "-x",
@@ -69,7 +70,7 @@ async def test_a_remote_that_is_a_command_is_not_run(repository: Repository, x: 
 async def test_a_remote_that_is_a_pipe_fails_at_once(repository: Repository) -> None:
     repository.git("config", "protocol.fd.allow", "always")
     repository.git("remote", "add", "origin", "fd::0/x")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         worked, said = await pull(repository.root, "origin", "main")
     assert not worked
     assert "'fd' not allowed" in said

@@ -13,6 +13,7 @@ import pytest
 from model.errors import SpinneyError
 from model.git.run import git, git_version
 from tests.model.git.made_repository import Repository
+from tests.patience import PATIENCE
 
 
 async def test_git_answers_with_text_bytes_and_an_exit_code(repository: Repository) -> None:
@@ -179,6 +180,6 @@ def _alive(pid: int) -> bool:
 
 
 async def _until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not true():
             await asyncio.sleep(0.02)

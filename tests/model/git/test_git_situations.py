@@ -17,6 +17,7 @@ from model.events import WorktreeCreated, WorktreeCreateFailed
 from model.resources import Project, Worktree
 from model.workspace import Workspace
 from tests.model.git.made_repository import Repository
+from tests.patience import PATIENCE
 
 
 async def made(workspace: Workspace, project: Project, base: str | None = None) -> Worktree | str:
@@ -25,7 +26,7 @@ async def made(workspace: Workspace, project: Project, base: str | None = None) 
     end = workspace.bus.listen(news.set)
     announced = await create_worktree.function(workspace, project.id, base_branch=base)
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 for entry in reader.take()[0]:
                     match entry.event:

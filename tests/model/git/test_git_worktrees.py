@@ -19,6 +19,7 @@ from model.git.worktrees import (
     rename_branch,
 )
 from tests.model.git.made_repository import Repository
+from tests.patience import PATIENCE
 
 MakeRepository = Callable[[str], Repository]
 
@@ -179,7 +180,7 @@ async def test_a_cancelled_creation_leaves_nothing_behind(
     hook.chmod(0o755)
     before = traces(repository)
     creating = asyncio.create_task(add_worktree(repository.root, base_dir / "one", "one", "main"))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not (tmp_path / "began").exists():
             await asyncio.sleep(0.02)
     creating.cancel()

@@ -26,6 +26,7 @@ from model.worktrees import making
 from tests.conftest import Eventually
 from tests.model.git.made_repository import Repository
 from tests.model.worktrees.conftest import Maker, Told
+from tests.patience import PATIENCE
 
 OURS = str(Path(making.__file__).parents[1])
 FILES = 20_000
@@ -104,7 +105,7 @@ def gate(tmp_path: Path, fake_git: Callable[[str], None]) -> Path:
 async def creation(workspace: Workspace, project: Project, tmp_path: Path) -> AsyncIterator[str]:
     """A worktree whose checkout is done, and whose git has not ended; its id."""
     worktree = await create_worktree.function(workspace, project.id, custom_name="otter")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not (tmp_path / "done").exists():
             await asyncio.sleep(0.01)
     yield worktree.id

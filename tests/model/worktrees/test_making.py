@@ -18,6 +18,7 @@ from model.worktrees import making
 from model.worktrees.naming import IssueContext, PullRequestContext
 from tests.model.git.made_repository import Repository
 from tests.model.worktrees.conftest import Maker, Told
+from tests.patience import PATIENCE
 
 
 async def test_a_worktree_gets_two_words_and_lies_in_the_home(
@@ -142,7 +143,7 @@ async def test_a_remote_that_does_not_answer_costs_bounded_time(
     with_remote: Repository, fake_git: Callable[[str], None]
 ) -> None:
     fake_git('case "$*" in *fetch*) exec sleep 60;; esac\nexec "$real_git" "$@"')
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         note = await fetching.freshen(with_remote.root, "main", patience=0.3)
     assert note == "“origin” did not answer within 0.3 seconds"
 
@@ -239,7 +240,7 @@ async def test_a_project_removed_meanwhile_takes_what_is_being_made_along(
         'exec "$real_git" "$@"'
     )
     creating = asyncio.create_task(making.create(workspace.store, workspace.slow_work, worktree))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not (tmp_path / "at-it").exists():
             await asyncio.sleep(0.02)
         await workspace.store.accept(ProjectRemoved(project_id=added.id))

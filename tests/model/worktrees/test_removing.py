@@ -25,6 +25,7 @@ from tests.conftest import Eventually
 from tests.fakes import FakeBackend
 from tests.model.git.made_repository import Repository
 from tests.model.worktrees.conftest import Maker, Told
+from tests.patience import PATIENCE
 
 DAY = 86400.0
 
@@ -205,7 +206,7 @@ async def test_a_hanging_git_leaves_it_as_it_was_when_the_removal_is_given_up(
         'exec "$real_git" "$@"'
     )
     removing = asyncio.create_task(remove_worktree.function(workspace, made.id))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not (tmp_path / "at-it").exists():
             await asyncio.sleep(0.02)
         removing.cancel()

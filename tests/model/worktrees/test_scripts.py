@@ -28,6 +28,7 @@ from model.workspace import Workspace
 from tests.conftest import Eventually
 from tests.model.git.made_repository import Repository
 from tests.model.worktrees.conftest import Maker, Told
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -311,7 +312,7 @@ async def _clean(worktree: Worktree) -> None:
 
 
 async def _pid(path: Path) -> int:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not (path.exists() and path.read_text().strip()):
             await asyncio.sleep(0.02)
     return int(path.read_text())
