@@ -315,8 +315,8 @@ class Conversation:
         proposed = None
         if answer is not None:
             answer.finish()
-            if not stopped:
-                proposed = self._proposed(answer)
+            if not stopped and self.session.execution_mode == "plan":
+                proposed = answer.plan_in_words()
             self._store.record(
                 MessageCompleted(
                     message_id=answer.message_id,
@@ -391,9 +391,6 @@ class Conversation:
             )
             self._update(status="running", message_count=self.session.message_count + 1)
             self.start_turn(message)
-
-    def _proposed(self, answer: Answer) -> Request | None:
-        return answer.plan_in_words() if self.session.execution_mode == "plan" else None
 
     def _notice(self, text: str) -> None:
         self._store.record(RunNoticed(session_id=self._session_id, text=clean_line(text)))
