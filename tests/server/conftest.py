@@ -65,8 +65,10 @@ class Socket:
         """Wait for the end; the close code."""
         while True:
             message = await self.socket.receive(timeout=PATIENCE)
+            if message.type is aiohttp.WSMsgType.CLOSE:
+                # Not the socket's code: that tells if its own answer went through, too.
+                return int(message.data)
             if message.type in (
-                aiohttp.WSMsgType.CLOSE,
                 aiohttp.WSMsgType.CLOSED,
                 aiohttp.WSMsgType.CLOSING,
                 aiohttp.WSMsgType.ERROR,

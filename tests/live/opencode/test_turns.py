@@ -33,7 +33,7 @@ async def test_a_write_happens_on_disk_and_is_told_as_an_edit(
 ) -> None:
     told = await (await open_opencode()).turn("write a.txt: hi")
     assert (worktree / "a.txt").read_text() == "hi"
-    _announced, edit = (event for event in told if isinstance(event, base.ToolUse))
+    *_, edit = (event for event in told if isinstance(event, base.ToolUse))
     assert edit.name == "edit"
     assert edit.input == {"file_path": "a.txt", "old_content": "", "new_content": "hi"}
     result = only(told, base.ToolResult)
