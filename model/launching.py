@@ -171,8 +171,6 @@ def _sub_agents(backend: str, preferences: Preferences) -> int | None:
 
 
 def _directory(worktree: Worktree) -> Path:
-    if worktree.status == "creating":
-        raise SpinneyError("The worktree is still being made; try again in a moment.")
     if worktree.status == "removing":
         raise SpinneyError("The worktree is being removed.", "conflict")
     path = Path(worktree.path)

@@ -109,7 +109,13 @@ class Chats:
         async with conversation.answering:
             if message_id is not None and (sent := await self._sent(session_id, message_id)):
                 return sent
-            root = Path(self._store.state.worktrees[self._session(session_id).worktree_id].path)
+            worktree = self._store.state.worktrees[self._session(session_id).worktree_id]
+            if worktree.status == "creating":
+                # If that fails the session goes, too: who sends this keeps it until then.
+                raise SpinneyError(
+                    f"'{worktree.name}' is still being made; send this in a moment.", "conflict"
+                )
+            root = Path(worktree.path)
             message = await asyncio.to_thread(
                 checked_message, session_id, root, text, list(files), list(images), message_id
             )

@@ -236,7 +236,7 @@ async def send_chat_message(
     """Send a message: `processing` when its run starts, `sent` when it waits behind one.
 
     While a plan or a question waits, the message discusses or answers it. A message after a stop
-    runs at once; those that were waiting follow it.
+    runs at once; those that were waiting follow it. A worktree that is still being made takes none.
 
     `messageId` is a UUID of the client's making for the message. Whoever does not know whether it
     arrived sends it again with the same one: it is taken once, and this tells how it stands.

@@ -7,7 +7,7 @@ import pytest
 
 from model.backends import base
 from model.errors import SpinneyError
-from model.events import SessionUpdated
+from model.events import SessionUpdated, WorktreeUpdated
 from model.resources import (
     PlanBlock,
     Question,
@@ -320,6 +320,15 @@ async def test_a_changed_mode_reaches_the_running_agent(stage: Stage) -> None:
     await stage.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "yolo"}))
     await stage.chats.configure("s")
     assert await puppet.hears("configure") == ("configure", "yolo", "m", "ultrathink")
+
+
+async def test_a_worktree_that_is_being_made_takes_no_message_yet(stage: Stage) -> None:
+    worktree = stage.store.state.worktrees["w"].model_copy(update={"status": "creating"})
+    await stage.store.accept(WorktreeUpdated(worktree=worktree))
+    with pytest.raises(SpinneyError, match="'n' is still being made") as refused:
+        await stage.chats.send("s", "too early")
+    assert refused.value.error_type == "conflict"
+    assert await stage.messages() == []
 
 
 @pytest.mark.parametrize("text", ["", "   \n"])
