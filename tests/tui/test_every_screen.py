@@ -70,3 +70,13 @@ async def test_what_has_the_keys_looks_different(shown: Shown) -> None:
             focused.focus()
             await pilot.press("tab")
             await still(app, pilot)
+
+
+@every_screen
+async def test_no_terminal_is_too_small_for_it(shown: Shown) -> None:
+    """Nothing fails while it is dragged to a corner, and it can be read again afterwards."""
+    async with reached(shown) as (app, pilot):
+        for size in ((40, 10), (12, 4), (3, 2), (1, 1), (120, 40)):
+            await pilot.resize_terminal(*size)
+            await still(app, pilot)
+        assert "\n".join(text_of(app)).strip()

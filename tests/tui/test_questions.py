@@ -113,6 +113,18 @@ async def test_arrows_still_bring_earlier_messages_where_nothing_can_be_chosen(
         assert app.main.chat.composer.text == "said before"
 
 
+async def test_a_terminal_with_no_room_for_the_question_shows_it_once_it_grows(
+    start: Start,
+) -> None:
+    client = a_client(**asked(COLOUR))
+    async with start(client, size=(1, 1)) as (app, pilot):
+        assert app.main.chat.request.query_one("#request-scroll").size.width == 0
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: app.main.chat.request.query_one("#request-scroll").size.width)
+        await pilot.press("down")
+        await until(pilot, lambda: "❯  2  blue" in text_of(app))
+
+
 async def test_the_option_under_the_cursor_is_always_in_sight(start: Start) -> None:
     many = of("Which? " * 40, *(f"option {number}" for number in range(1, 30)))
     client = a_client(**asked(many))

@@ -145,6 +145,11 @@ class RequestPanel(Vertical, can_focus=True):
             event.stop()
             event.prevent_default()
 
+    def on_resize(self) -> None:
+        """Lines wrap in other places: the option under the cursor may have left the sight."""
+        if self.request is not None and self.request.kind == "question":
+            self.call_after_refresh(self._show_cursor)
+
     def on_click(self, event: events.Click) -> None:
         """A key that is shown, or an option, was clicked."""
         key = event.style.meta.get("key")
@@ -222,8 +227,10 @@ class RequestPanel(Vertical, can_focus=True):
 
     def _show_cursor(self) -> None:
         scroll = self._scroll
-        above = self._form.height_above_cursor(scroll.scrollable_content_region.width)
-        top, height = round(scroll.scroll_y), scroll.scrollable_content_region.height
+        width, height = scroll.scrollable_content_region.size
+        if not width:
+            return  # not laid out yet, or in no terminal that could show it; it is, once it grows
+        top, above = round(scroll.scroll_y), self._form.height_above_cursor(width)
         if not top <= above < top + height:
             scroll.scroll_to(y=max(0, above - height // 2), animate=False)
 
