@@ -137,6 +137,8 @@ class Database:
 
     @classmethod
     async def _connect(cls, path: Path) -> "Database":
+        # First without aiosqlite: what cannot be opened leaves it a thread that outlives the loop.
+        await asyncio.to_thread(lambda: sqlite3.connect(path).close())
         writer = await aiosqlite.connect(path, isolation_level=None)
         try:
             await asyncio.to_thread(path.chmod, 0o600)
