@@ -1,6 +1,7 @@
 """What many tests need: a workspace in temporary folders, with agents that need no program."""
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,12 @@ from model.workspace import Workspace
 from tests.fakes import FakeBackend
 from tests.needs import pytest_runtest_makereport  # noqa: F401 - a hook, found by its name
 from tests.patience import PATIENCE
+
+
+def pytest_configure() -> None:
+    """Let ctrl+c reach the programs of the tests, also where these run in a shell's background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -12,12 +12,14 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from model.client.here import found_door
 from model.client.remote import RemoteClient
@@ -269,6 +271,16 @@ def until(condition: Callable[[], object], what: str) -> None:
     while not condition():
         assert time.monotonic() < end, f"waited in vain until {what}"
         time.sleep(0.05)
+
+
+def named(name: str, processes: Iterable[psutil.Process]) -> list[psutil.Process]:
+    """Those that have this name, of processes that may end at any time."""
+    found = []
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            if process.name() == name:
+                found.append(process)
+    return found
 
 
 def next_line(process: "subprocess.Popen[str]", seconds: float) -> str:

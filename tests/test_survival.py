@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from tests.patience import PATIENCE
-from tests.program import Program, Serving, until
+from tests.program import Program, Serving, named, until
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def test_a_tool_that_outlives_a_kill_is_ended_at_the_next_start(
         program.call(
             "send_chat_message", f"sessionId={session['id']}", f"message=/demo run {command}"
         )
-        until(lambda: len([p for p in working_in(place) if p.name() == "sleep"]) == 2, "it runs")
+        until(lambda: len(named("sleep", working_in(place))) == 2, "it runs")
         os.kill(server.pid, signal.SIGKILL)
     with program.serving("--demo"):
         until(lambda: not working_in(place), "nothing of it is left")
@@ -136,7 +136,7 @@ def test_an_orderly_end_leaves_no_process(program: Program, repository: Path) ->
         program.call(
             "send_chat_message", f"sessionId={session['id']}", "message=/demo run sleep 600"
         )
-        until(lambda: [p for p in working_in(place) if p.name() == "sleep"], "it runs")
+        until(lambda: named("sleep", working_in(place)), "it runs")
         code, _, errors = server.end()
     assert (code, errors) == (0, "")
     assert working_in(place) == []

@@ -4,7 +4,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -12,7 +11,7 @@ import pytest
 
 from model.running import running_here
 from tests.patience import PATIENCE
-from tests.program import OnTerminal, Program
+from tests.program import OnTerminal, Program, named
 
 Ending = Callable[[OnTerminal, int], None]
 
@@ -79,12 +78,7 @@ def begin_work(spinney: Program, terminal: OnTerminal) -> set[int]:
 
 def sleepers_of(pid: int) -> list[psutil.Process]:
     """The commands that run below it."""
-    found = []
-    for child in psutil.Process(pid).children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            if child.name() == "sleep":
-                found.append(child)
-    return found
+    return named("sleep", psutil.Process(pid).children(recursive=True))
 
 
 def hang_up(terminal: OnTerminal, pid: int) -> None:

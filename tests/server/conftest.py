@@ -22,14 +22,15 @@ StartServer = Callable[..., Awaitable[Server]]
 class Socket:
     """A WebSocket client that keeps events aside while it waits for answers."""
 
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse, patience: float = PATIENCE) -> None:
         self.socket = socket
+        self._patience = patience
         self.frames: list[dict[str, Any]] = []
         """Everything that came, in order."""
         self._number = 0
 
     async def receive(self) -> dict[str, Any]:
-        message = await self.socket.receive(timeout=PATIENCE)
+        message = await self.socket.receive(timeout=self._patience)
         assert message.type is aiohttp.WSMsgType.TEXT, message
         frame = json.loads(message.data)
         self.frames.append(frame)
@@ -64,7 +65,7 @@ class Socket:
     async def closed(self) -> int | None:
         """Wait for the end; the close code."""
         while True:
-            message = await self.socket.receive(timeout=PATIENCE)
+            message = await self.socket.receive(timeout=self._patience)
             if message.type is aiohttp.WSMsgType.CLOSE:
                 # Not the socket's code: that tells if its own answer went through, too.
                 return int(message.data)
