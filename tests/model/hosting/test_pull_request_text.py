@@ -27,7 +27,7 @@ def gh(fake_gh: FakeGh) -> FakeGh:
 
 
 @pytest.fixture
-def news(place: Place, worktree: Worktree) -> Reader:
+async def news(place: Place, worktree: Worktree) -> Reader:
     """What happens from now on."""
     return place.workspace.bus.reader()
 
