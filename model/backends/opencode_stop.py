@@ -43,6 +43,8 @@ class Stopper:
         if status == "idle":
             self._idle.set()
         elif status:
+            # An abort that came too early is answered with `idle` before the turn begins.
+            self._idle.clear()
             self._was_busy = True
 
     async def stop(self, patience: float | None = None) -> None:
