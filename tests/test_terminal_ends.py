@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from model.running import running_here
 from tests.patience import PATIENCE
-from tests.program import OnTerminal, Program, named
+from tests.program import OnTerminal, Program, named, until
 
 Ending = Callable[[OnTerminal, int], None]
 
@@ -21,14 +20,6 @@ def spinney(tmp_path: Path) -> Iterator[Program]:
     program = Program(tmp_path)
     yield program
     program.kill()
-
-
-def until(condition: Callable[[], object], what: str) -> None:
-    """Ask until it holds; for other processes, which tell nothing by themselves."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, f"waited in vain until {what}"
-        time.sleep(0.05)
 
 
 def of_this(spinney: Program) -> set[int]:
@@ -55,25 +46,18 @@ def pid_of(spinney: Program) -> int:
 def begin_work(spinney: Program, terminal: OnTerminal) -> set[int]:
     """An agent at work on the screen with a command that has children; Spinney and all of it."""
     terminal.read_until(b"Welcome")
-    project = spinney.call("add_project", f"path={spinney.made_repository()}")
-    worktree = spinney.call("create_worktree", f"projectId={project['id']}")
-
-    def is_made() -> bool:
-        listed = spinney.call("list_worktrees", f"projectId={project['id']}")
-        return [each["status"] for each in listed if each["id"] == worktree["id"]] == ["ready"]
-
-    until(is_made, "the worktree is made")
+    worktree = spinney.ready_worktree(spinney.made_repository())
     session = spinney.call("create_session", f"worktreeId={worktree['id']}", "executionMode=yolo")
     command = "/demo run sleep 600 & sleep 600"
     spinney.call("send_chat_message", f"sessionId={session['id']}", f"message={command}")
     terminal.read_until(b"1 running")
     pid = pid_of(spinney)
-
     until(lambda: len(sleepers_of(pid)) == 2, "the command runs")
     # Not all children: a git that looks at the worktree just now is not what remains.
-    agents = {parent.pid for sleeper in sleepers_of(pid) for parent in sleeper.parents()}
-    agents &= {child.pid for child in psutil.Process(pid).children(recursive=True)}
-    return {pid, *agents, *(sleeper.pid for sleeper in sleepers_of(pid))}
+    commands = sleepers_of(pid)
+    below = {child.pid for child in psutil.Process(pid).children(recursive=True)}
+    agents = below & {parent.pid for command in commands for parent in command.parents()}
+    return {pid, *agents, *(command.pid for command in commands)}
 
 
 def sleepers_of(pid: int) -> list[psutil.Process]:
