@@ -265,6 +265,13 @@ class Program:
             yield Serving(process, **json.loads(line))
 
 
+def pid_of(spinney: Program) -> int:
+    """The process that runs here, with or without a screen."""
+    running = running_here(spinney.data / "spinney.lock")
+    assert running is not None, "nobody runs here"
+    return running.pid
+
+
 def until(condition: Callable[[], object], what: str) -> None:
     """Ask until it holds; for other processes, which tell nothing by themselves."""
     end = time.monotonic() + PATIENCE

@@ -15,7 +15,7 @@ import pytest
 
 from model.running import running_here
 from tests.patience import PATIENCE
-from tests.program import OnTerminal, Program, until
+from tests.program import OnTerminal, Program, pid_of, until
 
 STREAM = "/demo stream 200000 50"
 BACK = b"\x1b[?1049l"
@@ -29,12 +29,6 @@ def spinney(tmp_path: Path) -> Iterator[Program]:
     program = Program(tmp_path)
     yield program
     program.kill()
-
-
-def pid_of(spinney: Program) -> int:
-    running = running_here(spinney.data / "spinney.lock")
-    assert running is not None, "nobody runs here"
-    return running.pid
 
 
 def session_at_work(spinney: Program) -> str:

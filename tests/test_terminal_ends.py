@@ -8,9 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from model.running import running_here
 from tests.patience import PATIENCE
-from tests.program import OnTerminal, Program, named, until
+from tests.program import OnTerminal, Program, named, pid_of, until
 
 Ending = Callable[[OnTerminal, int], None]
 
@@ -35,12 +34,6 @@ def of_this(spinney: Program) -> set[int]:
         except psutil.Error:
             continue
     return found
-
-
-def pid_of(spinney: Program) -> int:
-    running = running_here(spinney.data / "spinney.lock")
-    assert running is not None, "nobody runs here"
-    return running.pid
 
 
 def begin_work(spinney: Program, terminal: OnTerminal) -> set[int]:
