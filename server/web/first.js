@@ -18,7 +18,7 @@ function showLooks({ theme, sheet, properties }) {
   const address = new URL(link.href);
   const version = address.searchParams.get("v") ?? "";
   address.search = String(new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(sheet)), v: version }));
-  if (address.href !== link.href) link.href = address.href;
+  if (address.href !== link.href) link.href = address.href; // its `blocking` has the first paint wait for this one, too
 }
 
 try {

@@ -93,7 +93,9 @@ async def launched(playwright: Playwright, home: str) -> Browser:
     )
 
 
-async def made_context(browser: Browser, screen: Screen, base_url: str) -> BrowserContext:
+async def made_context(
+    browser: Browser, screen: Screen, base_url: str, *, has_worker: bool = True
+) -> BrowserContext:
     """What a browser keeps for one person who looks at this screen."""
     context = await browser.new_context(
         base_url=base_url,
@@ -101,6 +103,7 @@ async def made_context(browser: Browser, screen: Screen, base_url: str) -> Brows
         has_touch=screen.touch,
         is_mobile=screen.touch,
         color_scheme="light" if screen.scheme == "light" else "dark",
+        service_workers="allow" if has_worker else "block",
     )
     context.set_default_timeout(PATIENCE * 1000)
     await context.add_init_script(REPORTS_VIOLATIONS)

@@ -158,13 +158,16 @@ async def open_page(browser: Browser, served: Serving, faults: Faults) -> AsyncI
     """Opens pages that are signed in, each in a browser of its own as far as it can tell.
 
     `await open_page("/session/ID", screen=PHONE)`; `base_url` where something stands between the
-    page and Spinney.
+    page and Spinney, `has_worker=False` where a test answers requests itself: a service worker's
+    pass it by.
     """
     contexts = []
 
-    async def open_one(place: str = "", *, screen: Screen = DESKTOP, base_url: str = "") -> Page:
+    async def open_one(
+        place: str = "", *, screen: Screen = DESKTOP, base_url: str = "", has_worker: bool = True
+    ) -> Page:
         base_url = base_url or served.base_url
-        context = await made_context(browser, screen, base_url)
+        context = await made_context(browser, screen, base_url, has_worker=has_worker)
         contexts.append(context)
         faults.watch(context, urlsplit(base_url).netloc)
         page = await context.new_page()

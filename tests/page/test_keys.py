@@ -11,9 +11,9 @@ from tests.server.conftest import Socket
 ONE_PROGRAM = True
 
 
-async def about_to_write(open_page: OpenPage, session: Any) -> Locator:
+async def about_to_write(open_page: OpenPage, session: Any, **how: Any) -> Locator:
     """The message box of the session in a new page, which has the keys."""
-    page = await open_page(f"/session/{session['id']}")
+    page = await open_page(f"/session/{session['id']}", **how)
     box = page.get_by_role("textbox", name="Message", exact=True)
     await expect(box).to_be_focused()
     return box
@@ -55,7 +55,7 @@ async def test_the_palette_finds_commands_and_places(
 async def test_what_is_typed_while_the_palette_still_loads_is_typed_into_it(
     open_page: OpenPage, session: Any
 ) -> None:
-    box = await about_to_write(open_page, session)
+    box = await about_to_write(open_page, session, has_worker=False)
     page = box.page
     loads = asyncio.Event()
 
