@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import model.commands.all  # noqa: F401 - registers the commands
 from model.bus import EventBus
@@ -19,6 +20,11 @@ from model.workspace import Workspace
 from tests.fakes import FakeBackend
 from tests.needs import pytest_runtest_makereport  # noqa: F401 - a hook, found by its name
 from tests.patience import PATIENCE
+
+# Its limits of 0.2 s for an example, and of about a second for making the first ones, are of times
+# that a machine with other things to do does not keep.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 def pytest_configure() -> None:
