@@ -42,6 +42,8 @@ _TIPS_GOOD_FOR: Final = 5.0
 """Seconds that a reading of a repository's branches serves a sweep."""
 _WATCHED_TOGETHER: Final = 0.5
 """Seconds within which new worktrees share a new watch."""
+_STILL_TELLS: Final = 3.0
+"""Seconds for which the watch before goes on: it bundles what it saw before it tells of it."""
 
 _log = logging.getLogger(__name__)
 
@@ -191,12 +193,13 @@ class Poller:
                 begun = asyncio.Event()
                 watching.append(asyncio.create_task(watch(trees, self._git_changed, begun)))
                 # Nothing is overlooked meanwhile: the watch before goes on until this one has
-                # begun, and what is new is looked at once more.
+                # begun and all is told, and what is new is looked at once more.
                 await begun.wait()
                 self.ask(*new & self._worktrees().keys())
-                await _ended(watching[:-1])
-                del watching[:-1]
+                for before in watching[-2:-1]:
+                    asyncio.get_running_loop().call_later(_STILL_TELLS, before.cancel)
                 await asyncio.sleep(_WATCHED_TOGETHER)
+                watching = [task for task in watching if not task.done()]
                 await self._places_new.wait()
         finally:
             await _ended(watching)

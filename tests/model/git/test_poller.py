@@ -3,23 +3,26 @@
 import asyncio
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from model import worktree_status
+from model import poller, worktree_status
 from model.commands.git import fetch_worktrees_status
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
 from model.errors import SpinneyError
 from model.events import WorktreeArchived, WorktreeUpdated
+from model.git.watch import WatchedTree, watch
 from model.resources import Worktree
 from model.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend
 from tests.model.git.made_repository import Repository
 from tests.model.git.place import Place, place_of
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -73,6 +76,42 @@ async def test_a_commit_on_the_base_branch_puts_every_worktree_behind(
         await looked_at(place, worktree, eventually)
     place.repository.commit("read.me", "changed\n")
     await eventually(lambda: all(place.now(w).cached_behind_count == 1 for w in worktrees))
+
+
+@pytest.fixture
+def watches(monkeypatch: pytest.MonkeyPatch) -> dict[str, asyncio.Event]:
+    """For each worktree, whether the newest watch of its git directories has begun."""
+    known: dict[str, asyncio.Event] = {}
+
+    async def noted(trees: Sequence[WatchedTree], tell: Any, begun: asyncio.Event) -> None:
+        known.update({tree.key: begun for tree in trees})
+        await watch(trees, tell, begun)
+
+    monkeypatch.setattr(poller, "watch", noted)
+    return known
+
+
+async def watched(watches: dict[str, asyncio.Event], worktree: Worktree) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while worktree.id not in watches:
+            await asyncio.sleep(0.01)
+        await watches[worktree.id].wait()
+
+
+async def test_a_commit_that_was_not_told_yet_when_another_worktree_came_is_noticed(
+    place: Place,
+    eventually: Eventually,
+    watches: dict[str, asyncio.Event],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("model.git.watch._SETTLED_MS", 800)
+    monkeypatch.setattr(poller, "_STILL_TELLS", PATIENCE)
+    worktree = await place.add("otter")
+    await watched(watches, worktree)
+    await look(place)
+    await asyncio.to_thread(place.in_worktree(worktree).commit, "new.txt", "one\n")
+    await watched(watches, await place.add("heron"))
+    await eventually(lambda: place.now(worktree).cached_ahead_count == 1)
 
 
 async def test_an_edit_is_found_at_the_next_poll(place: Place) -> None:
