@@ -68,7 +68,8 @@ class Poller:
         self._tips: dict[Path, tuple[float, BranchTips | None]] = {}
         self._to_tell: set[str] = set()
         """Worktrees that somebody asked about and waits for."""
-        self._watched: frozenset[str] = frozenset()
+        self._watched: frozenset[str] | None = frozenset()
+        """Worktrees that are watched; `None` while it is read which are there."""
         self._places_new = asyncio.Event()
 
     async def run(self) -> None:
@@ -174,7 +175,8 @@ class Poller:
                 pass
 
     def _came_or_went(self, worktree: Worktree) -> bool:
-        return (worktree.status == "ready") != (worktree.id in self._watched)
+        ready, watched = worktree.status == "ready", self._watched
+        return watched is None or ready != (worktree.id in watched)
 
     def _places_changed(self) -> None:
         self._places_new.set()
@@ -187,9 +189,10 @@ class Poller:
         try:
             while True:
                 self._places_new.clear()
+                earlier, self._watched = self._watched or frozenset(), None
                 trees = await asyncio.to_thread(self._trees)
-                new = {tree.key for tree in trees} - self._watched
                 self._watched = frozenset(tree.key for tree in trees)
+                new = self._watched - earlier
                 begun = asyncio.Event()
                 watching.append(asyncio.create_task(watch(trees, self._git_changed, begun)))
                 # Nothing is overlooked meanwhile: the watch before goes on until this one has

@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
 from model.errors import SpinneyError
 from model.events import WorktreeArchived, WorktreeUpdated
+from model.git.directories import GitDirectories, git_directories
 from model.git.watch import WatchedTree, watch
 from model.resources import Worktree
 from model.workspace import Workspace
@@ -189,6 +191,39 @@ async def test_a_directory_that_is_back_is_watched_again(
     await eventually(lambda: place.now(worktree).cached_status_at is not None)
     place.in_worktree(worktree).commit("new.txt", "one\n")
     await eventually(lambda: place.now(worktree).cached_ahead_count == 1)
+
+
+async def test_a_directory_that_is_back_while_the_next_watch_is_made_is_watched(
+    place: Place,
+    eventually: Eventually,
+    watches: dict[str, asyncio.Event],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    not_found, may_go_on = threading.Event(), threading.Event()
+
+    def slow(root: Path) -> GitDirectories | None:
+        found = git_directories(root)
+        if found is None:
+            not_found.set()
+            assert may_go_on.wait(PATIENCE)
+        return found
+
+    monkeypatch.setattr(poller, "git_directories", slow)
+    worktree = await place.add("otter")
+    await watched(watches, worktree)
+    path = Path(worktree.path)
+    elsewhere = path.with_name("elsewhere")
+    shutil.move(path, elsewhere)
+    await look(place)
+    assert await asyncio.to_thread(not_found.wait, PATIENCE)
+    shutil.move(elsewhere, path)
+    await look(place)
+    assert place.now(worktree).status == "ready"
+    place.workspace.bus.seal()
+    await asyncio.sleep(0)  # until that was heard
+    may_go_on.set()
+    watches.clear()
+    await watched(watches, worktree)
 
 
 async def test_a_worktree_is_still_told_about_when_its_project_has_moved(place: Place) -> None:
