@@ -32,7 +32,7 @@ async def refresh(
         SpinneyError: git does not answer, or refuses; the last counts stay.
     """
     worktree = store.state.worktrees.get(worktree_id)
-    if worktree is None or worktree.archived_at is not None or _in_other_hands(worktree):
+    if worktree is None or _in_other_hands(worktree):
         return
     project = store.state.projects[worktree.project_id]
     path = Path(worktree.path)
@@ -44,7 +44,9 @@ async def refresh(
     detached_at = None if found.branch else found.commit
     await _correct(store, worktree, status="ready", branch=branch, detached_at=detached_at)
     current = store.state.worktrees.get(worktree_id)
-    if current is not None and current.path == worktree.path:
+    if current is None or _in_other_hands(current):
+        return  # what git said may be half of what they do
+    if current.path == worktree.path:
         _record(store, current, found, tell=tell)
 
 
@@ -57,8 +59,12 @@ async def _look(path: Path, worktree: Worktree, project: Project, tips: Tips) ->
 
 
 def _in_other_hands(worktree: Worktree) -> bool:
-    """Whether it is being made, removed or renamed: whoever does that says what is true of it."""
-    return worktree.status in ("creating", "removing") or worktree.renaming_to is not None
+    """Whether it is being made, removed or renamed: whoever does that says what is true of it.
+
+    One that is archived is left alone.
+    """
+    unsettled = worktree.status in ("creating", "removing") or worktree.renaming_to is not None
+    return unsettled or worktree.archived_at is not None
 
 
 async def _correct(store: Store, seen: Worktree, **facts: str | None) -> None:

@@ -16,6 +16,7 @@ from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
 from model.errors import SpinneyError
 from model.events import WorktreeArchived, WorktreeUpdated
+from model.git import status
 from model.git.directories import GitDirectories, git_directories
 from model.git.watch import WatchedTree, watch
 from model.resources import Worktree
@@ -163,6 +164,32 @@ async def test_what_is_being_removed_or_renamed_is_not_put_right_meanwhile(
     await place.workspace.store.accept(WorktreeUpdated(worktree=changing))
     place.in_worktree(worktree).git("branch", "-m", "otter", "heron")
     await look(place)
+    assert place.now(worktree) == changing
+
+
+@pytest.mark.parametrize(
+    "meanwhile", [{"status": "removing"}, {"renaming_to": "heron"}, {"archived_at": 2.0}]
+)
+async def test_what_a_look_finds_of_what_others_took_in_hand_meanwhile_is_dropped(
+    place: Place, meanwhile: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worktree = await place.add("otter")
+    await look(place)
+    looks, may_look, git_status = asyncio.Event(), asyncio.Event(), status.worktree_status
+
+    async def slow(*given: Any) -> status.GitStatus:
+        looks.set()
+        await may_look.wait()
+        return await git_status(*given)
+
+    monkeypatch.setattr(status, "worktree_status", slow)
+    looking = asyncio.create_task(look(place))
+    await looks.wait()
+    changing = place.now(worktree).model_copy(update=meanwhile)
+    await place.workspace.store.accept(WorktreeUpdated(worktree=changing))
+    place.in_worktree(worktree).write("new.txt", "one\n")
+    may_look.set()
+    await looking
     assert place.now(worktree) == changing
 
 
