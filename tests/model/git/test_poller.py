@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -303,9 +304,11 @@ async def test_a_shorter_interval_takes_effect_at_once(
     worktree = await place.add("otter")
     await looked_at(place, worktree, eventually)
     place.in_worktree(worktree).write("new.txt", "one\n")
-    # As if the last look were long ago, but not as long as the interval says.
-    clock = time.monotonic
-    monkeypatch.setattr("model.rounds.time.monotonic", lambda: clock() + 30)
+    # As if the last look were long ago, but not as long as the interval says. For the rounds alone:
+    # the loop would take a look that is under way for one that has stalled.
+    monkeypatch.setattr(
+        "model.rounds.time", SimpleNamespace(monotonic=lambda: time.monotonic() + 30)
+    )
     await update_preferences.function(place.workspace, {"git_poll_interval": 10})
     await eventually(lambda: place.now(worktree).cached_uncommitted_added == 1)
 
