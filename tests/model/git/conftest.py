@@ -4,11 +4,13 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from model.git import run
 from tests.model.git.made_repository import Repository
+from tests.program import until
 
 
 @pytest.fixture(autouse=True)
@@ -78,5 +80,22 @@ def fake_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
         monkeypatch.setattr(run, "_checked", {})
+
+    return install
+
+
+@pytest.fixture
+def counts_from(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Path], None]:
+    """Let the time limit of a git command count from the moment when a file is there."""
+
+    def install(command: str, path: Path) -> None:
+        heard = run._Call._heard
+
+        def once_it_is_there(call: Any, process: Any) -> tuple[bytes, bytes, bool]:
+            if command in " ".join(call._args):
+                until(path.exists, f"{path} is there")
+            return heard(call, process)
+
+        monkeypatch.setattr(run._Call, "_heard", once_it_is_there)
 
     return install

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from model.errors import SpinneyError
+from model.git import run
 from model.git.run import git, git_version
+from tests.model.backends.agents import becomes, lives
 from tests.model.git.made_repository import Repository
 from tests.patience import PATIENCE
 
@@ -60,17 +62,21 @@ async def test_text_that_git_cannot_take_is_refused(repository: Repository) -> N
 
 
 async def test_a_git_that_hangs_is_ended_with_all_it_started(
-    repository: Repository, fake_git: Callable[[str], None], tmp_path: Path
+    repository: Repository,
+    fake_git: Callable[[str], None],
+    counts_from: Callable[[str, Path], None],
+    tmp_path: Path,
 ) -> None:
     pids = tmp_path / "pids"
     fake_git(
         f'case "$*" in *--version*) exec "$real_git" "$@";; esac\n'
-        f'sleep 300 & echo "$! $$" > {pids}; wait'
+        f'sleep 300 & echo "$! $$" > {pids}.new; mv {pids}.new {pids}; wait'
     )
+    counts_from("status", pids)
     with pytest.raises(SpinneyError, match=r"took longer than 0\.5 seconds") as failed:
         await git(repository.root, "status", timeout=0.5)
     assert failed.value.error_type == "timeout"
-    await _until(lambda: not any(_alive(int(pid)) for pid in pids.read_text().split()))
+    await becomes(lambda: not any(lives(int(pid)) for pid in pids.read_text().split()))
 
 
 async def test_a_cancelled_call_ends_its_git_before_it_returns(
@@ -82,11 +88,11 @@ async def test_a_cancelled_call_ends_its_git_before_it_returns(
         f"echo $$ > {pids}.new; mv {pids}.new {pids}; exec sleep 300"
     )
     running = asyncio.create_task(git(repository.root, "status"))
-    await _until(pids.exists)
+    await becomes(pids.exists)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert not _alive(int(pids.read_text()))
+    assert not lives(int(pids.read_text()))
 
 
 async def test_a_hanging_push_holds_up_no_status(
@@ -94,21 +100,25 @@ async def test_a_hanging_push_holds_up_no_status(
 ) -> None:
     fake_git('case "$*" in *" push") exec sleep 300;; esac\nexec "$real_git" "$@"')
     pushes = [asyncio.create_task(git(repository.root, "push", write=True)) for _ in range(6)]
-    await asyncio.wait_for(git(repository.root, "status"), 20)
+    await asyncio.wait_for(git(repository.root, "status"), PATIENCE)
     for push in pushes:
         push.cancel()
     await asyncio.gather(*pushes, return_exceptions=True)
 
 
 async def test_a_write_waits_for_a_lock_that_goes_away(
-    repository: Repository, fake_git: Callable[[str], None], tmp_path: Path
+    repository: Repository,
+    fake_git: Callable[[str], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(run, "_PATIENCE", PATIENCE)
     tried = tmp_path / "tried"
     fake_git(f'case "$*" in *" add "*) echo >> {tried};; esac\nexec "$real_git" "$@"')
     lock = repository.write(".git/index.lock", "")
     repository.write("new", "text\n")
     adding = asyncio.create_task(git(repository.root, "add", "new", write=True))
-    await _until(lambda: tried.exists() and tried.read_text().count("\n") > 1)
+    await becomes(lambda: tried.exists() and tried.read_text().count("\n") > 1)
     assert not adding.done()
     lock.unlink()
     await adding
@@ -157,7 +167,7 @@ def test_variables_of_another_repository_do_not_lead_calls_astray(
     done = subprocess.run(
         [sys.executable, "-c", program, str(repository.root)],
         env={**os.environ, "GIT_DIR": str(tmp_path / "elsewhere"), "GIT_WORK_TREE": "/"},
-        capture_output=True, text=True, timeout=30,
+        capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert done.stdout.strip() == repository.git("rev-parse", "HEAD"), done.stderr
 
@@ -167,19 +177,4 @@ def test_importing_the_room_does_not_import_gitpython() -> None:
         "import sys; import model.git.worktrees, model.git.diff, model.git.remotes\n"
         "assert 'git' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    stat = Path(f"/proc/{pid}/stat")
-    return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")
-
-
-async def _until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not true():
-            await asyncio.sleep(0.02)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=PATIENCE)

@@ -11,6 +11,7 @@ from model.resources import Project, Worktree
 from model.workspace import Workspace
 from tests.conftest import Eventually
 from tests.model.git.conftest import (  # noqa: F401 - fixtures
+    counts_from,
     fake_git,
     make_repository,
     own_home,

@@ -140,12 +140,14 @@ async def test_what_git_finished_too_late_is_gone_and_can_be_made_again(
     added: Project,
     repository: Repository,
     gate: Path,
+    counts_from: Callable[[str, Path], None],
     tmp_path: Path,
     told: Told,
     home_of_worktrees: Path,
     eventually: Eventually,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    counts_from("worktree add", tmp_path / "done")
     with monkeypatch.context() as patch:
         patch.setattr(git_worktrees, "CHECKOUT_TIMEOUT", 1)
         async with creation(workspace, added, tmp_path):

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import threading
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from model.scripts import process, running
 from model.scripts.config import Script
 from model.workspace import Workspace
 from tests.conftest import Eventually
+from tests.model.backends.agents import becomes, lives
 from tests.model.git.made_repository import Repository
 from tests.model.worktrees.conftest import Maker, Told
 from tests.patience import PATIENCE
@@ -160,7 +160,7 @@ async def test_a_script_that_runs_is_stopped_with_all_that_it_started(
     with pytest.raises(SpinneyError, match="runs already"):
         await run_worktree_script.function(workspace, made.id)
     await stop_worktree_script.function(workspace, made.id)
-    assert not _lives(child)
+    await becomes(lambda: not lives(child))
     outcome = await get_script_output.function(workspace, made.id, "run")
     assert outcome.status == "stopped"
 
@@ -174,12 +174,12 @@ async def test_a_script_that_is_stopped_before_its_start_is_written_down_was_sto
     def late(self: running.Scripts, ran: running.ScriptRun) -> None:
         if ran.status == "running":
             begun.set()
-            assert may_write.wait(20)
+            assert may_write.wait(PATIENCE)
         keep(self, ran)
 
     monkeypatch.setattr(running.Scripts, "_keep", late)
     await run_worktree_script.function(workspace, made.id)
-    assert await asyncio.to_thread(begun.wait, 20)
+    assert await asyncio.to_thread(begun.wait, PATIENCE)
     stopping = asyncio.create_task(stop_worktree_script.function(workspace, made.id))
     await asyncio.sleep(0)
     may_write.set()
@@ -196,7 +196,7 @@ async def test_stopping_spinney_ends_its_scripts(
     await run_worktree_script.function(workspace, made.id)
     pid = await _pid(tmp_path / "pid")
     await workspace.stop()
-    assert not _lives(pid)
+    assert not lives(pid)
 
 
 async def test_removing_the_project_ends_its_scripts(
@@ -207,7 +207,7 @@ async def test_removing_the_project_ends_its_scripts(
     await run_worktree_script.function(workspace, made.id)
     pid = await _pid(tmp_path / "pid")
     await remove_project.function(workspace, make.project.id)
-    assert not _lives(pid)
+    assert not lives(pid)
     assert Path(made.path).exists()
 
 
@@ -218,10 +218,13 @@ async def test_a_script_beyond_its_time_or_its_output_is_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = await _set_up(make, told)
-    monkeypatch.setattr(running, "TIME_LIMIT", 0.2)
     monkeypatch.setattr(process, "OUTPUT_LIMIT", 1000)
     monkeypatch.setattr(process, "_LOOK_EVERY", 0.05)
-    for text, words in (("sleep 600", "after 0.2 seconds"), ("exec yes", "of output")):
+    for text, limit, words in (
+        ("sleep 600", 0.2, "after 0.2 seconds"),
+        ("exec yes", PATIENCE, "of output"),
+    ):
+        monkeypatch.setattr(running, "TIME_LIMIT", limit)
         await _save(workspace, make.project, setup=text)
         (Path(made.path) / "spinney.json").write_text(json.dumps({"scripts": {"setup": text}}))
         ran = await workspace.scripts.run(made.id, "setup")
@@ -316,14 +319,6 @@ async def _pid(path: Path) -> int:
         while not (path.exists() and path.read_text().strip()):
             await asyncio.sleep(0.02)
     return int(path.read_text())
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return b") Z" not in Path(f"/proc/{pid}/stat").read_bytes()
 
 
 async def test_a_worktree_tells_which_of_its_scripts_run(
