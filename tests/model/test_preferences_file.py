@@ -272,7 +272,7 @@ async def watching(file: PreferencesFile) -> AsyncIterator[Heard]:
         yield heard
     finally:
         task.cancel()
-        await asyncio.wait([task], timeout=10)
+        await asyncio.wait([task], timeout=PATIENCE)
         assert task.cancelled()
 
 
@@ -315,7 +315,10 @@ async def test_own_writes_are_not_told(path: Path) -> None:
     assert heard.told[0][0].ui_font_size == 19
 
 
-async def test_a_half_written_file_is_waited_for_and_not_reset(path: Path) -> None:
+async def test_a_half_written_file_is_waited_for_and_not_reset(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preferences_file, "UNFINISHED_SECONDS", PATIENCE)
     file = PreferencesFile(path)
     await file.load()
     whole = json.dumps({**stored(path), "theme": "dark"})
@@ -379,6 +382,7 @@ def edit_in_place(path: Path, pause: float, **edits: Any) -> threading.Thread:
 async def test_no_edit_is_lost_wherever_it_falls_into_a_save(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(preferences_file, "UNFINISHED_SECONDS", PATIENCE)
     generator = random.Random(7)
     file = PreferencesFile(path)
     preferences, _ = await file.load()
