@@ -19,6 +19,7 @@ from model.resources import (
     Usage,
 )
 from tests.model.chat.stage import DONE, Stage
+from tests.patience import PATIENCE
 
 
 async def test_a_message_runs_and_its_answer_streams_into_the_store(stage: Stage) -> None:
@@ -196,7 +197,10 @@ async def test_a_message_that_is_being_taken_back_is_not_run_when_the_turn_ends(
     assert stage.store.state.queued == {}
 
 
-async def test_stop_keeps_what_had_arrived_and_the_next_message_works(stage: Stage) -> None:
+async def test_stop_keeps_what_had_arrived_and_the_next_message_works(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("model.chat.conversation.STOP_PATIENCE", PATIENCE)
     await stage.chats.send("s", "first")
     puppet = await stage.backend.newest()
     puppet.say(base.TextDelta("a", "half a"))
