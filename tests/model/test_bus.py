@@ -4,6 +4,7 @@ import asyncio
 
 from model.bus import CAPACITY, WINDOW_FULL, EventBus, Missed, Reader
 from model.events import ContentDelta, Event, RunNoticed, SessionDeleted
+from tests.patience import PATIENCE
 
 
 def delta(text: str, session: str = "s", index: int = 0, message: str = "m") -> ContentDelta:
@@ -82,14 +83,14 @@ async def test_a_burst_is_not_kept_until_the_window_ends() -> None:
 
 async def test_windows_sealed_early_do_not_put_off_what_comes_after_them() -> None:
     bus = EventBus()
-    for _ in range(1000):
+    for _ in range(10_000):
         bus.publish(SessionDeleted(session_id="early"))
         bus.seal()
     sealed = asyncio.Event()
     bus.listen(sealed.set)
     bus.publish(SessionDeleted(session_id="after"))
-    # A thousand windows of 16 ms are 16 s.
-    await asyncio.wait_for(sealed.wait(), 4)
+    # Ten thousand windows of 16 ms are 160 s.
+    await asyncio.wait_for(sealed.wait(), PATIENCE)
 
 
 async def test_a_reader_that_falls_behind_is_told_what_it_missed_and_gets_the_newest() -> None:

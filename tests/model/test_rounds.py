@@ -95,7 +95,7 @@ async def test_what_is_asked_for_during_its_work_is_done_again_afterwards() -> N
         await asyncio.sleep(0)
         assert work.begun == ["one"]
         work.gates["one"].set()
-        await asyncio.wait_for(waiting, 5)
+        await asyncio.wait_for(waiting, PATIENCE)
     assert work.begun == ["one", "one"]
 
 
@@ -122,7 +122,7 @@ async def test_a_failure_stops_neither_the_others_nor_the_next_round() -> None:
         raise ValueError("broken")
 
     async with running(Rounds(fail, lambda: {"a": "g", "b": "g"}, lambda: 0.001, 1)):
-        await asyncio.wait_for(enough.wait(), 5)
+        await asyncio.wait_for(enough.wait(), PATIENCE)
     assert {"a", "b"} <= set(begun)
 
 
@@ -130,5 +130,5 @@ async def test_whoever_waits_for_a_key_that_goes_away_is_let_go() -> None:
     work = Work()
     made = Rounds(work, dict, never, 1)
     async with running(made):
-        await asyncio.wait_for(made.ask_and_wait(["gone"]), 5)
+        await asyncio.wait_for(made.ask_and_wait(["gone"]), PATIENCE)
     assert work.begun == []

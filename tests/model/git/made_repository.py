@@ -4,6 +4,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
 
 @dataclass(frozen=True)
 class Repository:
@@ -13,7 +15,7 @@ class Repository:
 
     def git(self, *args: str, cwd: Path | None = None) -> str:
         done = subprocess.run(
-            ["git", *args], cwd=cwd or self.root, capture_output=True, text=True, timeout=30
+            ["git", *args], cwd=cwd or self.root, capture_output=True, text=True, timeout=PATIENCE
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()

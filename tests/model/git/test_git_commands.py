@@ -17,10 +17,12 @@ from model.commands.git import (
 from model.errors import SpinneyError
 from model.events import TaskCompleted
 from model.git import diff as diff_module
+from model.git import run
 from model.resources import Worktree
 from model.workspace import Workspace
 from tests.model.git.made_repository import Repository
 from tests.model.git.place import Place, place_of
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -175,8 +177,9 @@ async def test_a_lock_held_by_another_git_is_waited_for_then_told_and_never_take
 
 
 async def test_a_lock_that_goes_away_in_time_is_no_failure(
-    place: Place, worktree: Worktree
+    place: Place, worktree: Worktree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(run, "_PATIENCE", PATIENCE)
     tree = place.in_worktree(worktree)
     lock = Path(tree.git("rev-parse", "--absolute-git-dir")) / "index.lock"
     lock.touch()
