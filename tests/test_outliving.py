@@ -6,7 +6,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +112,10 @@ def test_the_screen_of_a_lost_terminal_is_kept_for_the_next_start(spinney: Progr
 
 def terminals_of(pid: int) -> list[str]:
     """The terminals that a process has open."""
-    opened = (str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir() if path.exists())
+    opened = []
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # It closes files while it is asked.
+            opened.append(str(path.readlink()))
     return [path for path in opened if path.startswith(("/dev/pts", "/dev/tty"))]
 
 
