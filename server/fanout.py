@@ -133,6 +133,11 @@ class Connection:
         self._waiting.append(frame)
         return self.flush(shared)
 
+    def excuse(self, seconds: float, now: float) -> None:
+        """Count no time in which this program, or the whole machine, stood still."""
+        self.heard = min(self.heard + seconds, now)
+        self._moved = min(self._moved + seconds, now)
+
     def stuck_for(self, now: float) -> float:
         """Seconds for which an overfull socket has taken nothing."""
         buffered = self.transport.get_write_buffer_size()

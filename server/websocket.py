@@ -148,12 +148,9 @@ class WebSockets:
         while True:
             await asyncio.sleep(pause)
             now = loop.time()
-            if now - last > pause + 5:
-                # The whole machine slept: nobody could be heard meanwhile.
-                for connection in self._open:
-                    connection.heard += now - last
-            last = now
+            late, last = now - last - pause, now
             for connection in tuple(self._open):
+                connection.excuse(late, now)
                 self._look_at(connection, now)
 
     def _look_at(self, connection: Connection, now: float) -> None:

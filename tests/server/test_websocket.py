@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 import struct
+import time
 from typing import Any
 
 import aiohttp
@@ -291,10 +292,20 @@ async def test_a_client_that_says_nothing_is_pinged_and_then_closed(
 ) -> None:
     server = await start_server(limits=Limits(ping=0.1, silence=0.5))
     alive = await connect(server, http)
-    dead = await connect(server, http, autoping=False)
-    assert (await dead.socket.receive(timeout=PATIENCE)).type is aiohttp.WSMsgType.PING
     # Receiving answers the pings of the one that is alive.
     listening = asyncio.create_task(alive.answer("later"))
+    dead = await connect(server, http, autoping=False)
+    assert (await dead.socket.receive(timeout=PATIENCE)).type is aiohttp.WSMsgType.PING
     await dead.closed()
     await alive.send({"id": "later", "command": "list_projects"})
     assert (await listening)["data"] == []
+
+
+async def test_while_the_program_stands_still_no_client_is_silent(
+    start_server: StartServer, http: aiohttp.ClientSession
+) -> None:
+    server = await start_server(limits=Limits(ping=0.1, silence=0.5))
+    client = await connect(server, http, autoping=False)
+    assert (await client.socket.receive(timeout=PATIENCE)).type is aiohttp.WSMsgType.PING
+    time.sleep(1)
+    assert (await client.socket.receive(timeout=PATIENCE)).type is aiohttp.WSMsgType.PING
