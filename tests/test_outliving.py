@@ -328,6 +328,8 @@ def test_ctrl_z_gives_the_terminal_to_the_shell_and_agents_go_on(spinney: Progra
         terminal.read_until(b"&")
         terminal.write(b"echo $((41 + 1))\r")
         assert b"\x1b[?1049h" not in terminal.read_until(b"42")
+        (front,) = psutil.Process(terminal.process.pid).children()
+        until(lambda: front.status() == psutil.STATUS_STOPPED, "it stands still again")
         terminal.write(b"fg\r")
         terminal.read_until(b"\x1b[?1049h")
         terminal.read_until(b"1 running")
