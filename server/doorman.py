@@ -70,12 +70,17 @@ class Doorman:
 
     async def _keep_watch(self) -> None:
         loop = asyncio.get_running_loop()
+        pause = min(1.0, self._limits.handshake / 4)
+        last = loop.time()
         while True:
-            await asyncio.sleep(min(1.0, self._limits.handshake / 4))
+            await asyncio.sleep(pause)
             self._forget_closed()
-            late = loop.time() - self._limits.handshake
+            now = loop.time()
+            late, last = now - last - pause, now
             for transport, since in tuple(self._strangers.items()):
-                if since < late or transport.is_closing():
+                # While this program stood still, nothing could be heard.
+                since = self._strangers[transport] = min(since + late, now)
+                if now - since > self._limits.handshake or transport.is_closing():
                     del self._strangers[transport]
                     cast(asyncio.Transport, transport).abort()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket as sockets
+import time
 
 import aiohttp
 import pytest
@@ -169,6 +170,21 @@ async def test_sockets_that_never_finish_are_closed_and_hold_up_nobody(
                 pass
             writer.close()
     assert (await http.get(base_url(server) + "/healthz")).status == 200
+
+
+async def test_while_the_program_stands_still_no_request_is_late(
+    start_server: StartServer,
+) -> None:
+    server = await start_server(limits=Limits(handshake=0.4))
+    assert server._running is not None
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.status()["port"])
+    while not server._running.doorman._strangers:
+        await asyncio.sleep(0)
+    time.sleep(1)
+    writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    async with asyncio.timeout(PATIENCE):
+        assert b" 200 " in await reader.readline()
+    writer.close()
 
 
 async def test_there_are_never_more_sockets_than_allowed(
