@@ -202,8 +202,21 @@ class Chats:
                 return conversation.known.commands
         return ()
 
+    async def put_away(self, session_id: str, told: Event) -> None:
+        """End the session's agent and accept `told`, after which the session takes no message.
+
+        One that is just being accepted comes before, and its run is ended.
+        """
+        conversation = self._conversation(session_id)
+        async with conversation.answering:
+            self._session(session_id)  # Somebody else may have deleted it meanwhile.
+            await conversation.stop()
+            await conversation.close()
+            await self._store.accept(told)
+            self._conversations.pop(session_id, None)
+
     async def end(self, session_id: str) -> None:
-        """End the session's agent before the session is put away or deleted."""
+        """End the session's agent; the next message starts another."""
         conversation = self._conversations.pop(session_id, None)
         if conversation is not None:
             await conversation.stop()

@@ -169,9 +169,8 @@ async def update_session(
 @command
 async def archive_session(workspace: "Workspace", session_id: str) -> Session:
     """Put a session away; what runs in it is stopped first."""
-    session_in(workspace.store.state, session_id)
-    await workspace.chats.end(session_id)
-    await workspace.store.accept(SessionArchived(session_id=session_id, archived_at=time.time()))
+    told = SessionArchived(session_id=session_id, archived_at=time.time())
+    await workspace.chats.put_away(session_id, told)
     return session_in(workspace.store.state, session_id)
 
 
@@ -185,9 +184,7 @@ async def unarchive_session(workspace: "Workspace", session_id: str) -> Session:
 @command
 async def delete_session(workspace: "Workspace", session_id: str) -> None:
     """Delete a session and all its messages, for good."""
-    session_in(workspace.store.state, session_id)
-    await workspace.chats.end(session_id)
-    await workspace.store.accept(SessionDeleted(session_id=session_id))
+    await workspace.chats.put_away(session_id, SessionDeleted(session_id=session_id))
 
 
 @command

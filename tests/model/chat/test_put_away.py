@@ -1,0 +1,45 @@
+"""A session that is deleted or archived while a message to it is being accepted."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+
+from model.commands.sessions import archive_session, delete_session, send_chat_message
+from model.database import Database, Statement
+from model.resources import Session
+from model.workspace import Workspace
+from tests.fakes import FakeBackend, silence
+
+PutAway = Callable[[Workspace, str], Awaitable[object]]
+
+
+@pytest.mark.parametrize("put_away", [delete_session.function, archive_session.function])
+async def test_a_message_that_is_just_accepted_runs_in_no_session_that_was_put_away(
+    workspace: Workspace,
+    session: Session,
+    backend: FakeBackend,
+    put_away: PutAway,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    saving, may_save, write = asyncio.Event(), asyncio.Event(), Database.write
+
+    async def held(database: Database, statements: Sequence[Statement]) -> None:
+        saving.set()
+        await may_save.wait()
+        await write(database, statements)
+
+    monkeypatch.setattr(Database, "write", held)
+    backend.script = silence
+    sending = asyncio.create_task(send_chat_message.function(workspace, session.id, "go"))
+    await saving.wait()
+    putting_away = asyncio.create_task(put_away(workspace, session.id))
+    await asyncio.sleep(0)
+    may_save.set()
+    await asyncio.gather(sending, putting_away)
+    left = workspace.store.state.sessions.get(session.id)
+    assert left is None or (left.archived_at is not None and not left.is_active)
+    assert workspace.store.state.streaming == {}
+    assert [agent for agent in backend.agents.values() if not agent.closed] == []
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
