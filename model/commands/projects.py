@@ -74,13 +74,18 @@ async def remove_project(workspace: "Workspace", project_id: str) -> None:
     """Show a project no more, with its worktrees and sessions; no file is deleted."""
     project = project_in(workspace.store.state, project_id)
     worktrees = workspace.store.state.worktrees_of(project_id, archived=True)
-    for worktree in worktrees:
-        refuse_while_running(workspace.store.state, worktree)
+
+    def accepted(state: State) -> list[Event]:
+        for worktree in worktrees:
+            refuse_while_running(state, worktree)
+        return [ProjectRemoved(project_id=project_id)]
+
+    accepted(workspace.store.state)
     for worktree in worktrees:
         await workspace.scripts.stop(worktree.id)
         for session in workspace.store.state.sessions_of(worktree.id, archived=True):
             await workspace.chats.end(session.id)
-    await workspace.store.accept(ProjectRemoved(project_id=project_id))
+    await workspace.store.accept(accepted)  # A message may have come meanwhile.
     for worktree in worktrees:
         await workspace.scripts.forget(worktree.id)
     await asyncio.to_thread(avatars.discard, workspace.directories, project.avatar_path)

@@ -5,13 +5,28 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
+from model.commands.projects import remove_project
 from model.commands.sessions import archive_session, delete_session, send_chat_message
 from model.database import Database, Statement
+from model.errors import SpinneyError
 from model.resources import Session
 from model.workspace import Workspace
 from tests.fakes import FakeBackend, silence
 
 PutAway = Callable[[Workspace, str], Awaitable[object]]
+
+
+def held_writes(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
+    """Set once something is to be saved, and what lets it be."""
+    saving, may_save, write = asyncio.Event(), asyncio.Event(), Database.write
+
+    async def held(database: Database, statements: Sequence[Statement]) -> None:
+        saving.set()
+        await may_save.wait()
+        await write(database, statements)
+
+    monkeypatch.setattr(Database, "write", held)
+    return saving, may_save
 
 
 @pytest.mark.parametrize("put_away", [delete_session.function, archive_session.function])
@@ -23,14 +38,7 @@ async def test_a_message_that_is_just_accepted_runs_in_no_session_that_was_put_a
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    saving, may_save, write = asyncio.Event(), asyncio.Event(), Database.write
-
-    async def held(database: Database, statements: Sequence[Statement]) -> None:
-        saving.set()
-        await may_save.wait()
-        await write(database, statements)
-
-    monkeypatch.setattr(Database, "write", held)
+    saving, may_save = held_writes(monkeypatch)
     backend.script = silence
     sending = asyncio.create_task(send_chat_message.function(workspace, session.id, "go"))
     await saving.wait()
@@ -43,3 +51,22 @@ async def test_a_message_that_is_just_accepted_runs_in_no_session_that_was_put_a
     assert workspace.store.state.streaming == {}
     assert [agent for agent in backend.agents.values() if not agent.closed] == []
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+async def test_a_project_stays_where_a_message_is_just_accepted(
+    workspace: Workspace,
+    session: Session,
+    backend: FakeBackend,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    saving, may_save = held_writes(monkeypatch)
+    backend.script = silence
+    sending = asyncio.create_task(send_chat_message.function(workspace, session.id, "go"))
+    await saving.wait()
+    removing = asyncio.create_task(remove_project.function(workspace, "project"))
+    await asyncio.sleep(0)
+    may_save.set()
+    await sending
+    with pytest.raises(SpinneyError):
+        await removing
+    assert workspace.store.state.sessions[session.id].status == "running"
