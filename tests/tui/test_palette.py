@@ -57,3 +57,16 @@ async def test_enter_before_the_palette_has_anything_waits_for_it(start: Start) 
         type_at_once(app, "ctrl+p", *"new", "space", *"session", "enter")
         await until(pilot, lambda: client.called("create_session"))
         assert not CommandPalette.is_open(app)
+
+
+async def test_a_second_enter_takes_no_second_command(start: Start) -> None:
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+    async with start(client) as (app, pilot):
+        app.main.action_do("commands")
+        await until(pilot, lambda: CommandPalette.is_open(app))
+        await pilot.press(*"newsession")
+        await until(pilot, lambda: app.screen.query_one(OptionList).option_count == 1)
+        type_at_once(app, "enter", "enter")
+        await until(pilot, lambda: client.called("create_session"))
+        assert not CommandPalette.is_open(app)
+        assert len(client.called("create_session")) == 1

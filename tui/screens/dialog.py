@@ -17,6 +17,7 @@ from textual.widgets import Input, Static
 from tui import plain
 from tui.key_names import pressed, spoken
 from tui.plain import Announcements
+from tui.screens.closing import Closing
 
 R = TypeVar("R")
 
@@ -49,7 +50,7 @@ def _commands() -> type[Provider]:
     return DialogCommands
 
 
-class Dialog(ModalScreen[R | None], Generic[R]):
+class Dialog(Closing[R | None], ModalScreen[R | None], Generic[R]):
     """A box in the middle; escape leaves it and changes nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from tui import keymap
 from tui.plain import Announcements
+from tui.screens.closing import Closing
 from tui.widgets.key_hints import KeyHints
 from tui.widgets.line import Line
 
@@ -28,7 +29,7 @@ def bindings(where: keymap.Where, *shared: str) -> list[Binding]:
     return [*keymap.bindings(where), *everywhere]
 
 
-class FullScreen(Screen[None]):
+class FullScreen(Closing[None], Screen[None]):
     """A title, a body and the keys, all kept true; the main screen stays below it."""
 
     LAST: ClassVar[tuple[str, ...]] = ("help",)

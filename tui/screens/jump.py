@@ -10,6 +10,8 @@ from textual.geometry import Region
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tui.screens.closing import Closing
+
 if TYPE_CHECKING:
     from textual.widget import Widget
 
@@ -29,7 +31,7 @@ def panes_of(screen: "MainScreen") -> "dict[str, Widget]":
     return {key: pane for key, pane in every.items() if pane is not None and pane.region.area}
 
 
-class Jump(ModalScreen[str | None]):
+class Jump(Closing[str | None], ModalScreen[str | None]):
     """Letters over the screen; any other key leaves."""
 
     def __init__(self, places: Mapping[str, Region]) -> None:

@@ -16,6 +16,7 @@ from model.commands.preferences import update_preferences
 from model.errors import SpinneyError
 from tui.key_names import all_shown
 from tui.keymap import ACTIONS, BY_ID, Action, keys_of
+from tui.screens.closing import Closing
 from tui.screens.dialog import Confirm, keys_line
 from tui.screens.filtered import Filtered
 from tui.screens.keys_rules import clash, refusal
@@ -168,7 +169,7 @@ class KeysScreen(Filtered):
             self._main.say(error.message, bad=True)
 
 
-class PressKey(ModalScreen[str | None], inherit_bindings=False):
+class PressKey(Closing[str | None], ModalScreen[str | None], inherit_bindings=False):
     """Takes the next key that can be given to an action; says why another one cannot."""
 
     CSS = """

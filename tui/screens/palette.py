@@ -5,12 +5,14 @@ Textual's own takes the row that is marked at that moment, which may still belon
 
 from textual import on
 from textual.command import CommandPalette
-from textual.widgets import Input
+from textual.widgets import Input, OptionList
 from textual.worker import Worker, WorkerState
 
+from tui.screens.closing import Closing
 
-class Palette(CommandPalette):
-    """Waits with enter until the search for the last letter has ended."""
+
+class Palette(Closing[None], CommandPalette):
+    """Waits with enter until the search for the last letter has ended; takes one command."""
 
     _searched = ""
     """The words that are, or were, searched for."""
@@ -20,10 +22,16 @@ class Palette(CommandPalette):
     @on(Input.Submitted)
     def _wait_for_the_search(self, event: Input.Submitted) -> None:
         # The box tells of its enter before it tells of the last letter.
-        if self._searches or event.value != self._searched:
+        if self._searches or event.value != self._searched or not self.is_active:
             event.stop()
             event.prevent_default()
             self._awaited = event.value
+
+    @on(OptionList.OptionSelected)
+    def _take_one(self, event: OptionList.OptionSelected) -> None:
+        if not self.is_active:  # An enter before this one took a command already.
+            event.stop()
+            event.prevent_default()
 
     @on(Input.Changed)
     def _note_words(self, event: Input.Changed) -> None:
