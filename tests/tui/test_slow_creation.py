@@ -70,6 +70,7 @@ async def test_the_screen_takes_keys_while_a_worktree_is_made_and_its_message_go
         await until_shown(app, pilot, "mend the parser")
         assert app.main.chat.composer.text == ""  # it is the draft of the worktree, not of this
         assert app.main.chat.drafts.of(the(workspace).id).text == "and this too"
+        await until(pilot, lambda: backend.agents)
         [agent] = backend.agents.values()
         assert await agent.hears("send") == ("send", "mend the parser")
 
