@@ -108,10 +108,15 @@ async def test_a_number_out_of_bounds_is_refused_at_the_field_and_nothing_is_los
 ) -> None:
     async with start(a_client()) as (app, pilot):
         await opened(app, pilot, "git_poll_interval")
-        await pilot.press("enter", "backspace", "backspace", "5", "enter")
+        await pilot.press("enter")
+        editor = app.screen.query_one("#editor", Input)
+        await until(pilot, lambda: editor.has_focus)
+        await pilot.press("backspace", "backspace")
+        await until(pilot, lambda: editor.value == "")
+        await pilot.press("5", "enter")
         sentence = "Invalid preference 'git_poll_interval': must be a number from 10 to 600"
         await until(pilot, lambda: words(app, ".problem") == sentence)
-        assert app.screen.query_one("#editor", Input).value == "5"
+        assert editor.value == "5"
         await pilot.press("0", "enter")
         await until(pilot, lambda: app.main.state.preferences.git_poll_interval == 50)
         await until(pilot, lambda: not app.screen.has_class("editing"))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
-from textual.widgets import Input, TextArea
+from textual.widgets import Input, SelectionList, TextArea
 
 from model import events as e
 from model.commands.cloning import CloneProgress
@@ -263,6 +263,7 @@ async def test_only_changed_settings_are_saved_and_a_refusal_keeps_them(start: S
         first.query_one("#prompt", TextArea).text = "Be brief."
         first.query_one("#servers").focus()
         await pilot.press("down", "space")
+        await until(pilot, lambda: first.query_one(SelectionList).selected == ["files"])
         await pilot.press("ctrl+g")
         await until(pilot, lambda: isinstance(app.screen, EditProject) and app.screen is not first)
         assert client.called("update_project_settings") == [

@@ -72,7 +72,7 @@ async def test_a_find_goes_to_the_newest_message_and_n_and_shift_n_to_the_others
         await pilot.press("n")
         await until(pilot, lambda: "message 210 Heron" in shown(transcript))
         await pilot.press("escape")
-        assert transcript.finder.text == ""
+        await until(pilot, lambda: transcript.finder.text == "")
 
 
 async def test_what_is_folded_is_found_and_opened(start: Start) -> None:

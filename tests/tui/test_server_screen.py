@@ -74,7 +74,9 @@ def a_client() -> FakeClient:
 
 
 def told(app: SpinneyApp) -> str:
-    return str(app.screen.query_one("#state", Static).render())
+    """What it says, whatever is asked over it."""
+    screen = next(screen for screen in app.screen_stack if isinstance(screen, ServerScreen))
+    return str(screen.query_one("#state", Static).render())
 
 
 async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> ServerScreen:

@@ -209,19 +209,25 @@ async def test_every_dialog_shows_its_keys_at_every_size(
 
 async def test_tab_goes_round_the_panes(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
-        await until(pilot, lambda: app.main.chat.transcript is not None)
-        await pilot.pause()
+        await until(pilot, lambda: app.main.chat.transcript and app.main.chat.composer.has_focus)
         seen = []
         for _ in range(3):
+            before = app.focused
             await pilot.press("tab")
+            await until(pilot, lambda before=before: app.focused is not before)  # type: ignore[misc]
             seen.append(app.focused.id if app.focused else None)
         assert seen == ["tree", "transcript", "composer"]
 
 
 async def test_letters_typed_in_the_conversation_go_to_the_message_box(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
-        await until(pilot, lambda: app.main.chat.transcript is not None)
-        await pilot.press("tab", "tab", *"hey")
+        chat = app.main.chat
+        await until(pilot, lambda: chat.transcript and chat.composer.has_focus)
+        await pilot.press("tab")
+        await until(pilot, lambda: app.main.projects.has_focus)
+        await pilot.press("tab")
+        await until(pilot, lambda: chat.transcript and chat.transcript.has_focus)
+        await pilot.press(*"hey")
         await until(pilot, lambda: app.main.chat.composer.text == "hey")
 
 

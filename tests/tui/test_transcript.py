@@ -18,6 +18,7 @@ from model.resources import (
     ToolUseBlock,
     Usage,
 )
+from tests.tui.conftest import until
 from tests.tui.transcript_app import (
     LIGHT,
     TranscriptApp,
@@ -183,9 +184,11 @@ async def test_a_new_width_keeps_the_message_that_one_reads() -> None:
             await pilot.press("pageup")
         first = next(row for row in app.rows if row.startswith("   message"))
         await pilot.resize_terminal(60, 30)
+        await until(pilot, lambda: app.transcript.size.height == 30)
         assert first in app.rows
         assert not app.transcript.is_following
         await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: app.transcript.size.height == 40)
         assert first in app.rows
 
 
@@ -193,6 +196,7 @@ async def test_a_new_width_keeps_following() -> None:
     app = scrolling()
     async with app.run_test(size=LARGE) as pilot:
         await pilot.resize_terminal(60, 20)
+        await until(pilot, lambda: app.transcript.size.height == 20)
         assert app.transcript.is_following
         assert "message 199." in app.text
         assert all(len(row) <= 60 for row in app.rows)
@@ -206,7 +210,7 @@ async def test_a_panel_that_comes_and_goes_below_does_not_end_the_following(pane
         await pilot.pause()
         for height in (24 - panel, 24):
             app.transcript.styles.height = height
-            await pilot.pause()
+            await until(pilot, lambda: app.transcript.size.height == height)  # noqa: B023
             assert app.transcript.is_following
             assert "message 29" in app.text
 
@@ -218,14 +222,15 @@ async def test_older_messages_are_asked_for_once_and_come_without_a_jump() -> No
         assert app.posted == []
         await pilot.press("home")
         await pilot.press("down", "up")
+        await until(pilot, lambda: app.posted)
         assert [type(message) for message in app.posted] == [Transcript.OlderWanted]
         before = app.rows
         app.history.prepend(MessagePage(messages=messages[100:200], total=300))
         app.transcript.changed(0)
         assert app.rows == before
         await pilot.press("home")
+        await until(pilot, lambda: len(app.posted) == 2)
         assert "answer 100." in app.rows[1]
-        assert len(app.posted) == 2
 
 
 async def test_thinking_is_folded_and_opens_by_a_click() -> None:
@@ -282,12 +287,14 @@ async def test_the_cursor_copies_the_text_as_it_was_written_and_goes_to_files() 
     )
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("ctrl+up", "o", "k", "c")
+        await until(pilot, lambda: len(app.posted) == 2)
         assert [type(m) for m in app.posted] == [Transcript.Opened, Transcript.CopyWanted]
         wanted, copied = app.posted
         assert isinstance(wanted, Transcript.Opened) and isinstance(copied, Transcript.CopyWanted)
         assert wanted.targets == [Target("/w/alpha/parser.py")]
         assert copied.text == "**Bold** " * 40
         await pilot.press("escape", "c")
+        await until(pilot, lambda: len(app.posted) == 3)
         assert isinstance(app.posted[-1], Transcript.Typed)
 
 
@@ -334,6 +341,7 @@ async def test_letters_are_typed_elsewhere() -> None:
     app = scrolling(4)
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("j", "G", "ä", "space")
+        await until(pilot, lambda: len(app.posted) == 4)
         assert [m.character for m in app.posted if isinstance(m, Transcript.Typed)] == [
             *("j", "G", "ä", " "),
         ]
@@ -345,6 +353,7 @@ async def test_a_clicked_link_is_wanted_and_folds_nothing() -> None:
     )
     async with app.run_test(size=SMALL) as pilot:
         await pilot.click(Transcript, offset=(8, 1))
+        await until(pilot, lambda: app.posted)
         wanted = app.posted[-1]
         assert isinstance(wanted, Transcript.Opened)
         assert wanted.targets == [Target(href="https://example.com/a")]
@@ -356,6 +365,7 @@ async def test_a_click_on_a_file_with_its_line_opens_it() -> None:
         await pilot.click(Transcript, offset=(4, 1))
         assert not app.posted
         await pilot.click(Transcript, offset=(16, 1))
+        await until(pilot, lambda: app.posted)
         assert app.posted == [Transcript.Opened([Target("src/a.py", 41)])]
 
 
@@ -364,7 +374,7 @@ async def test_the_cursor_offers_every_file_and_page_that_a_text_names() -> None
     app = TranscriptApp(history_of(agent("1", TextBlock(text=text))))
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press("ctrl+up", "o")
-        await pilot.pause()
+        await until(pilot, lambda: app.posted)
         wanted = app.posted[-1]
         assert isinstance(wanted, Transcript.Opened)
         named = [target.label for target in wanted.targets]

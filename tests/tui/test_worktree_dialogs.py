@@ -196,7 +196,9 @@ async def test_a_worktree_is_renamed_and_asked_again_where_that_cannot_be(start:
         app.main.action_do("rename_worktree")
         await until(pilot, lambda: isinstance(app.screen, AskText))
         first = app.screen
-        await pilot.press("ctrl+u", *"fox", "enter")
+        await pilot.press("ctrl+u")
+        await until(pilot, lambda: not first.query_one(Input).value)
+        await pilot.press(*"fox", "enter")
         await until(pilot, lambda: isinstance(app.screen, AskText) and app.screen is not first)
         assert app.screen.query_one(Input).value == "fox"
         assert "already exists" in str(app.screen.query_one(".words").render())
