@@ -219,6 +219,15 @@ async def test_tab_goes_round_the_panes(start: Start) -> None:
         assert seen == ["tree", "transcript", "composer"]
 
 
+async def test_a_tab_goes_nowhere_while_no_pane_is_shown(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await until(pilot, lambda: app.main.chat.composer.has_focus)
+        for pane in (app.main.projects, *app.main.chat.children):
+            pane.display = False  # as each is for who asks while the program ends
+        app.main.action_do("next_pane")
+        assert app.is_running
+
+
 async def test_letters_typed_in_the_conversation_go_to_the_message_box(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         chat = app.main.chat

@@ -67,7 +67,8 @@ def next_pane(screen: "MainScreen") -> None:
     every = (tree, chat.welcome, chat.transcript, chat.request, chat.queue, chat.composer)
     panes: list[Widget] = [pane for pane in every if pane is not None and pane.display]
     position = panes.index(screen.focused) + 1 if screen.focused in panes else 0
-    panes[position % len(panes)].focus()
+    if panes:  # While the screen closes there are none.
+        panes[position % len(panes)].focus()
 
 
 def remove_here(screen: "MainScreen") -> None:
