@@ -31,7 +31,7 @@ def test_server_and_sessions_go_on_while_the_terminal_is_not_read(tmp_path: Path
                     "Content-Type": "application/json",
                 },
             )
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return json.load(answer)
 
         screen.type("\x1b")

@@ -6,6 +6,7 @@ from dataclasses import asdict
 import pytest
 from textual.theme import Theme
 
+from tests.patience import PATIENCE
 from themes.contrast import contrast, luminance
 from themes.loader import chrome, names, syntax_theme
 from themes.stylesheet import custom_properties
@@ -108,5 +109,6 @@ def test_reading_colours_loads_nothing_but_the_standard_library():
         "themes.loader.syntax_theme('nord');"
         "print(*[m for m in ('rich', 'textual', 'pygments', 'model') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=30)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=PATIENCE)
     assert done.stdout.split() == []

@@ -10,6 +10,7 @@ from textual.events import Key
 
 from model import events as e
 from model.errors import SpinneyError
+from tests.patience import PATIENCE
 from tui import clipboard, key_names, keymap, mirror
 from tui.marks import Mark, git_counts, in_need, mark_of
 from tui.mirror import Change, Mirror
@@ -124,7 +125,7 @@ async def changes_of(client: FakeClient, count: int) -> list[Change]:
 
     task = asyncio.create_task(Mirror(client, 0.0, changed).run())
     try:
-        await asyncio.wait_for(done.wait(), 10)
+        await asyncio.wait_for(done.wait(), PATIENCE)
     finally:
         task.cancel()
     return seen
@@ -185,5 +186,5 @@ async def test_who_waits_for_a_state_hears_of_it() -> None:
     task = asyncio.create_task(follower.run())
     waiting = asyncio.create_task(follower.until(lambda state: "p1" in state.projects))
     client.feed(e.ProjectAdded(project=a_project()))
-    assert "p1" in (await asyncio.wait_for(waiting, 10)).projects
+    assert "p1" in (await asyncio.wait_for(waiting, PATIENCE)).projects
     task.cancel()

@@ -55,7 +55,7 @@ def test_a_signal_gives_the_terminal_back(number: signal.Signals) -> None:
         left = read_until(terminal, b"\x1b[?1049l")
         assert b"\x1b[?1049l" in left, "the alternate screen is still on"
         assert b"\x1b[?1000l" in left, "the mouse is still reported"
-        program.wait(20)
+        program.wait(PATIENCE)
     finally:
         program.kill()
         program.wait()

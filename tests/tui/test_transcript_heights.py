@@ -1,6 +1,6 @@
 """Heights and their sums, against plain lists."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tui.heights import Heights
@@ -18,11 +18,13 @@ def check(heights: Heights, plain: list[int]) -> None:
     assert [heights.find(row) for row in range(len(rows))] == rows
 
 
+@settings(deadline=None)
 @given(SOME)
 def test_rows_are_found_as_if_counted(plain: list[int]) -> None:
     check(Heights(plain), plain)
 
 
+@settings(deadline=None)
 @given(SOME, st.lists(st.tuples(st.sampled_from("as"), st.integers(0, 99)), max_size=40))
 def test_heights_may_come_and_change(plain: list[int], changes: list[tuple[str, int]]) -> None:
     heights, plain = Heights(plain), list(plain)
