@@ -14,6 +14,8 @@ from tests.terminal.tmux import PROMPT, Tmux, shell_in_tmux
 DEMO = f"{sys.executable} {ROOT / 'spinney.py'} demo"
 FOREVER = "/demo stream 200000 300"
 MEGABYTE = 1_000_000
+NEW_PROMPT = f"\n{PROMPT}\n"
+"""Behind the one with the command, which is seen again before the terminal is given back whole."""
 
 
 def begin(tmux: Tmux) -> None:
@@ -60,7 +62,7 @@ def test_it_lives_through_all_that_a_person_does_to_a_terminal(tmp_path: Path) -
         tmux.shows("typed while it streams[pasted 1,000,000 characters]")
         # To the shell and back; the agent goes on.
         tmux.press("C-z")
-        tmux.shows(PROMPT)
+        tmux.shows(NEW_PROMPT)
         assert leaves_a_whole_terminal(tmux)
         tmux.command("fg")
         tmux.shows("Projects", "typed while it streams[pasted", "1 running")
@@ -75,7 +77,7 @@ def test_it_lives_through_all_that_a_person_does_to_a_terminal(tmp_path: Path) -
         programs = tmux.programs
         assert programs
         tmux.press("C-q")
-        tmux.shows(PROMPT)
+        tmux.shows(NEW_PROMPT)
         assert all_end(programs)
         assert leaves_a_whole_terminal(tmux)
         assert not list(tmp_path.glob("spinney-demo-*"))
