@@ -98,6 +98,7 @@ def action(name: str, *keys: str) -> Reach:
         app.main.action_do(name)
         while app.screen is app.main:
             await pilot.pause(0.02)
+        await pilot.pause()  # it has its fields only then
         await pilot.press(*keys)
 
     return reach
@@ -190,7 +191,8 @@ async def _notified(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") ->
         await pilot.pause(0.02)
     client.feed(e.SessionUpdated(session_id="s1", updates={"status": "running"}))
     client.feed(e.SessionUpdated(session_id="s1", updates={"status": "idle"}))
-    await pilot.pause(0.2)
+    while app.main.state.sessions["s1"].status != "idle":
+        await pilot.pause(0.02)
     app.post_message(events.AppFocus())
 
 

@@ -188,8 +188,17 @@ class Walk:
         await pilot.pause(0.1)
         self._client.reload()
         await pilot.pause(0.1)
-        for action in ("canvas", "diff", "commands", "rename_session", "label_worktree", "help"):
+        for action in (
+            "canvas",
+            "open_diff",
+            "commands",
+            "rename_session",
+            "label_worktree",
+            "help",
+        ):
             main.action_do(action)
+            while self._app.screen is main:
+                await pilot.pause(0.02)
             await pilot.pause(0.15)
             while self._app.screen is not main:
                 await pilot.press("escape")
