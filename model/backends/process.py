@@ -14,10 +14,11 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from model.backends import process_table
 from model.backends.framing import LineSplitter, TooLong
+from model.backends.pipes import Output, opened_input
 from model.backends.process_table import Member
 from model.errors import SpinneyError
 from model.text import clean_line
@@ -32,11 +33,13 @@ TERM_PATIENCE: Final = 2.0
 """Seconds to end after SIGTERM."""
 
 _WRITE_PATIENCE: Final = 30.0
-_CHUNK: Final = 256 * 1024
 _DRAIN_PATIENCE: Final = 0.25
 """Seconds without output after which a dead program's pipe counts as read, whoever holds it."""
 
 _SETTLE_PATIENCE: Final = 0.4
+_END_PATIENCE: Final = 5.0
+"""Seconds to end after the end of its output; hundredths are usual, a busy machine takes more."""
+
 _STDERR_LINES: Final = 20
 _STDERR_LINE_LENGTH: Final = 500
 _SHOWN_LINES: Final = 3
@@ -111,8 +114,8 @@ class AgentProcess:
         process: asyncio.subprocess.Process,
         mark: str,
         stdin: asyncio.StreamWriter,
-        stdout: "_Output",
-        stderr: "_Output",
+        stdout: Output,
+        stderr: Output,
     ) -> None:
         self._process = process
         self._mark = mark
@@ -161,9 +164,9 @@ class AgentProcess:
         return cls(
             process,
             mark,
-            await _input(stdin_write),
-            await _Output.open(stdout_read),
-            await _Output.open(stderr_read),
+            await opened_input(stdin_write),
+            await Output.open(stdout_read),
+            await Output.open(stderr_read),
         )
 
     @property
@@ -203,7 +206,8 @@ class AgentProcess:
 
     async def settled(self) -> None:
         """Wait a moment for the exit code and the last of stderr of a program that is ending."""
-        if await self._ended_within(_SETTLE_PATIENCE):
+        ended = await self._ended_within(_SETTLE_PATIENCE)
+        if ended or (self._stdout.ended and await self._ended_within(_END_PATIENCE)):
             await asyncio.wait(self._tasks[:1], timeout=_SETTLE_PATIENCE)
 
     async def output(self) -> str:
@@ -312,52 +316,6 @@ class AgentProcess:
             while not await output.silent_for(_DRAIN_PATIENCE):
                 pass
             output.let_go()
-
-
-class _Output:
-    """The reading end of a pipe that we can let go of."""
-
-    def __init__(self, reader: asyncio.StreamReader, transport: asyncio.ReadTransport) -> None:
-        self._reader = reader
-        self._transport = transport
-        self._chunks = 0
-        self._waits = False
-
-    @classmethod
-    async def open(cls, descriptor: int) -> "_Output":
-        reader = asyncio.StreamReader(limit=_CHUNK)
-        pipe: IO[bytes] = os.fdopen(descriptor, "rb", 0)
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), pipe
-        )
-        return cls(reader, transport)
-
-    async def read(self) -> bytes:
-        """The next piece; empty at the end."""
-        self._waits = True
-        try:
-            return await self._reader.read(_CHUNK)
-        finally:
-            self._waits = False
-            self._chunks += 1
-
-    async def silent_for(self, seconds: float) -> bool:
-        """Whether somebody read all that time, and nothing came."""
-        before = self._chunks
-        await asyncio.sleep(seconds)
-        return self._reader.at_eof() or (self._waits and self._chunks == before)
-
-    def let_go(self) -> None:
-        self._transport.close()
-
-
-async def _input(descriptor: int) -> asyncio.StreamWriter:
-    loop = asyncio.get_running_loop()
-    pipe: IO[bytes] = os.fdopen(descriptor, "wb", 0)
-    transport, protocol = await loop.connect_write_pipe(
-        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), pipe
-    )
-    return asyncio.StreamWriter(transport, protocol, None, loop)
 
 
 def _parsed(line: bytes | TooLong) -> Said | Unreadable | None:

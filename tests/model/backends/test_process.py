@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from model.backends import process as backend_process
 from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
 from model.errors import SpinneyError
 from tests.model.backends.agents import becomes, children, first, lives
@@ -155,7 +156,18 @@ async def test_a_grandchild_that_holds_stdout_does_not_hide_the_end(start: Start
     assert process.returncode == 0
 
 
-async def test_a_program_that_closes_stdout_and_lives_counts_as_silent(start: Start) -> None:
+async def test_an_end_that_takes_its_time_is_waited_for_and_told(start: Start) -> None:
+    process = await start("os.close(1); time.sleep(1); sys.exit('no idea')")
+    assert await everything(process) == []
+    await process.settled()
+    assert process.ending("It").startswith("It ended unexpectedly (exit code 1).")
+    assert process.ending("It").endswith("Its last words: no idea")
+
+
+async def test_a_program_that_closes_stdout_and_lives_counts_as_silent(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend_process, "_END_PATIENCE", 0.1)
     process = await start("os.close(1); os.close(2); time.sleep(60)")
     assert await everything(process) == []
     await process.settled()
