@@ -153,7 +153,7 @@ def test_the_program_ends_by_itself_when_its_owner_is_gone(worktree: Path) -> No
         assert program.poll() is None
         time.sleep(0.01)
     program.stdin.close()
-    assert program.wait(5) == 0
+    assert program.wait(PATIENCE) == 0
     program.stdout.close()
     pid = int((worktree / "pid").read_text())
     while lives(pid):
