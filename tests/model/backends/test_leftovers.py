@@ -20,7 +20,7 @@ OWNING_PROCESS = """
     from model.backends.leftovers import owner_mark
 
     marked = {**os.environ, "SPINNEY_OWNER": owner_mark(Path(sys.argv[1]))}
-    script = "sleep 60 & setsid sleep 60 & echo $$; echo $!; wait"
+    script = "sleep 60 & echo $!; setsid sleep 60 & echo $!; echo $$; wait"
     shell = subprocess.Popen(
         ["sh", "-c", script], env=marked, start_new_session=True, stdout=sys.stdout
     )
@@ -35,7 +35,7 @@ class Owner:
         command = [sys.executable, "-c", textwrap.dedent(OWNING_PROCESS), str(data_dir)]
         self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
-        self.grandchildren = [int(self.process.stdout.readline()) for _ in range(2)]
+        self.grandchildren = [int(self.process.stdout.readline()) for _ in range(3)]
 
     def kill(self) -> None:
         self.process.kill()
@@ -75,12 +75,20 @@ def test_what_belongs_to_another_data_directory_is_left_alone(owner: Owner, tmp_
 def test_a_pid_that_was_used_again_is_not_taken_for_the_owner(tmp_path: Path) -> None:
     directory, pid, _start = owner_mark(tmp_path).split(":")
     mark = f"{directory}:{pid}:1"  # our own pid, but of a process that started long ago
-    left = subprocess.Popen(["sleep", "60"], env={**os.environ, OWNER: mark})
+    # What is just being started shows no environment yet: it has to say that it runs.
+    left = subprocess.Popen(
+        ["sh", "-c", "echo; read _"],
+        env={**os.environ, OWNER: mark},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     try:
+        assert left.stdout is not None
+        left.stdout.readline()
         assert end_leftovers(tmp_path) == [left.pid]
     finally:
         left.kill()
-        left.wait()
+        left.communicate()
 
 
 def test_the_mark_names_the_directory_however_it_is_written(tmp_path: Path) -> None:
