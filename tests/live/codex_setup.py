@@ -14,6 +14,7 @@ from model.backends.codex import CodexBackend
 from tests.live.cut_off import codex_in, made_known
 from tests.live.responses_stub import ResponsesStub
 from tests.model.backends.agents import Conversation, Open, a_launch, only
+from tests.patience import PATIENCE
 
 LONG_ENOUGH = "sleep 0.5"
 """Of a command that is over at once the program sometimes tells nothing (0.169)."""
@@ -58,7 +59,7 @@ def worktree(place: Path) -> Path:
         ["-C", str(repository), "config", "user.name", "Ada"],
         ["-C", str(repository), "config", "user.email", "ada@example.org"],
     ):
-        subprocess.run([*git, *command], check=True, capture_output=True, timeout=30)
+        subprocess.run([*git, *command], check=True, capture_output=True, timeout=PATIENCE)
     return place / "worktree"
 
 

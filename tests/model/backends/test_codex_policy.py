@@ -16,6 +16,7 @@ from model.preferences import Preferences
 from model.preferences_layers import effort_for
 from model.resources import Effort, ThinkingLevel
 from tests.model.backends.agents import a_launch
+from tests.patience import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_a_commit_may_write_where_it_must_and_no_hooks(tmp_path: Path) -> None:
         ["-C", str(repository), *who, "commit", "-q", "--allow-empty", "-m", "Begin"],
         ["-C", str(repository), "worktree", "add", "-q", str(linked)],
     ):
-        subprocess.run(["git", *command], check=True, capture_output=True, timeout=30)
+        subprocess.run(["git", *command], check=True, capture_output=True, timeout=PATIENCE)
     common = repository.resolve() / ".git"
     assert codex_policy.git_places(linked) == [
         common / "worktrees" / "linked",

@@ -151,8 +151,7 @@ async def test_a_grandchild_that_holds_stdout_does_not_hide_the_end(start: Start
         subprocess.Popen(['sleep', '60'])
         print('{"n": 1}', flush=True)
     """)
-    async with asyncio.timeout(3):
-        assert await everything(process) == [Said({"n": 1})]
+    assert await everything(process) == [Said({"n": 1})]
     assert process.returncode == 0
 
 
@@ -205,7 +204,10 @@ async def test_closing_leaves_no_descendant_however_it_hides(start: Start) -> No
     await becomes(lambda: not any(map(lives, pids)))
 
 
-async def test_closing_an_obedient_program_is_quick_and_ends_its_leftovers(start: Start) -> None:
+async def test_closing_an_obedient_program_is_quick_and_ends_its_leftovers(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend_process, "CLOSE_PATIENCE", 2 * PATIENCE)
     process = await start("""
         child = subprocess.Popen(['sleep', '60'], start_new_session=True).pid
         print(json.dumps({'pid': child}), flush=True)
@@ -213,15 +215,17 @@ async def test_closing_an_obedient_program_is_quick_and_ends_its_leftovers(start
     """)
     said = await first(process.lines())
     assert isinstance(said, Said)
-    async with asyncio.timeout(1.4):
+    async with asyncio.timeout(PATIENCE):
         await process.close()
     assert process.returncode == 0
     await becomes(lambda: not lives(said.value["pid"]))
 
 
-async def test_killing_waits_for_nothing(start: Start) -> None:
+async def test_killing_waits_for_nothing(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    for patience in ("CLOSE_PATIENCE", "TERM_PATIENCE"):
+        monkeypatch.setattr(backend_process, patience, 2 * PATIENCE)
     process = await start("signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)")
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE):
         await process.kill()
     assert process.returncode == -9
 
