@@ -24,15 +24,13 @@ class Shell:
 
     async def run(self, command: str) -> tuple[int, str]:
         """The exit code and the output of `sh -c command`, errors among it."""
-        process = self._process = await asyncio.create_subprocess_exec(
-            "sh",
-            "-c",
-            command,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-        )
+        starting = asyncio.create_task(_started(command))
+        try:
+            process = self._process = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # It may run already, and what it starts with it: it must not get out of sight.
+            starting.add_done_callback(_end_started)
+            raise
         output = bytearray()
         reading = asyncio.create_task(_read(process, output))
         try:
@@ -47,9 +45,31 @@ class Shell:
 
     def kill(self) -> None:
         """End the command that runs, and its process group."""
-        if self._process is not None and self._process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        if self._process is not None:
+            _end(self._process)
+
+
+async def _started(command: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        "sh",
+        "-c",
+        command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,
+    )
+
+
+def _end_started(starting: asyncio.Task[asyncio.subprocess.Process]) -> None:
+    if not starting.cancelled() and starting.exception() is None:
+        _end(starting.result())
+
+
+def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 async def _read(process: asyncio.subprocess.Process, output: bytearray) -> None:

@@ -6,11 +6,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from model.backends import base
 from model.backends.demo import PROGRAM, DemoBackend
+from model.backends.demo_shell import Shell
 from model.resources import ExecutionMode
 from tests.model.backends.agents import Open, becomes, lives, only, text
 from tests.patience import PATIENCE
@@ -102,6 +104,27 @@ async def test_stop_ends_the_command_that_runs(open_demo: Open, worktree: Path) 
     await asyncio.gather(conversation.agent.stop(), conversation.rest())
     pids = [int(pid) for pid in (worktree / "ready").read_text().split()]
     await becomes(lambda: not any(map(lives, pids)))
+
+
+async def test_a_stop_while_a_command_begins_ends_what_it_has_started(
+    worktree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, told = asyncio.create_subprocess_exec, asyncio.Event()
+
+    async def told_late(*words: str, **given: Any) -> asyncio.subprocess.Process:
+        process = await start(*words, **given)
+        await told.wait()
+        return process
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", told_late)
+    command = f"cd {worktree}; sleep 60 & echo $! > pid; mv pid ready; wait"
+    running = asyncio.create_task(Shell().run(command))
+    await becomes((worktree / "ready").exists)
+    running.cancel()
+    told.set()
+    await asyncio.wait({running})
+    pid = int((worktree / "ready").read_text())
+    await becomes(lambda: not lives(pid))
 
 
 async def test_stopping_between_turns_does_nothing(open_demo: Open) -> None:
