@@ -20,7 +20,12 @@ from tests.live.codex_setup import (  # noqa: F401 - fixtures
 )
 from tests.live.cut_off import claude_in, made_known
 from tests.live.provider_stub import ProviderStub
-from tests.model.backends.agents import Conversation, Open, a_launch
+from tests.model.backends.agents import (  # noqa: F401 - fixtures
+    Conversation,
+    Open,
+    a_launch,
+    patience,
+)
 
 
 @pytest.fixture

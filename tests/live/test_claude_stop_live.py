@@ -22,19 +22,13 @@ from tests.model.backends.agents import (
 from tests.patience import PATIENCE
 
 
-@pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However busy the machine is, it is the program that stops and not we who kill it."""
-    monkeypatch.setattr(channel, "STOP_PATIENCE", 20.0)
-
-
 def token(conversation: Conversation) -> str:
     return only(conversation.told, base.ConversationIdentified).resume_token
 
 
 async def stopped(conversation: Conversation) -> None:
     """Stop the turn: the program obeys, tells so, and does the next turn at once."""
-    async with asyncio.timeout(30):  # every one of the turns takes a minute or more
+    async with asyncio.timeout(PATIENCE):  # every one of the turns takes a minute or more
         _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
     assert only(told, base.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import psutil
+import pytest
 
-from model.backends import base
+from model.backends import acp, base, channel, opencode_stop, program
 from tests.patience import PATIENCE
 
 Event = TypeVar("Event")
@@ -107,6 +108,21 @@ async def first(items: AsyncIterator[Item]) -> Item:
     """The next item, in time."""
     async with asyncio.timeout(TURN_LIMIT):
         return await anext(items)
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is: programs answer and obey, and nobody gives them up."""
+    monkeypatch.setattr(channel, "STOP_PATIENCE", PATIENCE)
+    monkeypatch.setattr(opencode_stop, "_LIMIT", PATIENCE)
+    monkeypatch.setattr(program, "PATIENCE", PATIENCE)
+    monkeypatch.setattr(acp, "_PROBE_PATIENCE", PATIENCE)
+
+
+@pytest.fixture
+def impatience(patience: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that does not obey a stop is soon killed."""
+    monkeypatch.setattr(channel, "STOP_PATIENCE", 0.2)
 
 
 def a_launch(worktree: Path, **given: Any) -> base.Launch:

@@ -15,7 +15,13 @@ from model.backends.claude import ClaudeBackend
 from model.backends.demo import DemoBackend
 from model.resources import ExecutionMode
 from tests.model.backends.acp_small import heard_file, open_small  # noqa: F401 - fixtures
-from tests.model.backends.agents import Conversation, Open, a_launch
+from tests.model.backends.agents import (  # noqa: F401 - fixtures
+    Conversation,
+    Open,
+    a_launch,
+    impatience,
+    patience,
+)
 
 
 @pytest.fixture

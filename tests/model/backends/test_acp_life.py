@@ -65,6 +65,7 @@ async def test_a_stop_withdraws_what_was_asked(open_small: Open, heard_file: Pat
     assert heard(heard_file, "permission")[0]["outcome"]["outcome"] == "cancelled"
 
 
+@pytest.mark.usefixtures("impatience")
 async def test_who_does_not_obey_a_stop_is_killed_with_its_children(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("deaf: x"))

@@ -95,6 +95,7 @@ def _is_about_the_program(event: base.AgentEvent) -> bool:
     return is_of_model or isinstance(event, base.CommandsKnown)
 
 
+@pytest.mark.usefixtures("impatience")
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_program_gone_wrong_comes_to_an_honest_end(
     worktree: Path,
@@ -258,6 +259,7 @@ async def test_a_line_of_ten_megabytes_is_taken(
     assert text(events) == "I thought about it."
 
 
+@pytest.mark.usefixtures("impatience")
 async def test_a_program_that_hangs_is_killed_by_a_stop(
     open_codex: Open, player: Player, tmp_path: Path
 ) -> None:

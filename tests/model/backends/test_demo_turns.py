@@ -48,6 +48,7 @@ async def test_a_broken_program_fails_the_turn_and_ends(open_demo: Open, kind: s
     assert ("SIGKILL" if kind == "crash" else "this is no JSON") in failed.error
 
 
+@pytest.mark.usefixtures("impatience")
 async def test_a_program_that_hears_no_stop_is_killed(open_demo: Open) -> None:
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo run true\n/demo fail deaf"))
