@@ -38,10 +38,19 @@ class Talk:
         """Send the agent this message, in its words."""
         return await self.call("send_chat_message", **self._named, message=self.kind.words(text))
 
+    async def send_together(self, *texts: str) -> list[Json]:
+        """Send the agent these messages before what became of the first is heard."""
+        for text in texts:
+            args = {**self._named, "message": self.kind.words(text)}
+            await self.socket.send({"id": text, "command": "send_chat_message", "args": args})
+        return [(await self.socket.answer(text))["data"] for text in texts]
+
     async def say(self, text: str, until: str = "idle") -> Json:
         """Send, and wait until the session has this status; the session then."""
         await self.send(text)
-        return await self.until(until)
+        session = await self.until(until)
+        self._read = len(self.socket.frames)  # what is heard after it is of the next turn
+        return session
 
     async def until(self, status: str, patience: float = TURN_LIMIT) -> Json:
         """Wait until the session has this status; the session then."""

@@ -51,7 +51,7 @@ async def test_thinking_comes_before_the_text(begin: Begin) -> None:
 
 async def test_two_messages_are_answered_one_after_the_other(begin: Begin) -> None:
     talk = await begin()
-    first, second = await talk.send("say: one"), await talk.send("say: two")
+    first, second = await talk.send_together("say: one", "say: two")
     assert (first["status"], second["status"]) == ("processing", "sent")
     await talk.hears("message-completed")
     await talk.hears("message-completed")
