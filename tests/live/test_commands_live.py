@@ -11,7 +11,7 @@ from model.backends.codex import CodexBackend
 from model.resources import AgentCommand
 from tests.live.provider_stub import ProviderStub
 from tests.live.responses_stub import ResponsesStub
-from tests.model.backends.agents import Conversation, Open, only, text
+from tests.model.backends.agents import Open, by_name, known, only, text
 
 SKILL = "---\nname: {0}\ndescription: {1}\n---\nWind the yarn.\n"
 
@@ -19,16 +19,6 @@ SKILL = "---\nname: {0}\ndescription: {1}\n---\nWind the yarn.\n"
 def written(path: Path, content: str) -> None:
     path.parent.mkdir(parents=True)
     path.write_text(content)
-
-
-def by_name(commands: tuple[AgentCommand, ...]) -> dict[str, AgentCommand]:
-    return {command.name: command for command in commands}
-
-
-async def known(conversation: Conversation) -> dict[str, AgentCommand]:
-    """What the program has told by now, or tells next."""
-    told = [each for each in conversation.told if isinstance(each, base.CommandsKnown)]
-    return by_name((told or [await conversation.until(base.CommandsKnown)])[-1].commands)
 
 
 # Claude Code -------------------------------------------------------------------------------------

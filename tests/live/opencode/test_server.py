@@ -48,7 +48,7 @@ async def test_a_killed_server_fails_the_turn_and_the_conversation_goes_on_in_a_
         await after.agent.close()
     finally:
         await backend.close()
-    assert servers_of(tmp_path / "data") == []
+    await becomes(lambda: servers_of(tmp_path / "data") == [])
 
 
 def servers_of(data: Path) -> list[int]:

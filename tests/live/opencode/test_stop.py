@@ -57,7 +57,7 @@ async def test_stop_ends_all_that_the_command_started(open_opencode: Open, workt
     assert only(told, base.ToolResult).is_error
     pid = int((worktree / "ready").read_text())
     await becomes(lambda: not lives(pid))
-    assert working_in(worktree) == []
+    await becomes(lambda: working_in(worktree) == [])
 
 
 async def test_closing_in_mid_command_leaves_nothing_but_the_server(

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from model.backends import acp, base, channel, opencode_stop, program
+from model.resources import AgentCommand
 from tests.patience import PATIENCE
 
 Event = TypeVar("Event")
@@ -71,6 +72,16 @@ def only(told: list[base.AgentEvent], kind: type[Event]) -> Event:
     found = [event for event in told if isinstance(event, kind)]
     assert len(found) == 1, f"{len(found)} of {kind.__name__} in {told}"
     return found[0]
+
+
+def by_name(commands: tuple[AgentCommand, ...]) -> dict[str, AgentCommand]:
+    return {command.name: command for command in commands}
+
+
+async def known(conversation: Conversation) -> dict[str, AgentCommand]:
+    """The commands that the program has told by now, or tells next."""
+    told = [each for each in conversation.told if isinstance(each, base.CommandsKnown)]
+    return by_name((told or [await conversation.until(base.CommandsKnown)])[-1].commands)
 
 
 def lives(pid: int) -> bool:
