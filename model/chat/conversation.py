@@ -187,9 +187,8 @@ class Conversation:
             self._silence.heard()
             await agent.send(base.Prompt(message.text, files, images))
         except SpinneyError as error:
-            self._fail(error.message, error.error_type, retry_after=error.retry_after)
-        except asyncio.CancelledError:
-            raise
+            if not self._over.is_set():  # else its program's end was told as the turn's end
+                self._fail(error.message, error.error_type, retry_after=error.retry_after)
         except Exception:
             reference = uuid.uuid4().hex[:8]
             _log.exception("turn of session %s failed (%s)", self._session_id, reference)
@@ -214,7 +213,8 @@ class Conversation:
         return self._answer
 
     def _program_ended(self, reason: str) -> None:
-        if not self._over.is_set() and not self._stopping:
+        # Where the agent has not been asked yet, another program is started for the turn.
+        if self._answer is not None and not self._stopping:
             self._fail(f"{reason} Send a message to go on.", "backend_error")
 
     def _on(self, event: base.AgentEvent) -> None:
