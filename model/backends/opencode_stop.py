@@ -34,6 +34,10 @@ class Stopper:
         """Whether a turn is being ended."""
         return self._task is not None and not self._task.done()
 
+    @property
+    def _is_over(self) -> bool:
+        return self._was_busy and self._idle.is_set()
+
     def note_prompt(self) -> None:
         """A prompt goes to the program, which has not begun to work on it."""
         self._was_busy = False
@@ -77,8 +81,10 @@ class Stopper:
                     self._idle.clear()
                     await self._abort()
                     await self.end_commands()
-                    if self._was_busy and self._idle.is_set():
+                    if not self._is_over:
+                        # The end may be told later than the abort is answered.
+                        await asyncio.sleep(_PAUSE)
+                    if self._is_over:
                         return
-                    await asyncio.sleep(_PAUSE)
         except (TimeoutError, SpinneyError) as error:
             _log.warning("a turn of OpenCode could not be stopped: %r", error)

@@ -1,7 +1,10 @@
 """The end of a turn of OpenCode: asked for until it has begun and is over."""
 
+import asyncio
+
 from model.backends.opencode_stop import Stopper
 from model.backends.opencode_stream import OpenCodeStream
+from tests.patience import PATIENCE
 
 
 async def test_an_abort_that_comes_before_the_turn_began_is_repeated() -> None:
@@ -17,3 +20,21 @@ async def test_an_abort_that_comes_before_the_turn_began_is_repeated() -> None:
     stopper.note_prompt()
     await stopper.stop()
     assert len(aborts) == 2
+
+
+async def test_an_end_that_is_told_after_the_abort_was_answered_is_one() -> None:
+    aborts = []
+
+    async def abort() -> None:
+        aborts.append(1)
+
+    async def told_later() -> None:
+        if len(aborts) == 1:
+            asyncio.get_running_loop().call_soon(stopper.note_status, "idle")
+
+    stopper = Stopper(abort, OpenCodeStream("ses_1"))
+    stopper.end_commands = told_later  # type: ignore[method-assign]
+    stopper.note_prompt()
+    stopper.note_status("busy")
+    await stopper.stop(PATIENCE)
+    assert len(aborts) == 1
