@@ -93,7 +93,7 @@ class Drafts:
         if self._folder is None:
             return
         self._load_drafts(self._folder / "drafts")
-        for path in _files(self._folder / "sent"):
+        for path, _ in _files(self._folder / "sent"):
             with suppress(OSError, ValueError, TypeError, KeyError):
                 self._load_sent(path)
 
@@ -118,8 +118,7 @@ class Drafts:
 
     def _load_drafts(self, folder: Path) -> None:
         left = DRAFTS_BYTES
-        for number, path in enumerate(_files(folder)):
-            facts = path.stat()
+        for number, (path, facts) in enumerate(_files(folder)):
             left -= facts.st_size
             is_wanted = number < DRAFTS and left >= 0 and facts.st_mtime > time.time() - DRAFT_AGE
             with suppress(OSError, ValueError, TypeError, KeyError):
@@ -166,13 +165,15 @@ def _make(folder: Path) -> None:
     create_private_directory(folder)
 
 
-def _files(folder: Path) -> list[Path]:
+def _files(folder: Path) -> list[tuple[Path, os.stat_result]]:
     """The files of a folder, the newest first; none where there is no folder."""
-    try:
-        files = [path for path in folder.iterdir() if path.suffix in (".json", ".jsonl")]
-        return sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)
-    except OSError:
-        return []
+    found = []
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.suffix in (".json", ".jsonl"):
+                with suppress(OSError):  # another terminal has sent it meanwhile
+                    found.append((path, path.stat()))
+    return sorted(found, key=lambda file: file[1].st_mtime, reverse=True)
 
 
 def _file_name(key: str) -> str:

@@ -104,6 +104,17 @@ def test_what_a_crash_cut_off_spoils_nothing_else(tmp_path: Path) -> None:
     assert again.earlier("p1") == ["whole"]
 
 
+def test_a_draft_that_another_terminal_sends_meanwhile_takes_no_other_with_it(
+    tmp_path: Path,
+) -> None:
+    drafts = Drafts(tmp_path)
+    drafts.keep("s1", Draft("mine"))
+    drafts.flush()
+    # Its name is listed, and nothing is there any more.
+    (tmp_path / "drafts" / "s2.json").symlink_to(tmp_path / "gone")
+    assert loaded(tmp_path).of("s1") == Draft("mine")
+
+
 def test_old_drafts_and_those_beyond_the_limit_are_dropped(tmp_path: Path) -> None:
     folder = tmp_path / "drafts"
     folder.mkdir()
