@@ -383,6 +383,16 @@ async def test_who_changes_their_mind_about_the_reason_has_the_choices_again(sta
         assert client.called("answer_permission")[0]["decision"] == "allow"
 
 
+async def test_a_key_right_behind_escape_is_one_of_the_choices_again(start: Start) -> None:
+    request = Request(id="r9", kind="permission", tool_name="bash", tool_input={"command": "rm x"})
+    client = a_client(status="waiting", waiting_for="permission", request=request)
+    async with start(client) as (app, pilot):
+        for key in ("r", "escape", "a"):
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: client.called("answer_permission"))
+        assert client.called("answer_permission")[0]["decision"] == "allow"
+
+
 async def test_what_happened_while_one_was_away_stands_over_the_message_box(start: Start) -> None:
     client = a_client(recap="Two tests [b]fail[/].")
     async with start(client) as (app, pilot):

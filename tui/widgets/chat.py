@@ -84,6 +84,7 @@ class Chat(Vertical):
         request.add_class("hidden")
         composer = Composer(id="composer")
         composer.first_refusal = request.press
+        composer.step_back = request.rearm
         composer.is_order = is_order
         waiting = Queue(id="queue")
         await self.mount(SessionTabs(id="tabs"), before=self.welcome)

@@ -205,6 +205,8 @@ class Composer(MessageArea):
         written instead, mostly nothing."""
         self.completion: Callable[[str], bool] = lambda key: False
         """Asked for every key: whether the list of completions took it."""
+        self.step_back: Callable[[], bool] = lambda: False
+        """What escape does first. At once: the next key may be meant for what it brings back."""
         self.is_order: Callable[[str], bool] = lambda text: False
         """Whether a text is a command of Spinney's own."""
         self.takes_images = True
@@ -223,6 +225,7 @@ class Composer(MessageArea):
                 self.insert(instead)
         elif (
             self.completion(event.key)
+            or (event.key == "escape" and self.step_back())
             or (event.key == "up" and self.cursor_location[0] == 0 and self._recall(-1))
             or (event.key == "down" and self._at_last_line and self._recall(+1))
         ):
