@@ -230,7 +230,7 @@ class SpinneyApp(App[None]):
 
     def on_descendant_focus(self) -> None:
         """Nothing blinks for ears."""
-        if self.terminal.plain:
+        if self.terminal.plain and self.screen_stack:  # it may be told when all have closed
             plain.keep_still(self.focused)
 
     @property

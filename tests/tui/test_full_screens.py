@@ -5,6 +5,7 @@ from every_screen import SCREENS, Shown, cells, reached, rows_in_front, still, t
 
 from model import events as e
 from tests.tui.conftest import until
+from tui.app import SpinneyApp
 from tui.background import BackgroundTold
 from tui.plain import Announcements
 from tui.widgets.key_hints import KeyHints
@@ -97,6 +98,12 @@ async def test_for_ears_what_is_told_in_passing_stays_on_the_screen_in_words(sho
         await until(pilot, lambda: str(in_front.content) == "It works again.")
         assert in_front.region.height == 1
         assert str(told.content) == "error: The disk is full.\nIt works again."
+
+
+def test_for_ears_a_focus_that_is_told_when_all_screens_have_closed_is_no_fault() -> None:
+    app = SpinneyApp(CANVAS.client, environ={"SPINNEY_PLAIN": "1"})
+    assert not app.screen_stack
+    app.on_descendant_focus()
 
 
 @every_screen
