@@ -79,7 +79,7 @@ async def test_what_was_asked_before_a_kill_can_be_answered_or_says_that_it_cann
                 await pilot.press(*("b" if kind == "plan" else "1"))
             await until(pilot, lambda: session.id in after.agents)
             await until(pilot, lambda: now_of(again, session).status == "idle")
-            assert "waits for you" not in screen_of(app)
+            await until(pilot, lambda: "waits for you" not in screen_of(app))
     finally:
         await again.stop()
 

@@ -52,9 +52,9 @@ async def test_a_folded_paste_is_unfolded_by_its_key_and_folded_again_by_undo(
         await pasted(composer, pilot, text)
         assert composer.text == "see [pasted 50 lines]"
         await pilot.press("ctrl+l")
-        assert composer.text == f"see {text}"
+        await until(pilot, lambda: composer.text == f"see {text}")
         await pilot.press("ctrl+underscore")
-        assert composer.text == "see [pasted 50 lines]"
+        await until(pilot, lambda: composer.text == "see [pasted 50 lines]")
         assert composer.draft.full() == f"see {text}"
 
 
@@ -66,6 +66,7 @@ async def test_a_megabyte_is_a_chip_that_says_why_it_stays_one(start: Start) -> 
         await pasted(composer, pilot, text)
         assert composer.text == "[pasted 1,048,576 characters]"
         await pilot.press("ctrl+l")
+        await until(pilot, lambda: said(app))
         assert composer.text == "[pasted 1,048,576 characters]"
         assert "too many for this box" in said(app)[0]
         await pilot.press("enter")
@@ -188,8 +189,8 @@ async def test_a_command_of_spinneys_own_is_listed_and_carried_out(start: Start)
     client = a_client()
     async with start(client) as (app, pilot):
         await pilot.press(*"/mo")
-        rows = app.main.chat.completion.render().plain
-        assert "/mode " in rows and "/model " in rows
+        rows = app.main.chat.completion.render
+        await until(pilot, lambda: "/mode " in rows().plain and "/model " in rows().plain)
         await pilot.press(*"del", "enter")
         await until(pilot, lambda: isinstance(app.screen, Choose))
         await pilot.press("escape")

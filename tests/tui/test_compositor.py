@@ -25,8 +25,9 @@ async def test_the_rows_are_those_that_textual_would_draw(
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.main.chat.transcript is not None)
         await pilot.press(*keys)  # what lies over the panes hides a part of them
-        await pilot.pause()
+        await until(pilot, lambda: (app.screen is app.main) is not bool(keys))
         compositor = app.screen._compositor
+        await until(pilot, lambda: compositor.visible_widgets)  # it is laid out
         assert isinstance(compositor, RowCompositor)
         ours = compositor.render_strips()
         asked = [rows for rows, _, _ in compositor._get_renders(Region(40, 10, 30, 1))]

@@ -59,7 +59,7 @@ async def test_several_lines_are_marked_and_commented_on_as_a_range(
     async with start(tree.client) as (app, pilot):
         screen = await opened(app, pilot)
         await mark(pilot, screen)
-        assert "3 lines marked" in top(screen)
+        await until(pilot, lambda: "3 lines marked" in top(screen))
         assert [line[0] for line in lines(screen)[:6]] == [" ", " ", "▌", "▌", "▌", " "]
         await begin_comment(app, pilot)
         assert app.screen.box_title == "Comment on parser.py:2-3"  # type: ignore[attr-defined]
@@ -83,10 +83,10 @@ async def test_what_is_marked_ends_with_the_hunk_and_is_let_go_before_the_screen
     async with start(tree.client) as (app, pilot):
         screen = await opened(app, pilot)
         await pilot.press("tab", "shift+pagedown")  # from the heading: all lines of the hunk
-        assert "4 lines marked" in top(screen)
+        await until(pilot, lambda: "4 lines marked" in top(screen))
         await pilot.press("escape")
+        await until(pilot, lambda: "marked" not in top(screen))
         assert app.screen is screen
-        assert "marked" not in top(screen)
         await pilot.press("shift+up", "up")  # without shift the cursor moves alone
         assert "marked" not in top(screen)
 
@@ -96,9 +96,13 @@ async def test_in_two_columns_both_versions_are_marked(start: Start) -> None:
     async with start(tree.client, size=(200, 50)) as (app, pilot):
         screen = await opened(app, pilot)
         await pilot.press("tab", "down", "down", "k")
-        assert [row.text for row in screen.view.marked_rows] == ["print(1)", "print(2)"]
+
+        def marked() -> list[str]:
+            return [row.text for row in screen.view.marked_rows]
+
+        await until(pilot, lambda: marked() == ["print(1)", "print(2)"])
         await pilot.press("t")
-        assert [row.text for row in screen.view.marked_rows] == ["print(2)"]
+        await until(pilot, lambda: marked() == ["print(2)"])
 
 
 async def test_a_comment_is_changed_and_taken_back_where_it_stands(start: Start) -> None:
