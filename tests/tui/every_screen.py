@@ -166,12 +166,19 @@ class Shown:
     """Whether it shows what differs between machines: versions, folders, addresses."""
 
 
+def is_read(app: SpinneyApp, session_id: str) -> bool:
+    """Whether the conversation of a session stands in its pane."""
+    transcript = app.main.chat.transcript
+    window = transcript.window if transcript is not None else None
+    return window is not None and window.rows.history.session_id == session_id
+
+
 def session(session_id: str, *keys: str) -> Reach:
     """Open a session, then press keys."""
 
     async def reach(app: SpinneyApp, pilot: "Pilot[None]") -> None:
         app.main.action_open_session(session_id)
-        await until(pilot, lambda: app.main.chat.transcript is not None)
+        await until(pilot, lambda: is_read(app, session_id))
         await pilot.press(*keys)
 
     return reach
@@ -198,6 +205,11 @@ def in_diff(*keys: str) -> Reach:
         await pilot.press(*keys)
 
     return reach
+
+
+async def _commenting(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await in_diff("tab", "down", "down", "shift+down", "c")(app, pilot)
+    await until(pilot, lambda: app.screen.is_modal)
 
 
 def focused(selector: str) -> Reach:
@@ -235,7 +247,7 @@ SCREENS: tuple[Shown, ...] = (
     Shown("canvas", action("canvas")),
     Shown("diff", in_diff()),
     Shown("diff-marked", in_diff("tab", "down", "shift+down", "shift+down")),
-    Shown("comment", in_diff("tab", "down", "down", "shift+down", "c")),
+    Shown("comment", _commenting),
     Shown("search", action("search")),
     Shown("archive", action("show_archive")),
     Shown("scripts", action("show_scripts")),
@@ -258,6 +270,7 @@ async def reached(
         async with app.run_test(size=size, notifications=True) as pilot:
             await until(pilot, lambda: app.main.link is not None and settled(client))
             await shown.reach(app, pilot)
+            await until(pilot, lambda: rows_in_front(app))  # it is laid out
             await still(app, pilot)
             yield app, pilot
     time.tzset()

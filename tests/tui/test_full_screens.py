@@ -7,6 +7,7 @@ from model import events as e
 from tests.tui.conftest import until
 from tui.app import SpinneyApp
 from tui.background import BackgroundTold
+from tui.diff_view import DiffView
 from tui.plain import Announcements
 from tui.widgets.key_hints import KeyHints
 
@@ -121,8 +122,10 @@ async def test_for_ears_a_difference_is_told_in_words_one_thing_at_a_time(
     async with reached(DIFF, size, SPINNEY_PLAIN="1") as (app, pilot):
         assert " ".join(text_of(app)[1].split()) == "modified parser.py 2 added 1 removed"
         assert app.cursor_position.y == 1
-        await pilot.press("enter", "down", "down", "shift+down")
-        await still(app, pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.focused, DiffView))
+        await pilot.press("down", "down", "shift+down")
+        await until(pilot, lambda: "marked" in text_of(app)[4])
         assert [" ".join(row.split()) for row in text_of(app)[1:7]] == [
             "line 40 def read_rows(text):",
             "40 rows = []",
