@@ -16,6 +16,7 @@ from textual.events import Key
 from textual.pilot import Pilot
 
 from model.preferences import Preferences
+from tests.patience import PATIENCE
 from tests.tui.conftest import settled, until
 from tui.app import SpinneyApp
 from tui.places import Place
@@ -45,7 +46,7 @@ class Doorstep:
         self.opens = threading.Event()
 
     def connect(self) -> FakeClient:
-        self.opens.wait(20)
+        assert self.opens.wait(PATIENCE)
         return self.client
 
 
@@ -177,8 +178,7 @@ async def test_what_is_typed_while_the_message_box_gets_the_keys_stays_in_order(
         for _ in range(100):
             type_on()
             await asyncio.sleep(0)
-        await until(pilot, lambda: len(app.main.chat.composer.text) >= 100)
-        await pilot.pause()
+        await until(pilot, lambda: len(app.main.chat.composer.text) >= len(typed))
         assert app.main.chat.composer.text == typed
 
 
