@@ -169,6 +169,8 @@ class SpinneyApp(App[None]):
         from tui.warming import warm_up
 
         await asyncio.to_thread(warm_up)
+        if not self.is_running:
+            return  # it closed meanwhile, and takes nothing any more
         self.main.chat.made_transcript()
         with suppress(TimeoutError):
             await link.mirror.until(lambda _: True)

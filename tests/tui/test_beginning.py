@@ -111,6 +111,28 @@ async def test_nothing_goes_on_behind_a_screen_that_is_left(tmp_path: Path) -> N
     assert not went_on
 
 
+async def test_what_is_loaded_only_when_the_screen_has_closed_is_shown_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = SpinneyApp(lambda: FakeClient(a_state()), data=tmp_path, environ={})
+    loads = threading.Event()
+    monkeypatch.setattr("tui.warming.warm_up", lambda: loads.wait(PATIENCE))
+    close = app._close_all
+
+    async def closed() -> None:
+        await close()
+        loads.set()
+        await app.workers.wait_for_complete()
+
+    monkeypatch.setattr(app, "_close_all", closed)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.main.link is not None)
+        settling = [worker for worker in app.workers if worker.name == "_settle"]
+        for other in set(app.workers) - set(settling):
+            other.cancel()
+    assert [worker.error for worker in settling] == [None]
+
+
 async def test_the_first_frame_holds_the_tree_and_the_last_conversation(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
     await seen_once(file)
