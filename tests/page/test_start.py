@@ -7,7 +7,8 @@ from typing import Any
 from playwright.async_api import Page, expect
 
 from tests.page.browser import Faults, Screen
-from tests.page.conftest import OpenPage
+from tests.page.conftest import OpenPage, made_worktree
+from tests.page.line import Line
 from tests.program import Serving
 from tests.server.conftest import Socket
 
@@ -65,3 +66,27 @@ async def test_what_a_place_asks_at_the_start_is_asked_once_the_connection_is_th
     (Path(worktree["path"]) / "spinney.json").write_text(json.dumps(scripts))
     page = await open_page(f"/worktree/{worktree['id']}")
     await expect(page.locator(".script")).to_contain_text("echo ripe")
+
+
+async def test_a_place_that_is_opened_before_it_is_told_of_is_shown_once_it_is(
+    line: Line, open_page: OpenPage, other: Socket, repository: Path
+) -> None:
+    pages = [await open_page(base_url=line.base_url) for _ in range(4)]
+    for page in pages:
+        await expect(page.locator("#link")).to_have_text("connected")
+    line.hold()
+    project = await other.call("add_project", path=str(repository))
+    worktree = await made_worktree(other, projectId=project["id"])
+    places = {
+        f"project/{project['id']}": "Ask git anew",
+        f"worktree/{worktree['id']}": "Push",
+        f"diff/{worktree['id']}": "Look anew",
+        "new": repository.name,
+    }
+    for page, place in zip(pages, places, strict=True):
+        await page.goto(f"/#/{place}")
+        missing = "no project yet" if place == "new" else "is not here"
+        await expect(page.get_by_text(missing)).to_be_visible()
+    await line.restore()
+    for page, there in zip(pages, places.values(), strict=True):
+        await expect(page.locator("#room")).to_contain_text(there)

@@ -44,6 +44,19 @@ export function lazy(load, name) {
   };
 }
 
+/**
+ * In the place of what was deleted, or is so new that nobody told of it yet: that is shown once it is known.
+ * @param {App} app @param {"projects" | "worktrees" | "sessions"} kind @param {string} id @returns {View}
+ */
+export function gone(app, kind, id) {
+  const back = make("a", "Back to all sessions", { href: hashOf("needs") });
+  return {
+    title: "Spinney",
+    element: make("p.hint.page", `This ${kind.slice(0, -1)} is not here (any more). `, back),
+    changed: () => app.state[kind].has(id) && app.show(),
+  };
+}
+
 /** The page. */
 export class App {
   state = new State();

@@ -15,16 +15,6 @@ import { hashOf } from "../router.js";
 const OFFERED = ["next_waiting", "rename_session", "new_session", "previous_session", "next_session", "archive_session", "delete_session"];
 const BESIDE = 5;
 
-/** It was deleted, or is so new that nobody told of it yet. @param {App} app @param {string} id @returns {import("../app.js").View} */
-export function gone(app, id) {
-  const back = make("a", "Back to all sessions", { href: hashOf("needs") });
-  return {
-    title: "Spinney",
-    element: make("p.hint.page", "This session is not here (any more). ", back),
-    changed: (change) => change.ids.has(id) && app.state.sessions.has(id) && app.show(),
-  };
-}
-
 /** Where it lies, and the sessions beside it. @param {App} app @param {Resource} session @param {HTMLElement} nav */
 export function drawPlaces(app, session, nav) {
   const { worktree, project } = app.state.placeOf(session);

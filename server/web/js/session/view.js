@@ -2,13 +2,14 @@
 // A session: its conversation in sections, held at the end while the reader is there, the request
 // that waits, the queue, and the message box.
 
+import { gone } from "../app.js";
 import { replaceBlocks } from "./blocks.js";
 import { composer } from "./composer.js";
 import { Conversation, PAGE } from "./conversation.js";
 import { button, make } from "../dom.js";
 import { endMessage, fillContents, fillMessage, messageElement } from "./message.js";
 import { waitingList } from "./queue.js";
-import { chooseAction, drawPlaces, gone, toldBelow } from "./parts.js";
+import { chooseAction, drawPlaces, toldBelow } from "./parts.js";
 import { speaker } from "./speaker.js";
 
 /**
@@ -22,7 +23,7 @@ const NEAR = 80; // px from the end that still count as being there
 
 /** @type {import("../app.js").MakeView} */
 export function sessionView(app, route) {
-  if (!app.state.sessions.has(route.id)) return gone(app, route.id);
+  if (!app.state.sessions.has(route.id)) return gone(app, "sessions", route.id);
   return new SessionView(app, route.id, route.query.get("message"));
 }
 

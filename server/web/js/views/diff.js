@@ -2,6 +2,7 @@
 // What a worktree changes: files on three sides, kept true while they are looked at, with what git
 // can do about them and what people say of them.
 
+import { gone } from "../app.js";
 import { button, make, place } from "../dom.js";
 import { hashOf } from "../router.js";
 import { Actions } from "./diff_actions.js";
@@ -29,8 +30,7 @@ const LISTED = 500; // files of the list, before it is asked for more
 
 /** @type {import("../app.js").MakeView} */
 export function diffView(app, route) {
-  if (app.state.worktrees.has(route.id)) return new DiffView(app, route);
-  return { title: "Changes", element: make("p.hint.page", "This worktree is not here (any more).") };
+  return app.state.worktrees.has(route.id) ? new DiffView(app, route) : gone(app, "worktrees", route.id);
 }
 
 export class DiffView {

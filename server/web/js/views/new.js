@@ -11,9 +11,7 @@ const DRAFT = "spinney-draft-new";
 
 /** @type {import("../app.js").MakeView} */
 export function newView(app, route) {
-  const projects = [...app.state.projects.values()].filter((project) => !project.is_folder);
-  const project = select("Project", projects.map((each) => [each.id, each.name]));
-  project.value = route.query.get("project") ?? app.state.worktrees.get(route.id)?.project_id ?? projects[0]?.id ?? "";
+  const project = select("Project", []);
   const message = make("textarea", { rows: 4, value: localStorage.getItem(DRAFT) ?? "", "aria-label": "First message", placeholder: "What should the agent do? Left empty, begin later." });
   message.oninput = () => localStorage.setItem(DRAFT, message.value);
   const name = make("input", { placeholder: "a name is found for you", "aria-label": "Name" });
@@ -24,6 +22,7 @@ export function newView(app, route) {
   const mode = select("Mode", Object.entries(MODES).map(([value, words]) => [value, `${value}: ${words}`]));
   const make_ = make("button.primary", "Make it");
   const problem = make("p.bad", { role: "alert" });
+  const nowhere = make("p.bad", "There is no project yet. ", button("Add one", () => perform(app, "add_project")));
   const form = make(
     "form.page.fields",
     labelled("Project", project),
@@ -34,13 +33,10 @@ export function newView(app, route) {
     labelled("Pull request", pull),
     labelled("Agent", agent),
     labelled("Mode", mode),
+    nowhere,
     problem,
     make_,
   );
-  if (!projects.length) {
-    problem.append("There is no project yet. ", button("Add one", () => perform(app, "add_project")));
-    make_.disabled = true;
-  }
 
   /** @type {any[]} */ let issues = [];
   /** @type {any[]} */ let pulls = [];
@@ -57,12 +53,26 @@ export function newView(app, route) {
     fill(issue, [["", "none"], ...issues.map(numbered)]);
     fill(pull, [["", "none"], ...pulls.map(numbered)]);
   };
+  let offered = "";
+  /** The projects that there are: one that is new may be told of behind the place where it is chosen. */
+  const offer = () => {
+    const projects = [...app.state.projects.values()].filter((each) => !each.is_folder);
+    const names = JSON.stringify(projects.map((each) => [each.id, each.name]));
+    if (names === offered) return;
+    offered = names;
+    const before = project.value;
+    fill(project, projects.map((each) => [each.id, each.name]));
+    project.value = before || (route.query.get("project") ?? app.state.worktrees.get(route.id)?.project_id ?? projects[0]?.id ?? "");
+    nowhere.hidden = projects.length > 0;
+    make_.disabled = !projects.length;
+    if (project.value !== before) look();
+  };
   const agents = async () => {
     const known = (await app.run("list_agents")) ?? [];
     fill(agent, [["", "as usual"], ...known.map((/** @type {any} */ each) => [each.name, each.label])]);
   };
   project.onchange = look;
-  look();
+  offer();
   agents();
 
   form.onsubmit = async (event) => {
@@ -91,7 +101,7 @@ export function newView(app, route) {
       ...(other ? { prContext: { number: other.number, title: other.title, headRefName: other.head_ref_name, baseRefName: other.base_ref_name } } : {}),
     };
   }
-  return { title: "New worktree", element: form, focus: () => matchMedia("(pointer: fine)").matches && message.focus() };
+  return { title: "New worktree", element: form, changed: (change) => change.tree && offer(), focus: () => matchMedia("(pointer: fine)").matches && message.focus() };
 }
 
 /**

@@ -1,6 +1,7 @@
 // @ts-check
 // A project or a folder: what is in it, and what can begin there.
 
+import { gone } from "../app.js";
 import { ask, confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { gitMarks } from "../marks.js";
@@ -9,6 +10,7 @@ import { hashOf } from "../router.js";
 
 /** @type {import("../app.js").MakeView} */
 export function projectView(app, route) {
+  if (!app.state.projects.has(route.id)) return gone(app, "projects", route.id);
   const project = () => app.state.projects.get(route.id);
   const list = make("div.list");
   const element = make("div.page", list, make("div.choices", actions()));
@@ -37,10 +39,10 @@ export function projectView(app, route) {
 
   const draw = () => {
     const known = project();
-    if (!known) list.replaceChildren(make("p.hint", "This project is not here (any more)."));
-    else if (known.is_folder) list.replaceChildren(...app.state.itemsIn(known.id).map((item) => make("p", make("a", item.name, { href: hashOf("project", item.id) }))));
+    if (!known) return app.show();
+    if (known.is_folder) list.replaceChildren(...app.state.itemsIn(known.id).map((item) => make("p", make("a", item.name, { href: hashOf("project", item.id) }))));
     else list.replaceChildren(make("p.path", known.path), ...app.state.worktreesOf(known.id).map(worktreeElement));
-    if (known && !known.is_folder && !app.state.worktreesOf(known.id).length) {
+    if (!known.is_folder && !app.state.worktreesOf(known.id).length) {
       list.append(make("p.hint", "No worktree yet: a branch with a directory of its own, where an agent works."));
     }
   };

@@ -1,6 +1,7 @@
 // @ts-check
 // A worktree: its state in git, its sessions, its scripts, and what can be done with it.
 
+import { gone } from "../app.js";
 import { confirm, ask } from "../dialogs.js";
 import { button, make, placeKeyed } from "../dom.js";
 import { gitMarks } from "../marks.js";
@@ -15,6 +16,7 @@ import { GitPanel } from "./git.js";
 
 /** @type {import("../app.js").MakeView} */
 export function worktreeView(app, route) {
+  if (!app.state.worktrees.has(route.id)) return gone(app, "worktrees", route.id);
   const worktree = () => app.state.worktrees.get(route.id);
   const about = make("section");
   const sessions = make("ul");
@@ -24,20 +26,15 @@ export function worktreeView(app, route) {
 
   const draw = () => {
     const known = worktree();
-    if (!known) {
-      element.replaceChildren(make("p.hint", "This worktree is not here (any more)."));
-      return;
-    }
+    if (!known) return app.show();
     about.replaceChildren(...aboutParts(app, known));
     const listed = app.state.sessionsOf(known.id);
     placeKeyed(sessions, listed, (session) => session.id, (session) => make("li", sessionHere(session)));
     sessions.append(make("li", button("New session", () => newSession(app, known.id), ".primary")));
     git.draw();
   };
-  if (worktree()) {
-    loadScripts(app, route.id, scripts);
-    git.look();
-  }
+  loadScripts(app, route.id, scripts);
+  git.look();
   return {
     get title() {
       return worktree()?.name ?? "Spinney";
