@@ -119,3 +119,21 @@ async def test_sessions_beside_each_other_are_stepped_through(
     await expect(page.locator("#title")).to_have_text("beside")
     await page.keyboard.press("Alt+PageUp")
     await expect(page.locator("#title")).to_have_text(session["name"])
+
+
+async def test_the_keys_stay_where_they_are_while_a_place_is_drawn_anew(
+    page: Page, other: Socket, session: Any, worktree: Any
+) -> None:
+    room = page.locator("#room")
+    archive = room.get_by_role("button", name="Archive")
+    link = room.get_by_role("link", name=session["name"])
+    for place, focused in (
+        (f"worktree/{worktree['id']}", archive),
+        (f"worktree/{worktree['id']}", link),
+        (f"project/{worktree['project_id']}", link),
+    ):
+        await page.goto(f"/#/{place}")
+        await focused.focus()
+        made = await other.call("create_session", worktreeId=worktree["id"])
+        await expect(room.locator(f'a[href$="{made["id"]}"]')).to_be_visible()
+        await expect(focused).to_be_focused()

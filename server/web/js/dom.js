@@ -78,6 +78,21 @@ export function place(element, wanted) {
 }
 
 /**
+ * Puts these children into the element; one that is there already as it should be stays, and with it the keys
+ * and whatever is pressed.
+ * @param {Element} element
+ * @param {Element[]} wanted
+ */
+export function renew(element, wanted) {
+  const old = [...element.children];
+  const kept = wanted.map((child) => {
+    const at = old.findIndex((known) => known.isEqualNode(child));
+    return at < 0 ? child : old.splice(at, 1)[0];
+  });
+  place(element, kept);
+}
+
+/**
  * A list whose items are kept by key, so that what did not change is not drawn again.
  * @template Item
  * @param {Element} element

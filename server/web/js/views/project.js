@@ -3,7 +3,7 @@
 
 import { gone } from "../app.js";
 import { ask, confirm } from "../dialogs.js";
-import { button, make } from "../dom.js";
+import { button, make, placeKeyed, renew } from "../dom.js";
 import { gitMarks } from "../marks.js";
 import { sessionHere } from "../needs.js";
 import { hashOf } from "../router.js";
@@ -12,8 +12,10 @@ import { hashOf } from "../router.js";
 export function projectView(app, route) {
   if (!app.state.projects.has(route.id)) return gone(app, "projects", route.id);
   const project = () => app.state.projects.get(route.id);
+  const path = make("p.path");
   const list = make("div.list");
-  const element = make("div.page", list, make("div.choices", actions()));
+  const hint = make("p.hint", "No worktree yet: a branch with a directory of its own, where an agent works.");
+  const element = make("div.page", path, list, hint, make("div.choices", actions()));
 
   function actions() {
     const known = project();
@@ -40,20 +42,23 @@ export function projectView(app, route) {
   const draw = () => {
     const known = project();
     if (!known) return app.show();
-    if (known.is_folder) list.replaceChildren(...app.state.itemsIn(known.id).map((item) => make("p", make("a", item.name, { href: hashOf("project", item.id) }))));
-    else list.replaceChildren(make("p.path", known.path), ...app.state.worktreesOf(known.id).map(worktreeElement));
-    if (!known.is_folder && !app.state.worktreesOf(known.id).length) {
-      list.append(make("p.hint", "No worktree yet: a branch with a directory of its own, where an agent works."));
-    }
+    const worktrees = app.state.worktreesOf(known.id);
+    path.hidden = known.is_folder;
+    path.textContent = known.path;
+    hint.hidden = known.is_folder || worktrees.length > 0;
+    if (known.is_folder) renew(list, app.state.itemsIn(known.id).map((item) => make("p", make("a", item.name, { href: hashOf("project", item.id) }))));
+    else placeKeyed(list, worktrees, (worktree) => worktree.id, worktreeElement);
   };
 
-  /** @param {import("../state.js").Resource} worktree */
-  const worktreeElement = (worktree) =>
-    make(
-      "section",
+  /** @param {import("../state.js").Resource} worktree @param {HTMLElement | undefined} old */
+  const worktreeElement = (worktree, old) => {
+    const section = old ?? make("section");
+    renew(section, [
       make("h2", make("a", worktree.name, { href: hashOf("worktree", worktree.id) }), " ", gitMarks(worktree)),
-      app.state.sessionsOf(worktree.id).map((session) => make("p", sessionHere(session))),
-    );
+      ...app.state.sessionsOf(worktree.id).map((session) => make("p", sessionHere(session))),
+    ]);
+    return section;
+  };
 
   return {
     get title() {

@@ -3,7 +3,7 @@
 
 import { gone } from "../app.js";
 import { confirm, ask } from "../dialogs.js";
-import { button, make, placeKeyed } from "../dom.js";
+import { button, make, renew } from "../dom.js";
 import { gitMarks } from "../marks.js";
 import { sessionHere } from "../needs.js";
 import { hashOf } from "../router.js";
@@ -19,7 +19,20 @@ export function worktreeView(app, route) {
   if (!app.state.worktrees.has(route.id)) return gone(app, "worktrees", route.id);
   const worktree = () => app.state.worktrees.get(route.id);
   const about = make("section");
+  /** @param {(app: App, worktree: Resource) => unknown} act */
+  const doing = (act) => () => {
+    const known = worktree();
+    return known && act(app, known);
+  };
+  const actions = make(
+    "div.choices",
+    button("Rename", doing(rename)),
+    button("Label", doing(label)),
+    button("Archive", () => app.run("archive_worktree", { worktreeId: route.id })),
+    button("Remove", doing(remove), ".danger"),
+  );
   const sessions = make("ul");
+  const begin = make("li", button("New session", () => newSession(app, route.id), ".primary"));
   const git = new GitPanel(app, route.id, () => git.look());
   const scripts = make("section");
   const element = make("div.page", about, make("h2", "Sessions"), sessions, make("h2", "Git"), make("p", make("a.button", "Changes", { href: hashOf("diff", route.id) })), git.element, scripts);
@@ -27,10 +40,8 @@ export function worktreeView(app, route) {
   const draw = () => {
     const known = worktree();
     if (!known) return app.show();
-    about.replaceChildren(...aboutParts(app, known));
-    const listed = app.state.sessionsOf(known.id);
-    placeKeyed(sessions, listed, (session) => session.id, (session) => make("li", sessionHere(session)));
-    sessions.append(make("li", button("New session", () => newSession(app, known.id), ".primary")));
+    renew(about, [...aboutParts(app, known), actions]);
+    renew(sessions, [...app.state.sessionsOf(known.id).map((session) => make("li", sessionHere(session))), begin]);
     git.draw();
   };
   loadScripts(app, route.id, scripts);
@@ -58,13 +69,6 @@ function aboutParts(app, worktree) {
     make("p.path", worktree.path),
     ...(worktree.status === "ready" ? [] : [stateOf(app, worktree)]),
     ...(worktree.pr_url ? [make("p", make("a", worktree.pr_url, { href: worktree.pr_url, target: "_blank", rel: "noopener noreferrer" }))] : []),
-    make(
-      "div.choices",
-      button("Rename", () => rename(app, worktree)),
-      button("Label", () => label(app, worktree)),
-      button("Archive", () => app.run("archive_worktree", { worktreeId: worktree.id })),
-      button("Remove", () => remove(app, worktree), ".danger"),
-    ),
   ];
 }
 
