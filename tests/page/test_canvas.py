@@ -1,9 +1,11 @@
 """All sessions on one screen: by need, filtered, several at once."""
 
+import asyncio
+import json
 from typing import Any
 
 import pytest_asyncio
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, WebSocketRoute, expect
 
 from tests.page.browser import Screen
 from tests.page.conftest import OpenPage
@@ -52,6 +54,63 @@ async def test_those_that_need_a_person_stand_first_and_say_what_for(
     await press(canvas, screen, first.get_by_role("button", name="Green", exact=True))
     await press(canvas, screen, first.get_by_role("button", name="Answer", exact=True))
     await expect(cells(canvas).filter(has_text="apple")).to_contain_text("You answered: Green")
+
+
+async def test_an_answer_that_is_begun_stays_while_its_session_is_drawn_anew(
+    canvas: Page, other: Socket, sessions: list[Any], screen: Screen
+) -> None:
+    given = {"sessionId": sessions[0]["id"]}
+    await other.call("send_chat_message", message="/demo ask Red or green? | Red | Green", **given)
+    cell = cells(canvas).filter(has_text="apple")
+    await press(canvas, screen, cell.locator("summary"))
+    green = cell.get_by_role("button", name="Green", exact=True)
+    await press(canvas, screen, green)
+    await other.call("update_session", name="apple tree", **given)
+    await expect(cell).to_contain_text("apple tree")
+    await expect(green).to_have_attribute("aria-pressed", "true")
+    await press(canvas, screen, cell.get_by_role("button", name="Answer", exact=True))
+    await expect(cell).to_contain_text("You answered: Green")
+
+
+async def test_what_is_said_while_the_last_words_are_asked_for_is_shown(
+    open_page: OpenPage, other: Socket, sessions: list[Any]
+) -> None:
+    held: list[str | bytes] = []
+    is_held = asyncio.Event()
+
+    def late(route: WebSocketRoute) -> None:
+        """The page hears what was said last only when more was said."""
+        server = route.connect_to_server()
+        asking: list[str] = []
+
+        def ask(frame: str | bytes) -> None:
+            if json.loads(frame).get("command") == "get_messages" and not is_held.is_set():
+                asking.append(json.loads(frame)["id"])
+            server.send(frame)
+
+        def tell(frame: str | bytes) -> None:
+            if json.loads(frame).get("id") in asking:
+                held.append(frame)
+                is_held.set()
+                asking.clear()
+                return
+            route.send(frame)
+            if held and json.loads(frame).get("event") == "message-completed":
+                route.send(held.pop())
+
+        route.on_message(ask)
+        server.on_message(tell)
+
+    page = await open_page(has_worker=False)
+    await page.route_web_socket("**/ws?*", late)
+    await page.reload()
+    await page.goto("/#/canvas")
+    given = {"sessionId": sessions[0]["id"]}
+    await other.call("send_chat_message", message="/demo ask Red or green? | Red | Green", **given)
+    await is_held.wait()
+    await other.event("session-waiting")
+    await other.call("answer_question", answer="Green", **given)
+    await expect(cells(page).filter(has_text="apple")).to_contain_text("You answered: Green")
 
 
 async def test_it_is_filtered_and_shown_as_a_list_or_a_grid(

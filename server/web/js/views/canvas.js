@@ -27,7 +27,7 @@ class Canvas {
   title = "All sessions";
   /** @type {Set<string>} */ #marked = new Set();
   /** @type {Map<string, string>} what was said last, by session */ #said = new Map();
-  /** @type {Set<string>} sessions whose last words are asked for */ #asked = new Set();
+  /** @type {Map<string, symbol>} sessions whose last words are asked for, with what tells one asking from the next */ #asked = new Map();
 
   /** @param {App} app @param {string | null} projectId */
   constructor(app, projectId) {
@@ -57,6 +57,7 @@ class Canvas {
   event(name, body) {
     if (name === "message-completed" || name === "message-error" || name === "message-queued") {
       this.#said.delete(body.session_id);
+      this.#asked.delete(body.session_id); // what is on its way may be from before
       this.#ask(body.session_id);
     }
   }
@@ -104,7 +105,7 @@ class Canvas {
       if (box) box.checked = this.#marked.has(session.id);
       return old;
     }
-    const hadFocus = old?.contains(document.activeElement) ? document.activeElement?.localName : "";
+    const focus = /** @type {HTMLElement | null} */ (old?.contains(document.activeElement) ? document.activeElement : null);
     const box = make("input", { type: "checkbox", checked: this.#marked.has(session.id), "aria-label": `Mark ${session.name}` });
     box.onchange = () => this.#mark(session.id, box.checked);
     const link = make("a.session", markElement(markOf(session)), make("b", session.name), { href: hashOf("session", session.id) });
@@ -113,34 +114,44 @@ class Canvas {
       make("div.cell-head", make("label.tick", box), link),
       make("small", [project?.name, worktree?.name].filter(Boolean).join(" ▸ ")),
       make("p.words", said ?? (session.message_count ? "…" : "nothing was said yet")),
-      session.status === "waiting" && this.#request(session),
+      session.status === "waiting" && this.#request(session, old),
       { "data-looks": looks },
     );
     if (old) this.seen.unobserve(old);
     this.seen.observe(cell);
-    if (hadFocus) requestAnimationFrame(() => /** @type {HTMLElement | null} */ (cell.querySelector(hadFocus))?.focus({ preventScroll: true }));
+    if (focus) {
+      requestAnimationFrame(() => {
+        const again = /** @type {HTMLElement | null} */ (focus.isConnected ? focus : cell.querySelector(focus.localName));
+        again?.focus({ preventScroll: true });
+      });
+    }
     return cell;
   }
 
-  /** @param {Resource} session */
-  #request(session) {
+  /** What it asks; the same thing stays as it is, with what was chosen in it. @param {Resource} session @param {HTMLElement | undefined} old */
+  #request(session, old) {
+    const known = /** @type {HTMLElement | null | undefined} */ (old?.querySelector(".asks"));
+    const { id } = session.request ?? {};
+    if (known && known.dataset.request === id) return known;
     const card = requestCard(this.app, session);
-    return make("details.asks", make("summary", asks(session)), card);
+    return make("details.asks", make("summary", asks(session)), card, { "data-request": id });
   }
 
   /** Ask for a session's last words, once. @param {string} id */
   async #ask(id) {
     const session = this.app.state.sessions.get(id);
     if (!session?.message_count || this.#said.has(id) || this.#asked.has(id) || !this.app.connection.isOpen) return;
-    this.#asked.add(id);
+    const asking = Symbol();
+    this.#asked.set(id, asking);
     try {
       const page = await this.app.connection.call("get_messages", { sessionId: id, limit: 1 });
+      if (this.#asked.get(id) !== asking) return;
       this.#said.set(id, lastWords(page.messages.at(-1)));
       this.app.changed({ tree: true });
     } catch {
       // It may be gone; the next change asks again.
     } finally {
-      this.#asked.delete(id);
+      if (this.#asked.get(id) === asking) this.#asked.delete(id);
     }
   }
 
