@@ -1,9 +1,11 @@
 """What a person writes while the connection is gone is kept, and sent once when it is back."""
 
+import asyncio
+import json
 from typing import Any
 
 import pytest_asyncio
-from playwright.async_api import expect
+from playwright.async_api import WebSocketRoute, expect
 
 from tests.page.conftest import OpenPage
 from tests.page.line import Line
@@ -11,6 +13,13 @@ from tests.page.person import Conversation, Pointer
 from tests.page.test_composer import texts
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
+
+WAITED_LONG = """() => {
+  const letters = JSON.parse(localStorage.getItem("spinney-outbox"));
+  for (const letter of letters) letter.at -= 60_000;
+  localStorage.setItem("spinney-outbox", JSON.stringify(letters));
+}"""
+"""What waits is shown: as on a good line, it is not in its first moments."""
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -85,6 +94,48 @@ async def test_it_can_be_changed_and_removed_before_it_goes(
     await line.restore()
     await expect(at.answers.filter(has_text="right")).to_have_count(1)
     assert await texts(other, session) == ["/demo say before", "/demo say right"]
+
+
+async def test_what_is_on_its_way_cannot_be_changed_or_removed_any_more(
+    open_page: OpenPage, line: Line, session: Any
+) -> None:
+    page = await open_page(base_url=line.base_url)
+    is_on_its_way = asyncio.Event()
+
+    def deaf(route: WebSocketRoute) -> None:
+        """What the page sends second is taken, and it never hears so."""
+        server = route.connect_to_server()
+        sent: list[str] = []
+
+        def tell(frame: str | bytes) -> None:
+            if json.loads(frame).get("id") not in sent[1:]:
+                route.send(frame)
+
+        def ask(frame: str | bytes) -> None:
+            if json.loads(frame).get("command") == "send_chat_message":
+                sent.append(json.loads(frame)["id"])
+            if len(sent) == 2:
+                is_on_its_way.set()
+            server.send(frame)
+
+        route.on_message(ask)
+        server.on_message(tell)
+
+    await page.route_web_socket("**/ws?*", deaf)
+    await page.goto(f"/#/session/{session['id']}")
+    await page.reload()
+    at = Conversation(Pointer(page))
+    await expect(at.page.locator("#link")).to_have_text("connected")
+    await line.cut()
+    await expect(page.locator("#offline")).to_be_visible()
+    await at.say("/demo say first")
+    await at.say("/demo say second")
+    await page.evaluate(WAITED_LONG)
+    await line.restore()
+    await is_on_its_way.wait()
+    waiting = page.get_by_role("list", name="Messages that wait").get_by_role("listitem")
+    assert await waiting.filter(has_text="second").get_by_role("button").count() == 0
+    await expect(waiting.filter(has_text="on its way: /demo say second")).to_be_visible()
 
 
 async def test_an_approval_is_never_made_up_for(

@@ -81,6 +81,7 @@ export class Outbox {
   /** @param {Letter} letter */
   async #send(letter) {
     this.#write(this.#letters().map((each) => (each.id === letter.id ? { ...each, tried: true } : each)));
+    this.#tell(); // what is on its way cannot be changed or removed any more
     const { id, sessionId, message, images } = letter;
     try {
       await this.app.connection.call("send_chat_message", { sessionId, message, messageId: id, ...(images.length ? { images } : {}) });
