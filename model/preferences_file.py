@@ -41,6 +41,9 @@ _Signature = tuple[int, int, int] | None
 class _BrokenError(Exception):
     """The file is there and cannot be used; the text says why."""
 
+    signature: _Signature = None
+    """What it looked like before it was read; it may have been mended since."""
+
 
 class _RaceError(Exception):
     """Somebody wrote the file while a write of ours was under way."""
@@ -151,7 +154,7 @@ class PreferencesFile:
         try:
             stored, self._looked_at = _read_patiently(self.path)
         except _BrokenError as error:
-            self._looked_at = _signature(self.path)
+            self._looked_at = error.signature
             raise SpinneyError(
                 f"{error}. The settings stay as they were: mend the file, or change a setting "
                 "to have it moved aside."
@@ -199,10 +202,12 @@ def _read_patiently(path: Path) -> tuple[dict[str, Any] | None, _Signature]:
     """The stored object, and what the file looked like; gives an unfinished edit time."""
     latest = time.monotonic() + 2 * UNFINISHED_SECONDS
     while True:
+        signature = _signature(path)
         try:
             return _read(path)
-        except _BrokenError:
+        except _BrokenError as error:
             if time.monotonic() > latest or not _just_written(path):
+                error.signature = signature
                 raise
         time.sleep(RETRY_SECONDS)
 

@@ -346,6 +346,21 @@ async def test_a_broken_edit_is_said_once_and_the_settings_stay(path: Path) -> N
     assert len(heard.told) == 2
 
 
+async def test_what_is_mended_just_after_it_was_read_is_told(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mended_then(*_: object) -> bool:
+        path.write_text('{"theme": "dark"}')
+        return False
+
+    file = PreferencesFile(path)
+    await file.load()
+    path.write_text('{"theme": "light",}')
+    monkeypatch.setattr(preferences_file, "_just_written", mended_then)
+    async with watching(file) as heard:
+        await heard.until(lambda now, problems: now.theme == "dark" and not problems)
+
+
 async def test_where_nothing_can_be_watched_the_file_is_looked_at_now_and_then(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
