@@ -64,8 +64,8 @@ async def probe() -> Probe:
     found, answers = await PROGRAM.look(["auth", "list"], ["debug", "config"], environment=_OFFLINE)
     if found.problem is not None:
         return found
-    (_, accounts), (_, settings) = answers
-    signed_in = _signed_in(accounts, settings)
+    (_, accounts), (code, settings) = answers
+    signed_in = None if code is None else _signed_in(accounts, settings)
     if signed_in is not False:
         return replace(found, signed_in=signed_in)
     problem = f"OpenCode is not signed in to a provider. Run: {_SIGN_IN}"

@@ -128,6 +128,20 @@ async def test_the_probe_of_a_program_that_hangs_ends(
     assert "opencode --version" in ((await backend.probe()).problem or "")
 
 
+async def test_a_program_that_does_not_tell_its_settings_in_time_may_be_signed_in(
+    pretended: Callable[[str], Path], backend: OpenCodeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def told(command: list[str], *_: object) -> tuple[int | None, str]:
+        return {"--version": (0, "1.18.33"), "auth": (0, "0 credentials")}.get(
+            command[1], (None, "")
+        )
+
+    pretended("exit 1")
+    monkeypatch.setattr(backend_program, "output_of", told)
+    probe = await backend.probe()
+    assert (probe.version, probe.signed_in, probe.problem) == ("1.18.33", None, None)
+
+
 async def test_the_probe_finds_the_program_and_its_version(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, backend: OpenCodeBackend
 ) -> None:
