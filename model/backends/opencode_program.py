@@ -13,7 +13,7 @@ from model.backends.base import Launch, Probe
 from model.backends.leftovers import OWNER
 from model.backends.opencode_policy import configuration, merged
 from model.backends.process import agent_environment
-from model.backends.program import Program
+from model.backends.program import Answer, Program
 
 PROGRAM: Final = Program(
     "OpenCode",
@@ -60,16 +60,26 @@ def environment(launch: Launch, worktrees: Path) -> dict[str, str]:
 
 
 async def probe() -> Probe:
-    """What is found, in at most ten seconds and without asking a provider."""
-    found, answers = await PROGRAM.look(["auth", "list"], ["debug", "config"], environment=_OFFLINE)
+    """What is found, in at most ten seconds and without asking a provider.
+
+    Twenty where a command fails, and is asked again: at the program's very first start they race
+    for the database that each of them makes (seen with 1.18).
+    """
+    found, answers = await _look()
+    if any(code for code, _ in answers):
+        found, answers = await _look()
     if found.problem is not None:
         return found
     (_, accounts), (code, settings) = answers
-    signed_in = None if code is None else _signed_in(accounts, settings)
+    signed_in = _signed_in(accounts, settings) if code == 0 else None
     if signed_in is not False:
         return replace(found, signed_in=signed_in)
     problem = f"OpenCode is not signed in to a provider. Run: {_SIGN_IN}"
     return replace(found, signed_in=False, problem=problem, fix=_SIGN_IN)
+
+
+async def _look() -> tuple[Probe, list[Answer]]:
+    return await PROGRAM.look(["auth", "list"], ["debug", "config"], environment=_OFFLINE)
 
 
 def _signed_in(accounts: str, settings: str) -> bool | None:

@@ -128,18 +128,33 @@ async def test_the_probe_of_a_program_that_hangs_ends(
     assert "opencode --version" in ((await backend.probe()).problem or "")
 
 
-async def test_a_program_that_does_not_tell_its_settings_in_time_may_be_signed_in(
-    pretended: Callable[[str], Path], backend: OpenCodeBackend, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("settings", "signed_in"),
+    [
+        ([(None, "")], None),
+        ([(1, ""), (0, '{"provider": {"own": {}}}')], None),
+        ([(1, ""), (0, "{}")], False),
+        ([(1, ""), (1, "")], None),
+    ],
+)
+async def test_only_who_was_told_to_have_no_provider_is_not_signed_in(
+    pretended: Callable[[str], Path],
+    backend: OpenCodeBackend,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: list[tuple[int | None, str]],
+    signed_in: bool | None,
 ) -> None:
     async def told(command: list[str], *_: object) -> tuple[int | None, str]:
-        return {"--version": (0, "1.18.33"), "auth": (0, "0 credentials")}.get(
-            command[1], (None, "")
-        )
+        if command[1] == "debug":
+            return settings.pop(0)
+        return (0, "1.18.33") if command[1] == "--version" else (0, "0 credentials")
 
     pretended("exit 1")
     monkeypatch.setattr(backend_program, "output_of", told)
     probe = await backend.probe()
-    assert (probe.version, probe.signed_in, probe.problem) == ("1.18.33", None, None)
+    assert (probe.version, probe.signed_in) == ("1.18.33", signed_in)
+    assert (probe.problem is None) == (signed_in is None)
+    assert settings == []
 
 
 async def test_the_probe_finds_the_program_and_its_version(
