@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
@@ -120,6 +121,17 @@ async def test_a_number_out_of_bounds_is_refused_at_the_field_and_nothing_is_los
         await pilot.press("0", "enter")
         await until(pilot, lambda: app.main.state.preferences.git_poll_interval == 50)
         await until(pilot, lambda: not app.screen.has_class("editing"))
+
+
+async def test_keys_that_come_in_one_burst_keep_their_order(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await opened(app, pilot, "git_poll_interval")
+        await pilot.press("enter")
+        editor = app.screen.query_one("#editor", Input)
+        await until(pilot, lambda: editor.has_focus)
+        for key in ("backspace", "backspace", "5", "left", "4", "end", "7", "ctrl+u", "9"):
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: editor.value == "9")
 
 
 async def test_escape_leaves_a_setting_as_it_was(start: Start) -> None:

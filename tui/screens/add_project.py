@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 from model.errors import SpinneyError
 from model.text import clean_line
 from tui.screens.dialog import Dialog, keys_line
+from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from textual.worker import WorkType
@@ -75,7 +76,7 @@ class AddProject(Dialog[WantedProject]):
         """Path, directories, where to, keys."""
         given = self._filled_in
         classes = "problem" if self._problem else "words"
-        self._path = Input(
+        self._path = TextField(
             given.path,
             id="path",
             placeholder="~/code/my-repository",
@@ -85,7 +86,7 @@ class AddProject(Dialog[WantedProject]):
         self._list = OptionList(markup=False, compact=True, id="directories")
         self._list.can_focus = False
         self._into_label = Label("Clone into")
-        self._into = Input(given.into, id="into", select_on_focus=False, compact=True)
+        self._into = TextField(given.into, id="into", select_on_focus=False, compact=True)
         self._keys = Static("", classes="keys")
         sentence = Static(self._problem or SENTENCE, markup=False, classes=classes)
         return [sentence, self._path, self._list, self._into_label, self._into, self._keys]

@@ -18,6 +18,7 @@ from tui import plain
 from tui.key_names import pressed, spoken
 from tui.plain import Announcements
 from tui.screens.closing import Closing
+from tui.widgets.text_field import TextField
 
 R = TypeVar("R")
 
@@ -149,7 +150,9 @@ class AskText(Dialog[str]):
         empty = (("empty", self._empty),) if self._empty else ()
         return [
             *([Static(self._sentence, markup=False, classes="words")] if self._sentence else []),
-            Input(self._value, placeholder=self._placeholder, select_on_focus=False, compact=True),
+            TextField(
+                self._value, placeholder=self._placeholder, select_on_focus=False, compact=True
+            ),
             Static(keys_line(("enter", "take it"), *empty, ("esc", "cancel")), classes="keys"),
         ]
 

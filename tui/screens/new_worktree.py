@@ -16,6 +16,7 @@ from tui.screens.dialog import Dialog, keys_line
 from tui.screens.pick import Load, Pick
 from tui.widgets.composer import MessageArea
 from tui.widgets.pick_field import PickField
+from tui.widgets.text_field import TextField
 
 NONE: Final = Choice("", "none")
 AS_USUAL: Final = Choice("", "as usual")
@@ -89,7 +90,7 @@ class NewWorktree(Dialog[WantedWorktree]):
                 sends_nothing=True,
             ),
             Label("Name"),
-            Input(given.name, id="name", placeholder="a name is found for you", compact=True),
+            TextField(given.name, id="name", placeholder="a name is found for you", compact=True),
             *self._problem_of("name"),
             PickField("Branch off", base, self._branches, id="base"),
             *self._problem_of("base"),

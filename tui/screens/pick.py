@@ -12,6 +12,7 @@ from textual.widgets.option_list import Option
 from model.errors import SpinneyError
 from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog, keys_line
+from tui.widgets.text_field import TextField
 
 Load = Callable[[], Awaitable[Sequence[Choice]]]
 """Reads the entries; what it raises as `SpinneyError` is shown in their place."""
@@ -62,7 +63,7 @@ class Pick(Dialog[Choice]):
         self._list = OptionList(markup=False, compact=True)
         self._list.can_focus = False
         self._note = Static("", markup=False, classes="note")
-        filter_ = Input(
+        filter_ = TextField(
             self._typed, placeholder="type to narrow", select_on_focus=False, compact=True
         )
         keys = keys_line(("↑ ↓", "move"), ("enter", "take it"), ("esc", "cancel"))

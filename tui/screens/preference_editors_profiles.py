@@ -17,6 +17,7 @@ from tui.composer_draft import Draft
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Confirm, Dialog, keys_line
 from tui.widgets.composer import MessageArea
+from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from tui.screens.main import MainScreen
@@ -216,4 +217,4 @@ class EditProfile(Dialog[None]):
 
 
 def _line(id: str, value: str, placeholder: str) -> Input:
-    return Input(value, id=id, placeholder=placeholder, compact=True, select_on_focus=False)
+    return TextField(value, id=id, placeholder=placeholder, compact=True, select_on_focus=False)

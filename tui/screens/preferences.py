@@ -17,6 +17,7 @@ from tui.screens import preference_editors as editors
 from tui.screens import preferences_rows as rows
 from tui.screens.dialog import Confirm, keys_line
 from tui.screens.filtered import Filtered
+from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from model.preferences import Preferences
@@ -60,7 +61,7 @@ class PreferencesScreen(Filtered):
             OptionList(markup=False, compact=True),
             Vertical(
                 Static(id="details", markup=False),
-                Input(id="editor", compact=True, select_on_focus=False),
+                TextField(id="editor", compact=True, select_on_focus=False),
                 Static(classes="problem", markup=False),
                 id="about",
             ),

@@ -15,6 +15,7 @@ from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog, keys_line
 from tui.screens.pick import Load, Pick
 from tui.widgets.pick_field import PickField
+from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from model.resources import Project
@@ -81,7 +82,7 @@ class EditProject(Dialog[ProjectSettings]):
                 "Branch off", Choice(given.branch, given.branch), self._pick_branch, id="branch"
             ),
             Label("Directory of its worktrees"),
-            Input(given.directory, id="directory", placeholder=AS_USUAL.label, compact=True),
+            TextField(given.directory, id="directory", placeholder=AS_USUAL.label, compact=True),
             Label("Instructions that every agent gets here"),
             TextArea(given.prompt, id="prompt", compact=True, highlight_cursor_line=False),
             *self._server_list(),

@@ -12,6 +12,7 @@ from textual.widgets import Input, Label, Static
 from tui.screens.dialog import keys_line
 from tui.screens.working import Working
 from tui.widgets.composer import MessageArea
+from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from model.commands.pull_requests import OpenedPullRequest
@@ -48,7 +49,7 @@ class PullRequest(Working["OpenedPullRequest"]):
         """From where to where, the fields, and the keys."""
         return [
             Label(self._what(), id="what", markup=False),
-            Input(
+            TextField(
                 self._draft.title,
                 id="title",
                 placeholder="Title; left empty, it is written for you",

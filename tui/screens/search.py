@@ -17,6 +17,7 @@ from model.errors import SpinneyError
 from model.text import clean_line
 from tui.screens.dialog import Dialog, keys_line
 from tui.tree_filter import occurrences
+from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from textual.worker import WorkType
@@ -72,7 +73,7 @@ class Search(Dialog["SearchHit"]):
         self._list = OptionList(markup=False, compact=True, id="hits")
         self._list.can_focus = False
         self._keys = Static(classes="keys")
-        words = Input(
+        words = TextField(
             self._words, placeholder="words that were said", select_on_focus=False, compact=True
         )
         return [words, self._note, self._list, self._keys]

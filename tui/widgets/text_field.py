@@ -1,0 +1,25 @@
+"""A line of text to write in, which takes the keys of one burst in their order.
+
+Textual writes letters at once, but has keys such as backspace go round by the whole application:
+over a slow connection, which delivers several keys together, they came after letters written later.
+"""
+
+from typing import Final
+
+from textual import events
+from textual.widgets import Input
+
+_EDITING: Final = ("cursor_", "delete_", "home", "end")
+"""How the actions begin that move or delete; the others mean nothing to the letters behind them."""
+
+
+class TextField(Input):
+    """An `Input` whose editing keys act at once."""
+
+    async def on_key(self, event: events.Key) -> None:
+        """Do what an editing key stands for."""
+        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+            if binding.action.startswith(_EDITING):
+                event.stop()
+                event.prevent_default()
+                await self.run_action(binding.action)
