@@ -151,7 +151,8 @@ async def test_a_grandchild_that_holds_stdout_does_not_hide_the_end(start: Start
         subprocess.Popen(['sleep', '60'])
         print('{"n": 1}', flush=True)
     """)
-    assert await everything(process) == [Said({"n": 1})]
+    async with asyncio.timeout(PATIENCE):
+        assert await everything(process) == [Said({"n": 1})]
     assert process.returncode == 0
 
 
