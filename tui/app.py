@@ -18,6 +18,7 @@ from textual.command import Provider
 from textual.filter import LineFilter
 from textual.geometry import Offset
 from textual.notifications import SeverityLevel
+from textual.screen import SystemModalScreen
 from textual.signal import Signal
 from textual.theme import Theme
 
@@ -218,6 +219,8 @@ class SpinneyApp(App[None]):
         """Have everything follow the colours. The first ones have nothing yet that they change."""
         if self.screen_stack:
             super().refresh_css(animate)
+            if isinstance(self.screen, SystemModalScreen):  # the palette, which Textual leaves out
+                self.stylesheet.update(self.screen, animate)
         else:
             self.stylesheet.set_variables(self.get_css_variables())
 

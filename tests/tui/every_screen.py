@@ -13,6 +13,7 @@ from unittest import mock
 
 from fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
 from rich.style import Style
+from textual.command import CommandList
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.strip import Strip
@@ -35,6 +36,7 @@ from model.scripts.config import Script
 from model.scripts.running import ScriptRun
 from tests.tui.conftest import settled, until
 from tui.app import SpinneyApp
+from tui.screens.palette import Palette
 
 NOW = 1_790_000_000.0
 """When it is, on every screen."""
@@ -196,6 +198,15 @@ def action(action_id: str, *keys: str, on: str = "s1") -> Reach:
     return reach
 
 
+async def _commands(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    """The palette, with all that it finds."""
+    await action("commands")(app, pilot)
+    palette = app.screen
+    assert isinstance(palette, Palette)
+    found = palette.query_one(CommandList)
+    await until(pilot, lambda: found.option_count and not palette._searches)
+
+
 def in_diff(*keys: str) -> Reach:
     """Open the diff screen, wait for its first file, then press keys."""
 
@@ -236,7 +247,7 @@ SCREENS: tuple[Shown, ...] = (
     Shown("plan", session("s5")),
     Shown("failed", session("s6")),
     Shown("help", action("help")),
-    Shown("commands", action("commands")),
+    Shown("commands", _commands),
     Shown("new-worktree", action("new_worktree")),
     Shown("add-project", action("add_project"), varies=True),
     Shown("rename-session", action("rename_session")),
@@ -299,7 +310,11 @@ def rows_in_front(app: SpinneyApp) -> list[Strip]:
     """The same without what a dialog leaves of the screen below it, faded."""
     if not app.screen.is_modal:
         return rows(app)
-    box = Region.from_union([child.region for child in app.screen.children if child.display])
+    shown = app.screen._compositor.visible_widgets.items()
+    parts = [region.intersection(clip) for widget, (region, clip) in shown if widget != app.screen]
+    if not parts:
+        return []
+    box = Region.from_union(parts)
     return [strip.crop(box.x, box.right) for strip in rows(app)[box.y : box.bottom]]
 
 
