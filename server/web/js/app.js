@@ -117,12 +117,13 @@ export class App {
     this.route = routeOf(location.hash);
     const make = this.#views.get(this.route.view) ?? this.#views.get("needs");
     if (!make) return;
+    this.#close(); // before the next view is made: the two share the connection and the drafts
     this.put(make(this, this.route));
   }
 
   /** Show this view. @param {View} view */
   put(view) {
-    this.view?.close?.();
+    this.#close();
     this.view = view;
     const room = /** @type {HTMLElement} */ (document.getElementById("room"));
     room.replaceChildren(this.view.element);
@@ -130,6 +131,12 @@ export class App {
     document.body.dataset.view = this.route.view;
     this.view.focus?.();
     this.changed();
+  }
+
+  #close() {
+    const view = this.view;
+    this.view = null;
+    view?.close?.();
   }
 
   /** Show the view's title where it belongs, and how many sessions need a person. */
