@@ -170,6 +170,12 @@ class Request(Resource):
     tool_name: str = ""
     tool_input: dict[str, Any] = Field(default_factory=dict)
     description: str = ""
+    execution_mode: ExecutionMode | None = None
+    """The mode in which a permission is asked for."""
+    directory: str = ""
+    """Where what a permission is asked for would run."""
+    session_scope: str = ""
+    """What `allow_session` would allow, in words."""
 
 
 class Session(Resource):

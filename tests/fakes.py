@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from model.backends import base
-from model.resources import AgentCommand, Decision, Usage
+from model.resources import AgentCommand, Usage
 from tests.puppet import Puppet
 
 Script = Callable[[base.Prompt], Iterable[base.AgentEvent]]
@@ -53,7 +53,7 @@ class FakeAgent(Puppet):
         await super().answer(request_id, answers)
         self.say(base.TextDelta("answered", "I see. "), DONE)
 
-    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
+    async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
         await super().permit(request_id, decision, reason)
         self.say(DONE)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from model.backends import base
 from model.errors import SpinneyError
-from model.resources import AgentCommand, Decision, Usage
+from model.resources import AgentCommand, Usage
 from tests.patience import PATIENCE
 
 
@@ -72,7 +72,7 @@ class Puppet:
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         self._note("answer", request_id, dict(answers))
 
-    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
+    async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
         self._note("permit", request_id, decision, reason)
 
     async def configure(self, settings: base.Settings) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from model.resources import Decision, ExecutionMode
+from model.backends import base
+from model.resources import ExecutionMode
 
 Verdict = Literal["allow", "ask", "deny"]
 Option = Mapping[str, Any]
@@ -20,9 +21,8 @@ PLAN_WORDS: Final = (
 _READING: Final = frozenset({"read", "search", "think"})
 _CHANGING: Final = frozenset({"edit", "delete", "move"})
 
-_KINDS: Final[Mapping[Decision, tuple[str, ...]]] = {
+_KINDS: Final[Mapping[base.Verdict, tuple[str, ...]]] = {
     "allow": ("allow_once", "allow_always"),
-    "allow_session": ("allow_always", "allow_once"),
     "deny": ("reject_once", "reject_always"),
 }
 
@@ -53,7 +53,7 @@ def judge(
     return "allow" if kind == "edit" and paths and inside else "ask"
 
 
-def option_for(decision: Decision, options: Sequence[Option]) -> str | None:
+def option_for(decision: base.Verdict, options: Sequence[Option]) -> str | None:
     """The id of the option that says it, `None` where the agent offers no such one."""
     for kind in _KINDS[decision]:
         for option in options:

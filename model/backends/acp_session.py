@@ -19,7 +19,7 @@ from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
 from model.backends.link import AgentLink
 from model.backends.process import AgentProcess, Said, Unreadable
 from model.errors import SpinneyError
-from model.resources import AgentCommand, Decision, Usage
+from model.resources import AgentCommand, Usage
 
 START_PATIENCE: Final = 60.0
 """Seconds to answer at the start: some agents install themselves first, and load a history."""
@@ -35,8 +35,6 @@ class _Asked:
     rpc_id: object
     options: tuple[Option, ...]
     what: str
-    key: str
-    """Alike requests have the same."""
     plan: str = ""
     """The plan, where it asks to carry one out."""
 
@@ -62,7 +60,6 @@ class AcpSession:
         self._stream = AcpStream(launch.worktree)
         self._choices = AgentSettings(row.modes)
         self._asked: dict[str, _Asked] = {}
-        self._allowed: set[str] = set()
         self._prompt_number: int | None = None
         self._to_say: list[str] = []
         self._saying: asyncio.Task[None] | None = None
@@ -168,11 +165,9 @@ class AcpSession:
         """The protocol has no questions: agents ask in words, as the end of their turn."""
         self._take(request_id)
 
-    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
-        """Allow once, allow alike for the session, or deny."""
+    async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
+        """Allow once, or deny."""
         asked = self._take(request_id)
-        if decision == "allow_session":
-            self._allowed.add(asked.key)
         if decision == "deny" and reason:
             self._to_say.append(f"I did not allow this: {asked.what}. {reason}")
         await self._decide(asked.rpc_id, asked.options, decision)
@@ -292,19 +287,16 @@ class AcpSession:
         options = tuple(as_objects(params.get("options")))
         use = self._stream.shown(call)
         if call.kind == SWITCH_MODE and self._mode == "plan" and not self._text_only:
-            asked = _Asked(
-                rpc_id, options, use.name, "", call.text or as_text(call.input.get("plan"))
-            )
+            asked = _Asked(rpc_id, options, use.name, call.text or as_text(call.input.get("plan")))
             request_id = self._hold(asked)
             await self._link.tell(base.PlanProposed(request_id, asked.plan))
             return
         await self._tell_all(self._stream.told(call))
-        key = repr((use.name, sorted(use.input.items())))
-        verdict = "allow" if key in self._allowed else await self._judged(call)
+        verdict = await self._judged(call)
         if verdict != "ask":
             await self._decide(rpc_id, options, "allow" if verdict == "allow" else "deny")
             return
-        request_id = self._hold(_Asked(rpc_id, options, call.title or use.name, key))
+        request_id = self._hold(_Asked(rpc_id, options, call.title or use.name))
         title = call.title if call.title != use.name else ""
         await self._link.tell(
             base.PermissionAsked(request_id, use.name, use.input, title, call.id or None)
@@ -334,7 +326,9 @@ class AcpSession:
             raise SpinneyError(text, "conflict")
         return asked
 
-    async def _decide(self, rpc_id: object, options: Sequence[Option], decision: Decision) -> None:
+    async def _decide(
+        self, rpc_id: object, options: Sequence[Option], decision: base.Verdict
+    ) -> None:
         option = option_for(decision, options)
         chosen = {"outcome": {"outcome": "selected", "optionId": option}}
         await self._rpc.answer(rpc_id, _CANCELLED if option is None else chosen)

@@ -13,13 +13,15 @@ from typing import Any, Literal, Protocol
 from model.errors import ErrorType
 from model.resources import (
     AgentCommand,
-    Decision,
     Effort,
     ExecutionMode,
     Question,
     ThinkingLevel,
     Usage,
 )
+
+Verdict = Literal["allow", "deny"]
+"""A person's word on one use of a tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,8 @@ class PermissionAsked:
     input: Mapping[str, Any]
     description: str = ""
     tool_use_id: str | None = None
+    directory: str = ""
+    """Where it would run, if the program says so; empty for where the agent was started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,8 +297,12 @@ class Agent(Protocol):
         """Answer questions: question text to answer text."""
         ...
 
-    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
-        """Allow once, allow alike for the session, or deny; the agent reads the `reason`."""
+    async def permit(self, request_id: str, decision: Verdict, reason: str = "") -> None:
+        """Allow this once, or deny; the agent reads the `reason`.
+
+        What a person allowed for the session is remembered by the engine, and no program is asked
+        to: their own rules reach further than what was shown.
+        """
         ...
 
     async def configure(self, settings: Settings) -> None:

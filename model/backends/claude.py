@@ -6,7 +6,6 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,7 +32,7 @@ from model.backends.claude_protocol import ClaudeStream
 from model.backends.link import AgentLink
 from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
 from model.errors import SpinneyError
-from model.resources import AgentCommand, Decision, Question, ThinkingLevel
+from model.resources import AgentCommand, Question, ThinkingLevel
 
 NAME: Final = "Claude Code"
 
@@ -111,15 +110,6 @@ class ClaudeBackend:
         return session
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question of the program that waits for an answer."""
-
-    tool: str
-    input: dict[str, Any]
-    suggestions: list[dict[str, Any]]
-
-
 class ClaudeSession:
     """One session's `claude`; see `base.Agent` for what the calls promise."""
 
@@ -134,8 +124,8 @@ class ClaudeSession:
         self._commanded = False
         """Whether the turn is a command of the program; some begin another conversation."""
         self._disowned = False
-        self._asked: dict[str, _Asked] = {}
-        self._allowed: set[tuple[str, str]] = set()
+        self._asked: dict[str, dict[str, Any]] = {}
+        """What waits for an answer: each tool's input."""
         self._failure: base.TurnFailed | None = None
         self._link = AgentLink(NAME, process, self._on_line)
         self._control = Control(NAME, self._link)
@@ -190,25 +180,16 @@ class ClaudeSession:
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """Answer the questions, by their text."""
-        asked = self._take(request_id)
-        await self._allow(request_id, {**asked.input, "answers": dict(answers)})
+        await self._allow(request_id, {**self._take(request_id), "answers": dict(answers)})
 
-    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
-        """Allow once, allow alike for the session, or deny."""
-        asked = self._take(request_id)
+    async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
+        """Allow once, or deny."""
+        given = self._take(request_id)
         if decision == "deny":
             await self._deny(request_id, f"{DENIAL} They say: {reason}" if reason else DENIAL)
             return
-        rules: list[dict[str, Any]] = []
-        if decision == "allow_session":
-            self._allowed.add(_key(asked.tool, asked.input))
-            # A rule for the session only: its other places are files in the repository or home.
-            rules = [
-                {**rule, "destination": "session"}
-                for rule in asked.suggestions
-                if rule.get("type") != "setMode"
-            ]
-        await self._allow(request_id, asked.input, rules)
+        # Never with the rules that the program suggests: they are patterns (`git add *`).
+        await self._allow(request_id, given)
 
     async def configure(self, settings: Settings) -> None:
         """Apply changed settings to the running program."""
@@ -312,15 +293,14 @@ class ClaudeSession:
 
     async def _asks_for_tool(self, request_id: str, request: Line) -> None:
         tool, told = str(request.get("tool_name")), as_object(request.get("input"))
-        suggestions = as_objects(request.get("permission_suggestions"))
         verdict = judge(self._stream.mode, tool, self._settings.web_in_plan)
-        if verdict == "allow" or _key(tool, told) in self._allowed:
+        if verdict == "allow":
             await self._allow(request_id, told)
             return
         if verdict == "deny":
             await self._deny(request_id, denial(tool))
             return
-        self._asked[request_id] = _Asked(tool, told, suggestions)
+        self._asked[request_id] = told
         match tool:
             case _ if tool == PLAN_TOOL:
                 plan = str(told.get("plan") or self._stream.last_text)
@@ -347,7 +327,7 @@ class ClaudeSession:
 
     # What we say -------------------------------------------------------------------------------
 
-    def _take(self, request_id: str) -> _Asked:
+    def _take(self, request_id: str) -> dict[str, Any]:
         asked = self._asked.pop(request_id, None)
         if asked is None:
             raise SpinneyError(f"{NAME} does not wait for this answer any more.", "conflict")
@@ -380,10 +360,6 @@ def _not_started(code: int | None, last_words: str) -> str:
         return f"{NAME} did not start: {last_words}"
     how = "did not answer" if code is None else f"ended at once (exit code {code})"
     return f"{NAME} {how} when it was started. To see why, run in a terminal: claude"
-
-
-def _key(tool: str, told: Mapping[str, Any]) -> tuple[str, str]:
-    return tool, repr(sorted(told.items(), key=lambda item: item[0]))
 
 
 def _questions(told: Mapping[str, Any]) -> tuple[Question, ...]:

@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from model.backends import base
+from model.backends.base import Verdict
 from model.backends.codex_stream import CodexStream, command_of
-from model.resources import Decision, ExecutionMode, Question, QuestionOption
+from model.resources import ExecutionMode, Question, QuestionOption
 
 Json = dict[str, Any]
 
-_DECISIONS = {"allow": "accept", "allow_session": "acceptForSession", "deny": "decline"}
+_DECISIONS: Final[Mapping[Verdict, str]] = {"allow": "accept", "deny": "decline"}
+_MORE: Final = ("networkApprovalContext", "additionalPermissions")
+"""What a command asks for besides running outside of the sandbox, where it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,9 @@ def asked_of(request_id: object, method: str, params: Json, stream: CodexStream)
             return Asked(key, request_id, method, params, questions=questions)
         case "item/commandExecution/requestApproval":
             use = {"command": command_of(params.get("command"))}
-            permission = base.PermissionAsked(key, "bash", use, reason, item)
+            use |= {name: params[name] for name in _MORE if params.get(name)}
+            place = str(params.get("cwd") or "")
+            permission = base.PermissionAsked(key, "bash", use, reason, item, place)
         case "item/fileChange/requestApproval":
             changes = stream.edits_of(item)
             use = changes[0] if len(changes) == 1 else {"changes": changes}
@@ -85,7 +90,7 @@ def asked_of(request_id: object, method: str, params: Json, stream: CodexStream)
     return Asked(key, request_id, method, params, permission=permission)
 
 
-def is_a_matter_of_policy(asked: Asked, mode: ExecutionMode) -> Decision | None:
+def is_a_matter_of_policy(asked: Asked, mode: ExecutionMode) -> Verdict | None:
     """What is decided without a person; what needs one is `None`."""
     if asked.questions:
         return None
@@ -94,7 +99,7 @@ def is_a_matter_of_policy(asked: Asked, mode: ExecutionMode) -> Decision | None:
     return {"yolo": "allow", "plan": "deny"}.get(mode)  # type: ignore[return-value]
 
 
-def answer_to(asked: Asked, decision: Decision) -> Json:
+def answer_to(asked: Asked, decision: Verdict) -> Json:
     """The decision in the program's words."""
     allowed = decision != "deny"
     match asked.method:
@@ -102,8 +107,7 @@ def answer_to(asked: Asked, decision: Decision) -> Json:
             return {"answers": {}}
         case "item/permissions/requestApproval":
             granted = asked.params.get("permissions") if allowed else {}
-            scope = "session" if decision == "allow_session" else "turn"
-            return {"permissions": granted, "scope": scope}
+            return {"permissions": granted, "scope": "turn"}
         case "mcpServer/elicitation/request":
             return {"action": "accept", "content": {}} if allowed else {"action": "decline"}
     return {"decision": _DECISIONS[decision]}

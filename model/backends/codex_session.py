@@ -19,7 +19,6 @@ from model.backends.codex_server import NAME, TOTALS, CodexServer
 from model.backends.codex_stream import CodexStream, of_turn
 from model.backends.codex_thread import Thread, open_thread
 from model.errors import SpinneyError
-from model.resources import Decision
 
 Json = dict[str, Any]
 
@@ -118,8 +117,8 @@ class CodexSession:
         if not steered:
             await self._go_on(words)
 
-    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
-        """Allow once, allow alike for the session, or deny; the agent reads the `reason`."""
+    async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
+        """Allow once, or deny; the agent reads the `reason`."""
         asked = self._take(request_id)
         if decision == "deny" and reason.strip():
             # The refusal itself has no room for words; these wait until the agent reads it.

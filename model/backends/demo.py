@@ -16,7 +16,7 @@ from model.backends.link import AgentLink
 from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
 from model.errors import SpinneyError
 from model.paths import create_private_directory, directories
-from model.resources import AgentCommand, Decision, ExecutionMode, Question, Usage
+from model.resources import AgentCommand, ExecutionMode, Question, Usage
 
 PROGRAM: Final = Path(__file__).with_name("demo_agent.py")
 
@@ -109,7 +109,7 @@ class DemoSession:
         """Answer the question."""
         await self._reply(request_id, answers=dict(answers))
 
-    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
+    async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
         """Allow or deny."""
         await self._reply(request_id, decision=decision, reason=reason)
 

@@ -55,7 +55,6 @@ class DemoAgent:
         self._mode = "build"
         self._text_only = False
         self._memory = Memory(Path(os.devnull))
-        self._allowed: set[str] = set()
         self._ids = itertools.count(1)
         self._turn: asyncio.Task[None] | None = None
         self._replies: dict[str, asyncio.Future[dict[str, Any]]] = {}
@@ -235,16 +234,13 @@ class DemoAgent:
 
     async def _permission(self, command: str) -> None:
         async def run_if_allowed() -> str:
-            program = first_word(command)[0]
-            if self._mode != "yolo" and program not in self._allowed:
+            if self._mode != "yolo":
                 asked = {"tool_name": "bash", "input": {"command": command}}
                 description = f"Run `{command}` in the worktree"
                 reply = await self._request("permission", description=description, **asked)
                 if reply["decision"] == "deny":
                     because = f" You said: {reply['reason']}" if reply["reason"] else ""
                     raise RefusedError(f"You denied it, so I did not run it.{because}")
-                if reply["decision"] == "allow_session":
-                    self._allowed.add(program)
             return await self._output_of(command)
 
         await self._use_tool("bash", {"command": command}, run_if_allowed)

@@ -7,8 +7,7 @@ which have rules of their own, keep to the mode of the conversation as well.
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from model.backends.base import Launch, Settings
@@ -131,17 +130,6 @@ def judge(settings: Settings, permission: str, patterns: Sequence[str]) -> Verdi
     if permission == "bash" and patterns and all(map(_only_reads, patterns)):
         return "allow"
     return "ask"
-
-
-def covers(rules: Iterable[tuple[str, str]], permission: str, patterns: Sequence[str]) -> bool:
-    """Whether what was allowed for the session holds for each pattern of another request."""
-    own = [rule for name, rule in rules if name == permission]
-    return bool(patterns) and all(any(_matches(rule, each) for rule in own) for each in patterns)
-
-
-def _matches(rule: str, pattern: str) -> bool:
-    # As the program itself: `git status *` stands for `git status` too.
-    return fnmatchcase(pattern, rule) or (rule.endswith(" *") and pattern == rule[:-2])
 
 
 def _only_reads(command: str) -> bool:

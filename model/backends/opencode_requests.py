@@ -6,7 +6,6 @@ A mode is our policy over the permissions, so many are answered without a person
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from model.backends import base, opencode_policy
@@ -15,7 +14,7 @@ from model.backends.opencode_edits import Edits
 from model.backends.opencode_feed import Event
 from model.backends.opencode_stream import OpenCodeStream
 from model.errors import SpinneyError
-from model.resources import Decision, Question
+from model.resources import Question
 
 Call = Callable[[str, str, Mapping[str, Any] | None], Awaitable[Any]]
 """Method, path and body of a call to the server, for this session's worktree."""
@@ -30,15 +29,8 @@ _NO_SUB_AGENTS: Final = "There are no sub-agents here. Do it yourself."
 _TOO_MANY: Final = "{} sub-agents work already, and no more may. Wait until one is done."
 
 
-@dataclass(frozen=True, slots=True)
-class _Permission:
-    """What is asked, and what would be allowed with «for the session»."""
-
-    name: str
-    always: tuple[str, ...]
-
-
 _Questions = tuple[Question, ...]
+_PERMISSION: Final = "permission"
 
 
 class Requests:
@@ -50,8 +42,7 @@ class Requests:
         self._call = call
         self._stream = stream
         self._edits = edits
-        self._open: dict[str, _Permission | _Questions] = {}
-        self._allowed: set[tuple[str, str]] = set()
+        self._open: dict[str, Literal["permission"] | _Questions] = {}
         self._uses: dict[str, base.ToolUse] = {}
         self._agents: set[str] = set()
 
@@ -94,19 +85,15 @@ class Requests:
         known = self._open.pop(request_id, None)
         return None if known is None else base.RequestWithdrawn(request_id)
 
-    async def permit(self, request_id: str, decision: Decision, reason: str) -> None:
-        """Allow once, allow alike for the session, or deny."""
-        asked = self._open.get(request_id)
-        if not isinstance(asked, _Permission):
+    async def permit(self, request_id: str, decision: base.Verdict, reason: str) -> None:
+        """Allow once, or deny."""
+        if self._open.get(request_id) != _PERMISSION:
             raise _not_waiting()
         with self._taken(request_id):
             if decision == "deny":
                 await self._deny(request_id, reason or opencode_policy.DENIAL)
             else:
                 await self._allow(request_id)
-        if decision == "allow_session":
-            # The program's own «always» is for everybody who works in the repository.
-            self._allowed.update((asked.name, pattern) for pattern in asked.always)
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """Answer the questions, by their text."""
@@ -146,8 +133,6 @@ class Requests:
             verdict = "deny" if denial else "allow"
             if tool is not None and not denial:
                 self._agents.add(tool)
-        elif opencode_policy.covers(self._allowed, name, patterns):
-            verdict = "allow"
         else:
             verdict = opencode_policy.judge(self.settings, name, (*patterns, *_command(told)))
         if verdict == "allow":
@@ -155,7 +140,7 @@ class Requests:
         elif verdict == "deny":
             await self._deny(key, denial)
         else:
-            self._open[key] = _Permission(name, _texts(told.get("always")) or patterns)
+            self._open[key] = _PERMISSION
             return self._for_person(key, name, patterns, told.get("metadata"), tool)
         return None
 
@@ -167,9 +152,14 @@ class Requests:
             why = f"{_WHY[name]}: {', '.join(patterns)}"
         use = self._uses.get(tool or "")
         if use is not None:
-            said = use.input.get("description")
+            said, place = use.input.get("description"), use.input.get("workdir")
             return base.PermissionAsked(
-                key, use.name, use.input, why or (said if isinstance(said, str) else ""), tool
+                key,
+                use.name,
+                use.input,
+                why or (said if isinstance(said, str) else ""),
+                tool,
+                place if isinstance(place, str) else "",
             )
         known = metadata if isinstance(metadata, Mapping) else {}
         shown = self._edits.permitted(known) if name == "edit" else {**known, "patterns": patterns}
@@ -182,6 +172,7 @@ class Requests:
         return _TOO_MANY.format(self._limit) if self._limit else _NO_SUB_AGENTS
 
     async def _allow(self, key: str) -> None:
+        # Never «always»: that is a pattern (`rm *`) for everybody who works in the repository.
         await self._call("POST", f"/permission/{key}/reply", {"reply": "once"})
 
     async def _deny(self, key: str, reason: str) -> None:

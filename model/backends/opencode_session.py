@@ -28,7 +28,6 @@ from model.backends.opencode_stop import Stopper
 from model.backends.opencode_stream import OpenCodeStream
 from model.backends.process import Unreadable
 from model.errors import SpinneyError
-from model.resources import Decision
 
 ABORT_PATIENCE: Final = 1.5
 """Seconds that a person waits for a stop; the program may need more, and the next turn waits."""
@@ -122,8 +121,8 @@ class OpenCodeSession:
         """Answer the questions, by their text."""
         await self._requests.answer(request_id, answers)
 
-    async def permit(self, request_id: str, decision: Decision, reason: str = "") -> None:
-        """Allow once, allow alike for the session, or deny."""
+    async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
+        """Allow once, or deny."""
         await self._requests.permit(request_id, decision, reason)
 
     async def configure(self, settings: Settings) -> None:

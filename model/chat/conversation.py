@@ -15,7 +15,7 @@ from model.backends import base
 from model.chat.answer import Answer
 from model.chat.outputs import ToolOutputs
 from model.chat.program import Launching, Opener, Program
-from model.chat.requests import Requests, record_session, request_of, show_request
+from model.chat.requests import Requests, record_session, show_request
 from model.chat.room import Room
 from model.chat.silence import Silence
 from model.chat.wording import limit_ends_in
@@ -66,6 +66,7 @@ class Conversation:
         self._turn: asyncio.Task[None] | None = None
         self._answer: Answer | None = None
         self._requests = Requests(store, session_id)
+        self._permitting: set[asyncio.Task[None]] = set()
         self._silence = Silence(self._notice, lambda: bool(self._requests))
         self._over = asyncio.Event()
         self._over.set()
@@ -149,7 +150,10 @@ class Conversation:
     async def permit(self, request_id: str, decision: Decision, reason: str) -> None:
         """Allow or deny what the agent asked for. Raises `conflict` when it was answered."""
         self._requests.take("permission", request_id)
-        await self._tell_agent(lambda agent: agent.permit(request_id, decision, reason))
+        if decision == "allow_session":
+            self._requests.allow_for_session(request_id)
+        verdict: base.Verdict = "deny" if decision == "deny" else "allow"
+        await self._tell_agent(lambda agent: agent.permit(request_id, verdict, reason))
 
     async def configure(self) -> None:
         """Hand the session's present settings to a running agent."""
@@ -269,12 +273,23 @@ class Conversation:
 
     def _ask(self, event: base.PlanProposed | base.QuestionAsked | base.PermissionAsked) -> None:
         answer = self._open_answer()
-        request = request_of(event, answer.message_id)
+        if isinstance(event, base.PermissionAsked) and self._requests.is_allowed(event):
+            self._permitting.add(permitting := asyncio.create_task(self._permit_again(event)))
+            permitting.add_done_callback(self._permitting.discard)
+            return
+        request = self._requests.request_of(event, answer.message_id)
         if request.kind == "plan":
             answer.add_plan(request.id, request.plan)
         elif request.kind == "question":
             answer.add_question(request.id, request.questions)
         self._requests.ask(request, event)
+
+    async def _permit_again(self, event: base.PermissionAsked) -> None:
+        try:
+            await self._tell_agent(lambda agent: agent.permit(event.request_id, "allow"))
+        except SpinneyError as error:
+            # It was withdrawn meanwhile, or the agent is gone.
+            _log.info("what is allowed for the session was not permitted: %s", error.message)
 
     def _mark(self, request_id: str, **fields: object) -> None:
         if self._answer is not None:

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from model.backends import base
+from model.chat.permissions import SessionPermission, session_scope
 from model.errors import SpinneyError
 from model.events import SessionUpdated, SessionWaiting
-from model.resources import Request, SessionStatus
+from model.resources import ExecutionMode, Request, SessionStatus
 from model.store import Store
 from model.text import clean, clean_json
 
@@ -16,26 +17,6 @@ def record_session(store: Store, session_id: str, **fields: Any) -> None:
     """Record changed fields of a session, in JSON form."""
     updates = {**fields, "updated_at": time.time()}
     store.record(SessionUpdated(session_id=session_id, updates=updates))
-
-
-def request_of(
-    event: base.PlanProposed | base.QuestionAsked | base.PermissionAsked, message_id: str
-) -> Request:
-    """What an agent asks for, in the answer with this id, as people are shown it."""
-    match event:
-        case base.PlanProposed():
-            asked: dict[str, Any] = {"kind": "plan", "plan": event.text}
-        case base.QuestionAsked():
-            questions = [question.model_dump() for question in event.questions]
-            asked = {"kind": "question", "questions": questions}
-        case base.PermissionAsked():
-            asked = {
-                "kind": "permission",
-                "tool_name": event.tool_name,
-                "tool_input": dict(event.input),
-                "description": event.description,
-            }
-    return Request(id=event.request_id, message_id=message_id, **clean_json(asked))
 
 
 class Requests:
@@ -47,6 +28,10 @@ class Requests:
         self._open: dict[str, Request] = {}
         self._asked: dict[str, str] = {}
         """Questions as their agents wrote them, by what people are shown of them."""
+        self._keys: dict[str, SessionPermission] = {}
+        """What the open permissions would be remembered as."""
+        self._allowed: set[SessionPermission] = set()
+        """What a person allowed for the session."""
 
     def __bool__(self) -> bool:
         return bool(self._open)
@@ -56,6 +41,30 @@ class Requests:
         """The one that people see."""
         return next(iter(self._open.values()), None)
 
+    def request_of(
+        self,
+        event: base.PlanProposed | base.QuestionAsked | base.PermissionAsked,
+        message_id: str,
+    ) -> Request:
+        """What an agent asks for, in the answer with this id, as people are shown it."""
+        match event:
+            case base.PlanProposed():
+                asked: dict[str, Any] = {"kind": "plan", "plan": event.text}
+            case base.QuestionAsked():
+                questions = [question.model_dump() for question in event.questions]
+                asked = {"kind": "question", "questions": questions}
+            case base.PermissionAsked():
+                asked = {
+                    "kind": "permission",
+                    "tool_name": event.tool_name,
+                    "tool_input": dict(event.input),
+                    "description": event.description,
+                    "execution_mode": self._mode,
+                    "directory": self._directory_of(event),
+                    "session_scope": session_scope(event, self._mode),
+                }
+        return Request(id=event.request_id, message_id=message_id, **clean_json(asked))
+
     def ask(
         self,
         request: Request,
@@ -64,11 +73,21 @@ class Requests:
         """Add a request, made of what the agent told; the session waits."""
         if isinstance(event, base.QuestionAsked):
             self._asked |= {clean(q.question): q.question for q in event.questions}
+        if isinstance(event, base.PermissionAsked):
+            self._keys[request.id] = self._key(event)
         if request.kind == "plan":
             # A new plan replaces the old one: approving that would carry out something stale.
             self._open = {key: old for key, old in self._open.items() if old.kind != "plan"}
         self._open[request.id] = request
         self._show()
+
+    def is_allowed(self, event: base.PermissionAsked) -> bool:
+        """Whether a person has allowed exactly this for the session."""
+        return self._key(event) in self._allowed
+
+    def allow_for_session(self, request_id: str) -> None:
+        """Ask no more for exactly what this request asked for."""
+        self._allowed.add(self._keys[request_id])
 
     def take(self, kind: str, request_id: str | None = None) -> Request:
         """Remove the request that is being answered. Raises `conflict` when it was already."""
@@ -92,6 +111,19 @@ class Requests:
         """The agent that asked is gone; the session's fields are the caller's."""
         self._open.clear()
         self._asked.clear()
+        self._keys.clear()
+
+    def _key(self, event: base.PermissionAsked) -> SessionPermission:
+        return SessionPermission.of(event, self._mode, self._directory_of(event))
+
+    @property
+    def _mode(self) -> ExecutionMode:
+        return self._store.state.sessions[self._session_id].execution_mode
+
+    def _directory_of(self, event: base.PermissionAsked) -> str:
+        state = self._store.state
+        worktree = state.worktrees[state.sessions[self._session_id].worktree_id]
+        return event.directory or worktree.path
 
     def _show(self) -> None:
         first = self.first

@@ -90,19 +90,6 @@ async def test_what_is_allowed_once_is_asked_again(open_claude: Open) -> None:
         assert only(await conversation.rest(), base.ToolResult).content == "42"
 
 
-async def test_what_is_allowed_for_the_session_runs_and_is_not_asked_again(
-    open_claude: Open, folder: Path
-) -> None:
-    conversation = await open_claude()
-    command = "bash: python3 -c 'print(6 * 7)'"
-    await conversation.agent.send(base.Prompt(command))
-    asked = await conversation.until(base.PermissionAsked)
-    await conversation.agent.permit(asked.request_id, "allow_session")
-    assert only(await conversation.rest(), base.ToolResult).content == "42"
-    assert only(await conversation.turn(command), base.ToolResult).content == "42"
-    assert list(folder.iterdir()) == []  # the rule is in no settings file
-
-
 @pytest.mark.parametrize("mode", ["build", "plan"])
 async def test_a_sub_agent_asks_as_well(open_claude: Open, mode: str) -> None:
     call = {"description": "Count", "prompt": f"bash: {SCRIPT}", "subagent_type": "general-purpose"}

@@ -31,19 +31,6 @@ async def test_build_mode_asks_before_a_command_leaves_the_sandbox_and_a_denial_
     assert "Not before lunch" in str(responses.requests[-1]["input"])
 
 
-async def test_what_is_allowed_for_the_session_runs_and_is_not_asked_again(
-    open_codex: Open, worktree: Path
-) -> None:
-    conversation = await open_codex()
-    command = "bash: python3 -c 'print(6 * 7)'"
-    await conversation.agent.send(base.Prompt(command))
-    asked = await conversation.until(base.PermissionAsked)
-    await conversation.agent.permit(asked.request_id, "allow_session")
-    assert only(await conversation.rest(), base.ToolResult).content == "42"
-    assert only(await conversation.turn(command), base.ToolResult).content == "42"
-    assert contents(worktree) == []
-
-
 async def test_a_patch_outside_of_the_worktree_is_asked_for_as_an_edit(
     open_codex: Open, place: Path
 ) -> None:

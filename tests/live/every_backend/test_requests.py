@@ -99,3 +99,18 @@ async def test_a_question_is_dismissed_by_a_stop(begin: Begin) -> None:
     assert (await talk.until("idle"))["request"] is None
     await talk.say("say: on we go")
     assert await talk.last_text() == "on we go"
+
+
+@every
+async def test_what_is_allowed_for_the_session_is_exactly_that_command(begin: Begin) -> None:
+    talk = await begin()
+    for text, is_asked in (("6 * 7", True), ("6 * 7", False), ("6 * 8", True)):
+        await talk.send(f"bash: python3 -c 'print({text})'")
+        session = await talk.until("waiting" if is_asked else "idle")
+        if is_asked:
+            request = session["request"]
+            assert request["session_scope"] == "exactly this command, in build mode"
+            assert request["execution_mode"] == "build"
+            assert Path(request["directory"]) == Path(talk.worktree["path"])
+            await talk.do("answer_permission", requestId=request["id"], decision="allow_session")
+            await talk.until("idle")

@@ -39,21 +39,6 @@ async def test_what_is_allowed_once_is_asked_again(open_opencode: Open) -> None:
         assert only(await conversation.rest(), base.ToolResult).content.strip() == "42"
 
 
-async def test_what_is_allowed_for_the_session_is_not_asked_again_but_in_others(
-    open_opencode: Open,
-) -> None:
-    conversation = await open_opencode()
-    command = "bash: python3 -c 'print(6 * 7)'"
-    await conversation.agent.send(base.Prompt(command))
-    asked = await conversation.until(base.PermissionAsked)
-    await conversation.agent.permit(asked.request_id, "allow_session")
-    assert only(await conversation.rest(), base.ToolResult).content.strip() == "42"
-    assert only(await conversation.turn(command), base.ToolResult).content.strip() == "42"
-    other = await open_opencode()
-    await other.agent.send(base.Prompt(command))
-    await other.until(base.PermissionAsked)
-
-
 async def test_yolo_mode_runs_without_asking(open_opencode: Open, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     told = await (await open_opencode(mode="yolo")).turn(f"bash: touch {outside}")

@@ -91,19 +91,6 @@ async def test_build_mode_puts_the_question_to_the_person(open_claude: Open, pro
     assert answer(program) == {"behavior": "allow", "updatedInput": {"command": "make"}}
 
 
-async def test_allowing_for_the_session_writes_no_settings_file(
-    open_claude: Open, program: Path
-) -> None:
-    conversation = await open_claude(ASKING)
-    await conversation.agent.send(base.Prompt("Build"))
-    await conversation.until(base.PermissionAsked)
-    await conversation.agent.permit("r-1", "allow_session")
-    await conversation.rest()
-    assert answer(program)["updatedPermissions"] == [
-        {"type": "addRules", "behavior": "allow", "destination": "session"}
-    ]
-
-
 async def test_a_denial_tells_the_model_so(open_claude: Open, program: Path) -> None:
     conversation = await open_claude(ASKING)
     await conversation.agent.send(base.Prompt("Build"))

@@ -178,18 +178,6 @@ async def test_a_denied_command_does_not_run(open_demo: Open, worktree: Path) ->
     assert list(worktree.iterdir()) == []
 
 
-async def test_what_is_allowed_for_the_session_is_not_asked_again(open_demo: Open) -> None:
-    conversation = await open_demo()
-    await conversation.agent.send(base.Prompt("/demo permission echo one"))
-    asked = await conversation.until(base.PermissionAsked)
-    await conversation.agent.permit(asked.request_id, "allow_session")
-    await conversation.rest()
-    told = await conversation.turn("/demo permission echo two")
-    assert only(told, base.ToolResult).content == "two\n"
-    await conversation.agent.send(base.Prompt("/demo permission printf three"))
-    await conversation.until(base.PermissionAsked)
-
-
 async def test_yolo_mode_asks_nothing(open_demo: Open) -> None:
     told = await (await open_demo("yolo")).turn("/demo permission echo one")
     assert only(told, base.ToolResult).content == "one\n"

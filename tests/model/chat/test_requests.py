@@ -199,6 +199,87 @@ async def test_permissions_of_several_tools_are_asked_one_after_the_other(stage:
     assert stage.session.status == "running"
 
 
+async def test_a_permission_says_where_it_runs_in_which_mode_and_what_the_session_would_allow(
+    stage: Stage,
+) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    edit = {"file_path": "/tmp/a.txt", "old_content": "", "new_content": "x"}
+    puppet.say(
+        base.PermissionAsked("one", "bash", {"command": "rm r1"}, directory="/elsewhere"),
+        base.PermissionAsked("two", "edit", edit),
+    )
+    await stage.until(lambda: stage.session.waiting_for == "permission")
+    request = stage.session.request
+    assert request is not None
+    assert (request.execution_mode, request.directory) == ("plan", "/elsewhere")
+    assert request.session_scope == "exactly this command, in plan mode"
+    await stage.chats.permit("s", "one", "allow")
+    request = stage.session.request
+    assert request is not None
+    worktree = stage.store.state.worktrees[stage.session.worktree_id]
+    assert request.directory == worktree.path
+    assert request.session_scope == "every edit of /tmp/a.txt, in plan mode"
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_asked_again"),
+    [
+        (("bash", {"command": "rm r1", "description": "In other words"}), False),
+        (("bash", {"command": "rm -rf r2"}), True),
+        (("bash", {"command": "rm r1 "}), True),
+        (("bash", {"command": "rm r1\u202e"}), True),
+        (("bash", {"command": "rm r1<U+202E>"}), True),
+        (("run", {"command": "rm r1"}), True),
+        (("edit", {"file_path": "a.txt", "old_content": "x", "new_content": "z"}), False),
+        (("edit", {"file_path": "b.txt", "old_content": "x", "new_content": "y"}), True),
+        (("edit", {}), True),
+    ],
+)
+async def test_what_is_allowed_for_the_session_is_exactly_what_was_shown(
+    stage: Stage, asked: tuple[str, dict[str, str]], is_asked_again: bool
+) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    edit = {"file_path": "a.txt", "old_content": "x", "new_content": "y"}
+    puppet.say(
+        base.PermissionAsked("one", "bash", {"command": "rm r1", "description": "Remove it"}),
+        base.PermissionAsked("two", "edit", edit),
+    )
+    await stage.until(lambda: stage.session.waiting_for == "permission")
+    await stage.chats.permit("s", "one", "allow_session")
+    await stage.chats.permit("s", "two", "allow_session")
+    for key in ("one", "two"):
+        assert await puppet.hears("permit") == ("permit", key, "allow", "")
+    puppet.say(base.PermissionAsked("again", *asked), base.TextDelta("a", "read by now"))
+    await stage.until(lambda: stage.store.state.streaming_in("s") is not None)
+    await stage.until(
+        lambda: "read by now" in getattr(stage.store.state.streaming_in("s"), "text", "")
+    )
+    assert (stage.session.waiting_for == "permission") is is_asked_again
+    if not is_asked_again:
+        assert await puppet.hears("permit") == ("permit", "again", "allow", "")
+
+
+async def test_what_is_allowed_for_the_session_outlives_a_turn_but_not_a_change_of_mode(
+    stage: Stage,
+) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    asked = base.PermissionAsked("one", "bash", {"command": "make"})
+    puppet.say(asked)
+    await stage.until(lambda: stage.session.waiting_for == "permission")
+    await stage.chats.permit("s", "one", "allow_session")
+    await puppet.hears("permit")
+    puppet.say(DONE)
+    await stage.settled()
+    await stage.chats.send("s", "again")
+    puppet.say(asked)
+    assert await puppet.hears("permit") == ("permit", "one", "allow", "")
+    puppet.say(base.ModeChanged("build"), asked)
+    await stage.until(lambda: stage.session.waiting_for == "permission")
+
+
 async def test_a_denial_may_have_a_reason_that_the_agent_reads(stage: Stage) -> None:
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
