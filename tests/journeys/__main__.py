@@ -1,0 +1,30 @@
+"""`python -m tests.journeys --minutes N [--seed S] [terminal|page]`, or `--replay FILE`."""
+
+import argparse
+import json
+import random
+import sys
+import time
+from pathlib import Path
+
+from tests.journeys.runs import replay, run
+
+parser = argparse.ArgumentParser(prog="python -m tests.journeys", description=__doc__)
+parser.add_argument("face", nargs="?", choices=["terminal", "page"], default="terminal")
+parser.add_argument("--minutes", type=float, default=float("inf"), help="absent: until stopped")
+parser.add_argument(
+    "--seed", type=int, help="of the first journey; a new one for each that follows"
+)
+parser.add_argument("--steps", type=int, default=40, help="the longest journey")
+parser.add_argument("--replay", type=Path, metavar="FILE", help="walk the steps of this file")
+options = parser.parse_args()
+
+if options.replay is not None:
+    replay(options.face, json.loads(options.replay.read_text()))
+    sys.exit(0)
+seed = random.randrange(10**6) if options.seed is None else options.seed
+end = time.monotonic() + 60 * options.minutes
+while time.monotonic() < end:
+    if not run(options.face, seed, steps=options.steps):
+        sys.exit(1)
+    seed += 1

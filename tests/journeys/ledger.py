@@ -1,0 +1,200 @@
+"""What the driven clients typed and decided, held against what a Spinney made of it.
+
+Every text that is typed carries a mark of its own (`k17k`), and so does what the demo agent makes
+of it. So each can be found again, on a screen or in a conversation, and told from all others.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from tests.journeys.served import Client
+
+MARK = re.compile(r"k\d+k")
+_DRAWN = re.compile(r"[\s\u2500-\u259f]+")
+"""Blanks and lines, which a screen puts between the characters of a text."""
+
+WORKING_MODES = ("build", "yolo")
+
+
+@dataclass
+class Conversation:
+    """A session as the second client reads it."""
+
+    session: dict[str, Any]
+    messages: list[dict[str, Any]]
+    queued: list[dict[str, Any]]
+
+    @property
+    def request(self) -> dict[str, Any] | None:
+        """What it waits for, if it does."""
+        request: dict[str, Any] | None = self.session["request"]
+        return request if self.session["status"] == "waiting" else None
+
+    @property
+    def is_archived(self) -> bool:
+        return self.session.get("archived_at") is not None
+
+    @property
+    def marks(self) -> set[str]:
+        """All that stand in it."""
+        return set(MARK.findall(" ".join(strings([self.messages, self.queued]))))
+
+    @property
+    def tail(self) -> str:
+        """The last word that is drawn as text: it stands at the end of the conversation."""
+        for message in reversed(self.messages):
+            for block in reversed(message["content"]):
+                if block["type"] in ("text", "plan") and (
+                    words := re.findall(r"\w+", block["text"])
+                ):
+                    return str(words[-1])
+        return ""
+
+    def decided(self) -> Iterator[tuple[str, str]]:
+        """The requests that were decided, by the message in which they were made, and how."""
+        for message in self.messages:
+            for block in message["content"]:
+                outcome = _outcome(block)
+                if outcome:
+                    yield message["id"], outcome
+
+
+@dataclass
+class World:
+    """All conversations at one moment, by their sessions' ids."""
+
+    conversations: dict[str, Conversation]
+
+    @classmethod
+    def read(cls, client: Client) -> "World":
+        found = {}
+        for project in client.call("list_projects"):
+            wanted = {"projectId": project["id"], "includeArchived": True}
+            for worktree in client.call("list_worktrees", **wanted):
+                wanted = {"worktreeId": worktree["id"], "includeArchived": True}
+                for session in client.call("list_sessions", **wanted):
+                    named = {"sessionId": session["id"]}
+                    messages = client.call("get_messages", **named, limit=500)["messages"]
+                    queued = client.call("list_queued_messages", **named)
+                    found[session["id"]] = Conversation(session, messages, queued)
+        return cls(found)
+
+    def named(self, name: str) -> Conversation | None:
+        """The session of this name, which no other has."""
+        named = (made for made in self.conversations.values() if made.session["name"] == name)
+        return next(named, None)
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """All that was said or is to be said."""
+        for conversation in self.conversations.values():
+            yield from strings([conversation.messages, conversation.queued])
+
+
+@dataclass
+class Ledger:
+    """The account of one journey."""
+
+    typed: dict[str, str] = field(default_factory=dict)
+    """Texts by their marks."""
+    homes: dict[str, set[str]] = field(default_factory=dict)
+    """The sessions in which each may be drawn."""
+    sends: Counter[str] = field(default_factory=Counter)
+    """How often each may have become a message."""
+    acts: dict[str, set[str]] = field(default_factory=dict)
+    """What a person chose deliberately, by the message of the request."""
+    words: dict[str, list[str]] = field(default_factory=dict)
+    """What was sent to each session: an answer in words, where it waited."""
+    requests: set[str] = field(default_factory=set)
+    """The messages of all requests that were made of a person."""
+    accepted: set[str] = field(default_factory=set)
+    """The ids of messages that were acknowledged."""
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def mark(self) -> str:
+        """A mark that no other text has."""
+        return f"k{next(self._numbers)}k"
+
+    def type(self, text: str, *session_ids: str) -> None:
+        """A text with a mark is typed where it may come to these sessions."""
+        for mark in MARK.findall(text):
+            self.typed[mark] = text
+            self.homes.setdefault(mark, set()).update(session_ids)
+
+    def send(self, text: str, session_id: str) -> None:
+        """One key press sends this to a session."""
+        self.sends.update(set(MARK.findall(text)))
+        self.words.setdefault(session_id, []).append(text)
+
+    def act(self, message_id: str, *outcomes: str) -> None:
+        """A person chooses one of these outcomes for the request that was made in a message."""
+        self.acts.setdefault(message_id, set()).update(outcomes)
+
+    def lost(self, places: Iterable[str]) -> list[str]:
+        """The typed texts that stand in none of these."""
+        kept = "\n".join(_DRAWN.sub("", place) for place in places)
+        return [text for text in self.typed.values() if _DRAWN.sub("", text) not in kept]
+
+    def observe(self, events: Iterable[dict[str, Any]]) -> None:
+        """Note what was asked and what was acknowledged."""
+        for frame in events:
+            body = frame.get("payload") or frame.get("data") or {}
+            match frame["event"]:
+                case "session-waiting" if body["request"] is not None:
+                    self.requests.add(body["request"]["message_id"])
+                case "message-queued":
+                    self.accepted.add(body["message"]["id"])
+                case "message-removed":
+                    self.accepted.discard(body["message_id"])
+
+    def complaints(self, world: World) -> Iterator[str]:
+        """What nobody asked for: decisions, messages that were sent twice or are gone."""
+        sent: Counter[str] = Counter()
+        known = set()
+        for session_id, conversation in world.conversations.items():
+            said = self.words.get(session_id, [])
+            for message_id, outcome in conversation.decided():
+                meant = self.acts.get(message_id, set())
+                in_words = outcome == "denied" or any(outcome == f"answered {w}" for w in said)
+                if message_id in self.requests and outcome not in meant and not (said and in_words):
+                    yield f"“{outcome}” was decided by nobody in {conversation.session['name']}"
+            for message in [*conversation.messages, *conversation.queued]:
+                known.add(message["id"])
+                if message["role"] == "user":
+                    sent.update(set(MARK.findall(" ".join(strings(message["content"])))))
+        for mark, times in sent.items():
+            if times > self.sends[mark]:
+                yield f"{mark} was sent {times} times, and should have been {self.sends[mark]}"
+        for message_id in self.accepted - known:
+            yield f"the message {message_id} was accepted and is gone"
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text in a value of JSON."""
+    match value:
+        case str():
+            yield value
+        case list():
+            for item in value:
+                yield from strings(item)
+        case dict():
+            yield from strings(list(value.values()))
+
+
+def _outcome(block: dict[str, Any]) -> str:
+    match block:
+        case {"type": "plan", "approved": str(mode)}:
+            return f"approved {mode}"
+        case {"type": "question", "answer": str(answer)}:
+            return f"answered {answer}"
+        case {"type": "question", "answer": dict(answers)}:
+            return "answered " + " ".join(answers.values())
+        case {"type": "tool_result", "content": str(content)}:
+            if content.startswith("You denied"):
+                return "denied"
+            return "allowed" if content.startswith("allowed") else ""
+    return ""

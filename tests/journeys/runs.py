@@ -1,0 +1,63 @@
+"""Walks of the state machines: one seed is one journey, and what it found can be walked again."""
+
+import importlib
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis import seed as seeded
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+
+_MACHINES = {"terminal": "TerminalMachine", "page": "PageMachine"}
+_JOURNEYS = {"terminal": "TerminalJourney", "page": "PageJourney"}
+
+
+def _settings(steps: int) -> settings:
+    return settings(
+        # The first example of hypothesis is always the smallest: a journey of no step.
+        max_examples=2,
+        stateful_step_count=steps,
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        verbosity=Verbosity.quiet,
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
+    )
+
+
+def walk(face: str, seed: int, steps: int) -> None:
+    """The journey of this seed. Raises what it finds."""
+    machine: type[RuleBasedStateMachine] = getattr(
+        importlib.import_module(f"tests.journeys.{face}_machine"), _MACHINES[face]
+    )
+    run_state_machine_as_test(seeded(seed)(machine), settings=_settings(steps))
+
+
+def run(face: str, seed: int, *, steps: int) -> bool:
+    """Walk and tell; whether nothing was found."""
+    began = time.monotonic()
+    try:
+        walk(face, seed, steps)
+    except AssertionError as error:
+        path = Path(tempfile.gettempdir()) / f"journey-{face}-{seed}.json"
+        path.write_text(json.dumps(getattr(error, "steps", [])))
+        print(f"seed {seed} found:\n{error}", file=sys.stderr)
+        print(f"walk it again: python -m tests.journeys {face} --replay {path}", file=sys.stderr)
+        return False
+    print(f"seed {seed}: nothing found in {time.monotonic() - began:.0f} s", flush=True)
+    return True
+
+
+def replay(face: str, steps: list[tuple[str, dict[str, Any]]]) -> None:
+    """Walk the steps that a journey took. Raises what it finds."""
+    made = getattr(importlib.import_module(f"tests.journeys.{face}_journey"), _JOURNEYS[face])()
+    try:
+        for name, values in steps:
+            made.perform(name, **values)
+    finally:
+        made.close()

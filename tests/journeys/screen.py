@@ -1,0 +1,60 @@
+"""What a person reads on the terminal's main screen, taken from its drawn rows."""
+
+import re
+from dataclasses import dataclass
+
+from tests.journeys.ledger import MARK
+
+_TITLE = re.compile(r"╭─+ ([^─╮]+?) ─")
+_TOAST = re.compile(r"“[^”]*”?")
+EXPECTED_BOXES = frozenset({"Projects", "Plan", "Permission", "Question"})
+"""Titles of what stands on the main screen; any other box lies over it."""
+TREE_FROM = 100
+"""Columns from which the tree of projects stands beside the conversation."""
+TREE = 34
+"""Columns that it takes."""
+
+
+@dataclass(frozen=True)
+class View:
+    """The drawn rows, read."""
+
+    rows: list[str]
+
+    @property
+    def session(self) -> str:
+        """The name at the end of the path in the first row; empty where no session is open."""
+        path = re.split(r"\s{2,}", self.rows[0].strip().removeprefix("Spinney").strip())[0]
+        names = path.split(" ▸ ")
+        return names[2].strip() if len(names) > 2 else ""
+
+    @property
+    def over(self) -> list[str]:
+        """Titles of boxes that lie over the main screen."""
+        titles = [title.strip() for row in self.rows for title in _TITLE.findall(row)]
+        return [title for title in titles if title not in EXPECTED_BOXES]
+
+    @property
+    def conversation(self) -> str:
+        """What stands right of the tree and below the tabs; without the names in toasts."""
+        left = TREE if len(self.rows[0]) >= TREE_FROM else 0
+        return _TOAST.sub("", "\n".join(row[left:] for row in self.rows[3:-1]))
+
+    @property
+    def marks(self) -> set[str]:
+        """The marks in the conversation, its queue, its request and its box."""
+        return set(MARK.findall(self.conversation))
+
+    @property
+    def holes(self) -> list[str]:
+        """Rows in which something was drawn over the frame."""
+        if len(self.rows[0]) < TREE_FROM or self.over:
+            return []
+        return [row for row in self.rows[1:-1] if row[0] not in "╭│╰" or row[-1] not in "╮│╯"]
+
+    def row_of(self, name: str) -> int | None:
+        """The row, from 1, in which the tree shows a session."""
+        for number, row in enumerate(self.rows, 1):
+            if name in row[:TREE].split():
+                return number
+        return None

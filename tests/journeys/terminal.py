@@ -1,0 +1,110 @@
+"""Spinney on a terminal that is drawn: a pseudo-terminal with an emulator at its far end."""
+
+import fcntl
+import os
+import pty
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Callable
+from threading import Condition, Thread
+from typing import Any
+
+import pyte
+
+from tests.program import Program
+
+
+class _Screen(pyte.Screen):
+    """An emulated screen; what the emulator does not know must not be drawn as text."""
+
+    def report_device_attributes(self, *_args: Any, **_options: Any) -> None:
+        """Say nothing, as a plain terminal."""
+
+    def report_device_status(self, *_args: Any, **_options: Any) -> None:
+        """Say nothing, as a plain terminal."""
+
+
+class Terminal:
+    """The program on a terminal: keys go in, `rows` is what a person sees."""
+
+    def __init__(self, program: Program, *arguments: str, columns: int, rows: int) -> None:
+        self.columns, self.lines = columns, rows
+        self.raw = bytearray()
+        """The newest output, for a report of a failure."""
+        self.drawn = Condition()
+        """Notified after each piece of output."""
+        self._screen = _Screen(columns, rows)
+        self._stream = pyte.ByteStream(self._screen)
+        self._far, near = pty.openpty()
+        self._set_size()
+        self.process = subprocess.Popen(
+            [*program.command, *arguments],
+            cwd=program.cwd,
+            env=program.environ | {"TERM": "xterm-256color", "COLORTERM": "truecolor"},
+            stdin=near,
+            stdout=near,
+            stderr=near,
+            start_new_session=True,
+        )
+        os.close(near)
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def rows(self) -> list[str]:
+        """What is on the screen, a string for each row."""
+        with self.drawn:
+            return list(self._screen.display)
+
+    @property
+    def is_alive(self) -> bool:
+        return self.process.poll() is None
+
+    def write(self, keys: str) -> None:
+        """One write: a burst."""
+        os.write(self._far, keys.encode())
+
+    def resize(self, columns: int, rows: int) -> None:
+        with self.drawn:
+            self.columns, self.lines = columns, rows
+            self._screen.resize(rows, columns)
+        self._set_size()
+        os.kill(self.process.pid, signal.SIGWINCH)
+
+    def wait(self, condition: Callable[[list[str]], object], seconds: float) -> bool:
+        """Whether the screen comes to satisfy this; asked after each piece of output."""
+        end = time.monotonic() + seconds
+        while not condition(self.rows):
+            left = end - time.monotonic()
+            if left <= 0 or not self.is_alive:
+                return bool(condition(self.rows))
+            with self.drawn:
+                self.drawn.wait(min(left, 0.2))
+        return True
+
+    def close(self) -> None:
+        """Kill the program if it still runs, and close the terminal."""
+        if self.is_alive:
+            self.process.kill()
+        self.process.wait()
+        os.close(self._far)
+        self._reader.join()
+
+    def _set_size(self) -> None:
+        size = struct.pack("HHHH", self.lines, self.columns, 0, 0)
+        fcntl.ioctl(self._far, termios.TIOCSWINSZ, size)
+
+    def _read(self) -> None:
+        while True:
+            try:
+                output = os.read(self._far, 65536)
+            except OSError:
+                return
+            with self.drawn:
+                self.raw += output
+                del self.raw[:-200_000]
+                self._stream.feed(output)
+                self.drawn.notify_all()
