@@ -4,7 +4,7 @@ Imported after the first frame, in a thread: it brings in the model's commands.
 """
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Coroutine, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from model import events as e
@@ -72,16 +72,27 @@ class Link:
         """Held while a row of the tree changes places."""
         self.notices = Notices(screen)
         self.mirror.followers.append(self.notices.follow)
+        self._running: set[Hashable] = set()
+        """What must end before it can be started again."""
         self._reading: set[str] = set()
         """Sessions that are being marked as read."""
 
     # Work that people started -------------------------------------------------------------------
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run it; what goes wrong is told in its own words."""
-        self._screen.run_worker(self._guarded(work), exit_on_error=False)
+    def start(self, work: Coroutine[Any, Any, None], once: Hashable = None) -> None:
+        """Run it; what goes wrong is told in its own words.
 
-    async def _guarded(self, work: Awaitable[None]) -> None:
+        What was started under the same `once` is not started again before it has ended: a key
+        that is held, or pressed twice in one piece, does its work once.
+        """
+        if once in self._running:
+            work.close()
+            return
+        if once is not None:
+            self._running.add(once)
+        self._screen.run_worker(self._guarded(work, once), exit_on_error=False)
+
+    async def _guarded(self, work: Awaitable[None], once: Hashable) -> None:
         try:
             await work
         except SpinneyError as error:
@@ -90,6 +101,8 @@ class Link:
             self._screen.say("That took too long; look again in a moment.", bad=True)
         except Exception as error:
             self._screen.say(foreseen(error, "an action").message, bad=True)
+        finally:
+            self._running.discard(once)
 
     async def do(self, action_id: str) -> None:
         """An action of the key map."""

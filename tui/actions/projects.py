@@ -21,6 +21,7 @@ from tui.screens.project_settings import EditProject, ProjectSettings, settings_
 from tui.steps import is_project
 
 if TYPE_CHECKING:
+    from model.resources import Project
     from tui.screens.main import MainScreen
 
 
@@ -65,20 +66,25 @@ async def _clone(screen: "MainScreen", wanted: WantedProject) -> None:
         return (await call(cloning.get_clone_progress, path=into)).words
 
     end = await screen.app.push_screen_wait(Cloning(wanted.path, running, look))
+    if end == "behind" and screen.link is not None:
+        # Work of its own: meanwhile another project can be added.
+        screen.link.start(_clone_behind(screen, wanted.path, running))
+        return
     if end is None:
         await call(cloning.cancel_clone, path=into)
+    project = await running
+    await screen.mirror.until(lambda state: project.id in state.projects)
+    screen.open_place(Place("project", project.id))
+
+
+async def _clone_behind(screen: "MainScreen", url: str, running: "asyncio.Future[Project]") -> None:
     try:
         project = await running
     except SpinneyError as error:
-        if end != "behind":
-            raise
-        screen.say(f"{wanted.path} was not cloned: {error.message}", bad=True)
+        screen.say(f"{url} was not cloned: {error.message}", bad=True)
         return
     await screen.mirror.until(lambda state: project.id in state.projects)
-    if end == "behind":
-        screen.say(f"“{project.name}” is cloned.")
-    else:
-        screen.open_place(Place("project", project.id))
+    screen.say(f"“{project.name}” is cloned.")
 
 
 async def add_offered(screen: "MainScreen") -> None:

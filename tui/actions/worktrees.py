@@ -64,7 +64,8 @@ async def new_worktree(screen: "MainScreen") -> None:
             break
         except SpinneyError as error:
             wanted, problem = given, error.message
-    await _begin(screen, worktree, given)
+    # Work of its own: while git makes this one, another can be asked for.
+    screen.link.start(_begin(screen, worktree, given))
 
 
 def _offers(screen: "MainScreen", project: "Project") -> Offers:

@@ -27,6 +27,7 @@ from tui.composer_draft import Draft
 from tui.diff_bars import FOOTER, counts, own_keys, title, useless
 from tui.diff_files import FileList
 from tui.diff_view import DiffView
+from tui.repeats import once
 from tui.screens.full import FullScreen, bindings
 from tui.terminal import WIDE
 from tui.widgets.line import Line
@@ -333,15 +334,17 @@ class Diff(FullScreen):
         """Do an action of this screen, or one of git's for its worktree."""
         if action_id in ("diff_back", "open_diff"):
             self._back(at_once=action_id == "open_diff")
-        elif action_id in DIFF:
-            self.link.start(DIFF[action_id](self))
+            return
+        started = once(action_id, self.worktree.id)
+        if action_id in DIFF:
+            self.link.start(DIFF[action_id](self), started)
         else:
-            self.link.start(self._do_with_git(action_id))
+            self.link.start(self._do_with_git(action_id.removeprefix("diff_")), started)
 
     async def _do_with_git(self, action_id: str) -> None:
         """One of git's actions for the worktree; what it changed is shown."""
         try:
-            await self.link.do(action_id.removeprefix("diff_"))
+            await self.link.do(action_id)
         finally:
             if self.is_attached:
                 self.load()

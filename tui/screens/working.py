@@ -28,10 +28,10 @@ class Working(Dialog[R]):
         return VerticalScroll(Static(id="words", markup=False), classes="page status")
 
     def say(self, words: str, *, bad: bool = False) -> None:
-        """How things stand."""
-        line = self.query_one("#words", Static)
-        line.set_class(bad, "problem")
-        line.update(words)
+        """Show how things stand; nowhere, once the dialog has closed."""
+        for line in self.query("#words").results(Static):
+            line.set_class(bad, "problem")
+            line.update(words)
 
     def work(self, words: str, doing: Coroutine[Any, Any, R | None]) -> None:
         """Do it; a result closes the dialog, a failure is said in it."""
@@ -83,5 +83,6 @@ class Progress(Working[R]):
         return [self.status(), Static(keys_line(("esc", "cancel, or close")), classes="keys")]
 
     def on_mount(self) -> None:
-        """Begin."""
-        self.work(self._words, self._doing())
+        """Begin, unless it was closed before it was there."""
+        if self in self.app.screen_stack:
+            self.work(self._words, self._doing())
