@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from weakref import WeakKeyDictionary
 
 from textual import events
 from textual.app import App
@@ -18,7 +19,7 @@ from textual.command import Provider
 from textual.filter import LineFilter
 from textual.geometry import Offset
 from textual.notifications import SeverityLevel
-from textual.screen import SystemModalScreen
+from textual.screen import Screen, SystemModalScreen
 from textual.signal import Signal
 from textual.theme import Theme
 
@@ -105,6 +106,8 @@ class SpinneyApp(App[None]):
         self.main = MainScreen(self.terminal, started_in=offer_path, demo=demo)
         self.elsewhere = elsewhere
         """The address of a Spinney on another machine; the files are there."""
+        self._screen_of_key: WeakKeyDictionary[events.Key, Screen[Any]] = WeakKeyDictionary()
+        """The screen that each key was for which is still on its way."""
         self._connect = connect
         self._data = data
         self.preferences_changed: Signal[Preferences] = Signal(self, "preferences changed")
@@ -129,10 +132,18 @@ class SpinneyApp(App[None]):
         know_alt_enter()
 
     async def on_event(self, event: events.Event) -> None:
-        """Let no key overtake those that wait for what will take them."""
-        forwarded = isinstance(event, events.InputEvent) and event.is_forwarded
-        if forwarded or not self.main.beginning.holds_back(event):
-            await super().on_event(event)
+        """Let no key overtake those that wait, and none act below the screen that it was for."""
+        if isinstance(event, events.Key):
+            if event.is_forwarded:
+                # What closes its screen comes up here all the same, and the screen below has keys
+                # of the same name.
+                if self._screen_of_key.get(event, self.screen) is not self.screen:
+                    return
+            elif self.main.beginning.holds_back(event):
+                return
+            else:
+                self._screen_of_key[event] = self.screen
+        await super().on_event(event)
 
     def first_frame_stands(self) -> None:
         """Fetch the client; called once, by the main screen."""

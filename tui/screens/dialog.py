@@ -55,9 +55,9 @@ class Dialog(Closing[R | None], ModalScreen[R | None], Generic[R]):
     """A box in the middle; escape leaves it and changes nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Cancel", show=False),
         # At once, and not after the field that has the focus: what was typed on, and came with the
-        # tab in one piece over a slow line, would be written into the field before.
+        # key in one piece over a slow line, would be written into a field that was left already.
+        Binding("escape", "leave", "Cancel", show=False, priority=True),
         Binding("tab", "app.focus_next", show=False, priority=True),
         Binding("shift+tab", "app.focus_previous", show=False, priority=True),
     ]
@@ -100,6 +100,7 @@ class Confirm(Dialog[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "agree", show=False),
+        Binding("enter", "enter", show=False),
         Binding("n", "leave", show=False),
     ]
 
@@ -117,14 +118,14 @@ class Confirm(Dialog[bool]):
             Static(keys_line((key, self.agree), ("esc", "cancel")), classes="keys"),
         ]
 
-    def key_enter(self) -> None:
-        """Agree, unless something would be lost."""
-        if self._enter:
-            self.dismiss(True)
-
     def action_agree(self) -> None:
         """Do it."""
         self.dismiss(True)
+
+    def action_enter(self) -> None:
+        """Agree, unless something would be lost."""
+        if self._enter:
+            self.dismiss(True)
 
 
 class AskText(Dialog[str]):
@@ -178,8 +179,8 @@ class Report(Dialog[str]):
             Static(keys_line(*self._keys, ("esc", "close")), classes="keys"),
         ]
 
-    def on_key(self, event: object) -> None:
+    def on_key(self, event: events.Key) -> None:
         """Close with one of the keys."""
-        key = getattr(event, "key", "")
-        if any(key == known for known, _ in self._keys):
-            self.dismiss(key)
+        if any(event.key == known for known, _ in self._keys):
+            event.stop()
+            self.dismiss(event.key)
