@@ -6,6 +6,7 @@
 import { ask, confirm, showOver } from "./dialogs.js";
 import { make } from "./dom.js";
 import { hashOf } from "./router.js";
+import { counted } from "./words.js";
 
 /**
  * @typedef {import("./app.js").App} App
@@ -155,8 +156,11 @@ function pick(name) {
 
 /** @param {App} app @param {Here} here */
 async function renameSession(app, { session }) {
-  const name = await ask("Rename the session", { value: session?.name, yes: "Rename" });
-  if (name?.trim() && name !== session?.name) await app.run("update_session", { sessionId: session?.id, name: name.trim() });
+  await ask("Rename the session", {
+    value: session?.name,
+    yes: "Rename",
+    take: (name) => name.trim() && app.connection.call("update_session", { sessionId: session?.id, name: name.trim() }),
+  });
 }
 
 /** @param {App} app @param {Here} here */
@@ -171,7 +175,7 @@ async function archiveSession(app, { session, worktree }) {
 
 /** @param {App} app @param {Here} here */
 async function deleteSession(app, { session, worktree }) {
-  const told = `Delete “${session?.name}” and its ${session?.message_count} messages for good?`;
+  const told = `Delete “${session?.name}” and its ${counted(session?.message_count ?? 0, "message")} for good?`;
   if (!(await confirm("Delete the session", told, "Delete for good", { danger: true }))) return;
   if ((await app.run("delete_session", { sessionId: session?.id })) !== undefined) app.go("worktree", worktree?.id);
 }

@@ -2,6 +2,7 @@
 // The one mark of a session, worktree or project: what it needs, by sign, word and colour alike.
 
 import { make } from "./dom.js";
+import { counted } from "./words.js";
 
 /**
  * @typedef {import("./state.js").Resource} Resource
@@ -50,7 +51,7 @@ export function gitMarks(worktree) {
   const { cached_ahead_count: ahead, cached_behind_count: behind, cached_conflict_count: conflicts } = worktree;
   return make(
     "span.git",
-    conflicts > 0 && make("span.bad", `${conflicts} conflict${conflicts === 1 ? "" : "s"}`),
+    conflicts > 0 && make("span.bad", counted(conflicts, "conflict")),
     more > 0 && make("ins", `+${more}`),
     less > 0 && make("del", `−${less}`),
     ahead > 0 && make("span", `↑${ahead}`, { title: `${ahead} ahead of its base` }),

@@ -3,6 +3,7 @@
 
 import { ask } from "../dialogs.js";
 import { make } from "../dom.js";
+import { counted } from "../words.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -103,7 +104,7 @@ function usedBy(session) {
   const { input_tokens: read = 0, output_tokens: written = 0 } = session.usage ?? {};
   const { context_tokens: filled, context_window: room } = session;
   return [
-    read + written > 0 && `${short(read + written)} tokens`,
+    read + written > 0 && counted(read + written, "token", short(read + written)),
     filled && room && `context ${Math.floor((100 * filled) / room)} %`,
   ].filter(Boolean).join(" · ");
 }
@@ -112,8 +113,8 @@ function usedBy(session) {
 function usedInWords(session) {
   const { input_tokens: read = 0, output_tokens: written = 0 } = session.usage ?? {};
   const { context_tokens: filled, context_window: room } = session;
-  const context = filled && room ? `; ${filled.toLocaleString()} of ${room.toLocaleString()} tokens of context` : "";
-  return `${read.toLocaleString()} tokens read, ${written.toLocaleString()} written${context}`;
+  const context = filled && room ? `; ${filled.toLocaleString("en")} of ${counted(room, "token")} of context` : "";
+  return `${counted(read, "token")} read, ${written.toLocaleString("en")} written${context}`;
 }
 
 /** @param {number} count */

@@ -3,6 +3,7 @@
 // never letter by letter.
 
 import { make } from "../dom.js";
+import { counted } from "../words.js";
 
 const LONGEST = 600; // characters that are read out of one block; the rest is there to be read
 
@@ -59,13 +60,13 @@ function textOf(block) {
   if (!block) return "";
   switch (block.type) {
     case "code":
-      return `Code, ${block.lines.length} lines.`;
+      return `Code, ${counted(block.lines.length, "line")}.`;
     case "list":
       return block.items.map((/** @type {any[]} */ item) => item.map(textOf).join(" ")).join(". ");
     case "quote":
       return block.blocks.map(textOf).join(" ");
     case "table":
-      return `Table, ${block.rows.length} rows.`;
+      return `Table, ${counted(block.rows.length, "row")}.`;
     default:
       return (block.spans ?? []).map((/** @type {any} */ span) => span.text).join("");
   }

@@ -7,6 +7,7 @@ import { button, make, placeKeyed } from "../dom.js";
 import { asks, markElement, markOf } from "../marks.js";
 import { hashOf } from "../router.js";
 import { sheet } from "./sheet.js";
+import { counted } from "../words.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -198,21 +199,21 @@ class Canvas {
     const failed = results.find((result) => result.status === "rejected");
     const count = results.filter((result) => result.status === "fulfilled").length;
     if (failed) this.app.say(`${count} of ${ids.length} ${done}. ${failed.reason.message}`, { bad: true });
-    else this.app.say(count ? `${plural(count)} ${done}.` : `None of them can be ${done}.`);
+    else this.app.say(count ? `${howMany(count)} ${done}.` : `None of them can be ${done}.`);
   }
 
   async #archive() {
     const busy = [...this.#marked].filter((id) => ["running", "waiting"].includes(this.app.state.sessions.get(id)?.status)).length;
-    const told = busy ? `${plural(busy)} at work will be stopped.` : "They can be brought back from the archive.";
-    if (await confirm(`Archive ${plural(this.#marked.size)}?`, told, "Archive")) await this.#each("archive_session", "archived");
+    const told = busy ? `${howMany(busy)} at work will be stopped.` : "They can be brought back from the archive.";
+    if (await confirm(`Archive ${howMany(this.#marked.size)}?`, told, "Archive")) await this.#each("archive_session", "archived");
   }
 
   async #write() {
     const ids = [...this.#marked];
-    const message = await ask(`Message to ${plural(ids.length)}`, { yes: "Send", rows: 5, hint: "What should be done?" });
+    const message = await ask(`Message to ${howMany(ids.length)}`, { yes: "Send", rows: 5, hint: "What should be done?" });
     if (!message?.trim()) return;
     for (const id of ids) this.app.outbox.add(id, message.trim());
-    this.app.say(this.app.connection.isOpen ? `Sent to ${plural(ids.length)}.` : "It goes when the connection is back.");
+    this.app.say(this.app.connection.isOpen ? `Sent to ${howMany(ids.length)}.` : "It goes when the connection is back.");
   }
 
   #switch() {
@@ -225,7 +226,7 @@ class Canvas {
 const need = (session) => NEED[markOf(session)] ?? 4;
 
 /** @param {number} count */
-const plural = (count) => `${count} session${count === 1 ? "" : "s"}`;
+const howMany = (count) => counted(count, "session");
 
 /** The end of what a message says. @param {Resource | undefined} message */
 function lastWords(message) {

@@ -2,6 +2,7 @@
 // Over the changes: which side of them, everything at once, and how lines stand.
 
 import { make, place } from "../dom.js";
+import { counted } from "../words.js";
 
 const EMPTY = {
   unstaged: "Nothing is changed that is not staged.",
@@ -66,7 +67,7 @@ export function bars(view) {
       /** @type {(Entry | false | undefined)[]} */
       const entries = [
         side !== "branch" && Boolean(changes?.files.length) && ["all", all, () => actions.onAll()],
-        actions.hasDiscarded && ["undo", "Undo discard", () => actions.undo()],
+        actions.discards > 0 && ["undo", "Undo discard", () => actions.undo()],
         !NARROW.matches && ["split", "Two columns", () => look.choose({ split: !look.isSplit }), look.isSplit],
         !look.isSplit && ["wrap", "Wrap lines", () => look.choose({ wrap: !look.wraps }), look.wraps],
         ["look", "Look anew", () => view.reload()],
@@ -83,7 +84,7 @@ export function bars(view) {
 /** @param {import("./diff_head.js").ChangedFile[]} files */
 function counts(files) {
   const sum = (/** @type {"added" | "removed"} */ what) => files.reduce((all, file) => all + (file[what] ?? 0), 0);
-  return `${files.length} file${files.length === 1 ? "" : "s"}, ${sum("added")} lines added, ${sum("removed")} removed`;
+  return `${counted(files.length, "file")}, ${counted(sum("added"), "line")} added, ${sum("removed").toLocaleString("en")} removed`;
 }
 
 /** Buttons that stay the same elements while their words change, so that the keys stay on them. @param {HTMLElement} box @param {Entry[]} entries */

@@ -7,6 +7,7 @@ import { changedPart, commentOn, foundIn, moveTo } from "./diff_comments.js";
 import { keptFocus } from "./diff_focus.js";
 import { fileHead } from "./diff_head.js";
 import { drawRows, isLine, textOf } from "./diff_rows.js";
+import { counted } from "../words.js";
 
 /**
  * @typedef {import("./diff_rows.js").Row} Row
@@ -160,7 +161,7 @@ export class DiffFile {
 
   #drawFoot() {
     const left = this.total - this.rows.length;
-    const words = `Show ${Math.min(left, PAGE).toLocaleString("en")} more of ${left.toLocaleString("en")} rows`;
+    const words = `Show ${Math.min(left, PAGE).toLocaleString("en")} more of ${counted(left, "row")}`;
     this.foot.replaceChildren(
       ...(left > 0 ? [button(words, () => this.#more())] : []),
       ...(this.total ? [] : [make("p.hint", "The file is empty.")]),

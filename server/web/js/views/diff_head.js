@@ -2,6 +2,7 @@
 // The head of a changed file: its name, what happened to it, how much, and what can be done with it.
 
 import { button, make } from "../dom.js";
+import { counted } from "../words.js";
 
 /**
  * @typedef {object} ChangedFile as `list_changed_files` gives it
@@ -69,7 +70,7 @@ function marksOf(file) {
     file.submodule && make("span", "submodule"),
     added === null && !file.submodule && make("span", "binary"),
     isMode && make("span", `mode ${oldMode} → ${mode}`),
-    added !== null && added > 0 && make("ins", `+${added}`, { title: `${added} lines added` }),
-    removed !== null && removed > 0 && make("del", `−${removed}`, { title: `${removed} lines removed` }),
+    added !== null && added > 0 && make("ins", `+${added}`, { title: `${counted(added, "line")} added` }),
+    removed !== null && removed > 0 && make("del", `−${removed}`, { title: `${counted(removed, "line")} removed` }),
   ].filter((part) => part instanceof Node);
 }

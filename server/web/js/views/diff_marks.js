@@ -3,6 +3,7 @@
 
 import { button, make } from "../dom.js";
 import { isLine, placeNear, textOf } from "./diff_rows.js";
+import { counted } from "../words.js";
 
 /**
  * @typedef {import("./diff_file.js").DiffFile} DiffFile
@@ -108,7 +109,7 @@ export class Marks {
     this.draw(file);
     const count = last - first + 1;
     const hint = isFirst ? "; now tap the last one, or comment" : "";
-    this.words.textContent = `${count} line${count === 1 ? "" : "s"} marked${hint}`;
+    this.words.textContent = `${counted(count, "line")} marked${hint}`;
     this.bar.hidden = false;
     this.said(this.words.textContent);
   }

@@ -2,9 +2,10 @@
 // The form that commits: what goes in, the message, and an agent that writes it if one likes.
 
 import { button, make } from "../dom.js";
+import { counted } from "../words.js";
 
 /** @param {number} count */
-const files = (count) => `${count} file${count === 1 ? "" : "s"}`;
+const files = (count) => counted(count, "file");
 
 /**
  * @param {import("./git.js").GitPanel} panel

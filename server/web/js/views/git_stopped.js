@@ -4,6 +4,7 @@
 import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { hashOf } from "../router.js";
+import { counted } from "../words.js";
 import { sessionChoice } from "./session_choice.js";
 
 const MOST_LISTED = 20;
@@ -36,7 +37,7 @@ export function stoppedBanner(panel) {
       if (element.dataset.shown === shown) return;
       element.dataset.shown = shown;
       element.hidden = !operation && !left.length;
-      const waits = left.length ? `stopped: ${left.length} conflict${left.length === 1 ? "" : "s"}` : "waits for its commit";
+      const waits = left.length ? `stopped: ${counted(left.length, "conflict")}` : "waits for its commit";
       const links = left.slice(0, MOST_LISTED).map((file) =>
         make("li", make("a", file, { href: hashOf("diff", worktreeId, { side: "unstaged", file }) })),
       );

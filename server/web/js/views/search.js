@@ -4,6 +4,7 @@
 import { make } from "../dom.js";
 import { sessionLink } from "../needs.js";
 import { go, hashOf } from "../router.js";
+import { counted } from "../words.js";
 
 const PAUSE = 200; // ms after the last key
 
@@ -27,7 +28,7 @@ export function searchView(app, route) {
     }
     const found = await app.run("search_messages", { query });
     if (mine !== asked || !found) return;
-    told.textContent = found.length ? `${found.length} messages` : `Nobody said “${query}”.`;
+    told.textContent = found.length ? counted(found.length, "message") : `Nobody said “${query}”.`;
     hits.replaceChildren(...found.map((/** @type {any} */ hit) => hitElement(hit)));
   };
   /** @param {any} hit */
