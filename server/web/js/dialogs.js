@@ -17,7 +17,7 @@ export function confirm(question, told, yes, { danger = false } = {}) {
     make(
       "div.choices",
       button(yes, () => close(true), danger ? ".danger" : ".primary"),
-      button("Cancel", () => close(false)),
+      button("Cancel", () => close(false), "", { autofocus: danger }), // enter at the wrong moment destroys nothing
     ),
   ], false);
 }
@@ -25,24 +25,38 @@ export function confirm(question, told, yes, { danger = false } = {}) {
 /**
  * Ask for a line or, with `rows`, for a text.
  * @param {string} question
- * @param {{ value?: string, yes: string, rows?: number, hint?: string, more?: (HTMLElement)[] }} how
+ * @param {{ value?: string, yes: string, rows?: number, hint?: string, more?: (HTMLElement)[], take?: (given: string) => unknown }} how
+ *   `take` does what was asked for: while it fails the dialog stays open, with the text and the reason
  * @returns {Promise<string | null>} `null` when it was left
  */
-export function ask(question, { value = "", yes, rows = 1, hint = "", more = [] }) {
+export function ask(question, { value = "", yes, rows = 1, hint = "", more = [], take = () => {} }) {
   const field = rows > 1 ? make("textarea", { rows }) : make("input");
   field.value = value;
   field.ariaLabel = question;
+  const agree = make("button.primary", yes);
+  const problem = make("p.bad", { role: "alert" });
   return open(question, (close) => {
     const form = make(
       "form",
       field,
       hint && make("p.hint", hint),
       more,
-      make("div.choices", make("button.primary", yes), button("Cancel", () => close(null))),
+      problem,
+      make("div.choices", agree, button("Cancel", () => close(null))),
     );
-    form.onsubmit = (event) => {
+    form.onsubmit = async (event) => {
       event.preventDefault();
-      close(field.value);
+      agree.disabled = true;
+      problem.textContent = "";
+      try {
+        await take(field.value);
+        close(field.value);
+      } catch (error) {
+        problem.textContent = /** @type {Error} */ (error).message;
+        field.focus();
+      } finally {
+        agree.disabled = false;
+      }
     };
     return [form];
   }, /** @type {string | null} */ (null));

@@ -3,6 +3,8 @@
 
 import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
+import { counted } from "../words.js";
+import { deleteWorktree } from "./removing.js";
 
 /** @type {import("../app.js").MakeView} */
 export function archiveView(app) {
@@ -22,10 +24,10 @@ export function archiveView(app) {
   const row = (item, kind, where) => {
     const given = { [`${kind}Id`]: item.id };
     const forGood = async () => {
-      const told = kind === "session" ? "All its messages are deleted." : "Its directory, branch and sessions are deleted.";
-      if (!(await confirm(`Delete ${item.name} for good?`, told, "Delete for good", { danger: true }))) return;
-      if (kind === "session") await app.run("delete_session", given);
-      else await app.run("remove_worktree", { ...given, force: true, forGood: true });
+      if (kind === "worktree") return deleteWorktree(app, item);
+      const told = `Its ${counted(item.message_count, "message")} cannot be brought back.`;
+      if (!(await confirm(`Delete ${item.name} for good?`, told, "Delete for good", { danger: true }))) return undefined;
+      return app.run("delete_session", given);
     };
     return make(
       "section.archived",

@@ -71,8 +71,13 @@ export function projectView(app, route) {
 
 /** Add a project by its path on Spinney's machine. @param {import("../app.js").App} app */
 export async function addProject(app) {
-  const path = await ask("Path of the repository", { yes: "Add", hint: "On the machine that Spinney runs on; ~ is its user's home." });
-  if (!path?.trim()) return;
-  const made = await app.run("add_project", { path: path.trim() });
-  if (made) app.go("project", made.id);
+  await ask("Path of the repository", {
+    yes: "Add",
+    hint: "On the machine that Spinney runs on; ~ is its user's home.",
+    async take(given) {
+      if (!given.trim()) throw new Error("Write the path of a git repository.");
+      const made = await app.connection.call("add_project", { path: given.trim() });
+      app.go("project", made.id);
+    },
+  });
 }

@@ -8,6 +8,7 @@ import { gitMarks } from "../marks.js";
 import { sessionHere } from "../needs.js";
 import { hashOf } from "../router.js";
 import { GitPanel } from "./git.js";
+import { removeWorktree } from "./removing.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -90,32 +91,32 @@ export async function newSession(app, worktreeId) {
 
 /** @param {App} app @param {Resource} worktree */
 async function rename(app, worktree) {
-  const newName = await ask("Name of the worktree", { value: worktree.name, yes: "Rename", hint: "The branch is renamed, too." });
-  if (newName && newName !== worktree.name) await app.run("rename_worktree", { worktreeId: worktree.id, newName });
+  await ask("Name of the worktree", {
+    value: worktree.name,
+    yes: "Rename",
+    hint: "The branch is renamed, too.",
+    take: (newName) => newName && newName !== worktree.name && app.connection.call("rename_worktree", { worktreeId: worktree.id, newName }),
+  });
 }
 
 /** @param {App} app @param {Resource} worktree */
 async function label(app, worktree) {
   const color = make("input", { type: "color", value: worktree.label?.color ?? "#5fc48d", "aria-label": "Colour" });
-  const name = await ask("Label", { value: worktree.label?.name ?? "", yes: "Set", hint: "Left empty, there is none.", more: [color] });
-  if (name === null) return;
-  await app.run("update_worktree_label", { worktreeId: worktree.id, label: name.trim() ? { name: name.trim(), color: color.value } : null });
+  await ask("Label", {
+    value: worktree.label?.name ?? "",
+    yes: "Set",
+    hint: "Left empty, there is none.",
+    more: [color],
+    take(name) {
+      const label = name.trim() ? { name: name.trim(), color: color.value } : null;
+      return app.connection.call("update_worktree_label", { worktreeId: worktree.id, label });
+    },
+  });
 }
 
 /** @param {App} app @param {Resource} worktree */
 async function remove(app, worktree) {
-  const losses = await app.run("get_removal_losses", { worktreeId: worktree.id });
-  if (!losses) return;
-  const told = [
-    losses.running.length > 0 && make("p.bad", `At work: ${losses.running.join(", ")}`),
-    losses.files.length > 0 && make("p", `Files that nobody else has: ${losses.files.slice(0, 8).join(", ")}${losses.files.length > 8 ? " …" : ""}`),
-    losses.commits > 0 && make("p", `Commits that nobody else has: ${losses.commits}`),
-    losses.sessions > 0 && make("p", `Sessions: ${losses.sessions}`),
-    make("p", "Deleting cannot be undone; the archive keeps everything."),
-  ];
-  if (!(await confirm(`Delete ${worktree.name} for good?`, told, "Delete for good", { danger: true }))) return;
-  const done = await app.run("remove_worktree", { worktreeId: worktree.id, force: true, forGood: true });
-  if (done !== undefined) app.go("needs");
+  if (await removeWorktree(app, worktree)) app.go("needs");
 }
 
 /** @param {App} app @param {string} worktreeId @param {HTMLElement} place */

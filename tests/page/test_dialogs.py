@@ -1,0 +1,106 @@
+"""Dialogs: what deletes is never one enter away, and what was typed stays until it was taken."""
+
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Locator, Page, expect
+
+from tests.server.conftest import Socket
+
+ONE_PROGRAM = True
+
+
+async def confirmed(page: Page, opens: Locator) -> Locator:
+    """The dialog that this button opens: it has the focus on Cancel, which leaves everything."""
+    await opens.click()
+    dialog = page.get_by_role("dialog")
+    cancel = dialog.get_by_role("button", name="Cancel")
+    await expect(cancel).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(dialog).to_have_count(0)
+    await opens.click()
+    return dialog
+
+
+async def test_enter_in_a_deleting_dialog_deletes_nothing(
+    page: Page, other: Socket, session: Any, worktree: Any
+) -> None:
+    await other.call("send_chat_message", sessionId=session["id"], message="/demo say hello")
+    (Path(worktree["path"]) / "lost.txt").write_text("nobody else has this\n")
+    button = page.get_by_role("button", exact=True, name="Remove")
+    await page.goto(f"/#/worktree/{worktree['id']}")
+    dialog = await confirmed(page, button)
+    await expect(dialog).to_contain_text("Lost: 1 uncommitted file (lost.txt)")
+    await expect(dialog).to_contain_text("1 session with all messages")
+    await dialog.get_by_role("button", name="Cancel").click()
+    await page.goto(f"/#/project/{worktree['project_id']}")
+    dialog = await confirmed(page, page.get_by_role("button", name="Take out of Spinney"))
+    await dialog.get_by_role("button", name="Cancel").click()
+    await other.call("archive_session", sessionId=session["id"])
+    await page.goto("/#/archive")
+    row = page.locator(".archived").filter(has_text=session["name"])
+    dialog = await confirmed(page, row.get_by_role("button", name="Delete"))
+    await expect(dialog).to_contain_text("Its 2 messages cannot be brought back.")
+    await dialog.get_by_role("button", name="Delete for good").click()
+    await expect(row).to_have_count(0)
+    await page.goto(f"/#/worktree/{worktree['id']}")
+    await button.click()
+    await page.get_by_role("button", name="Delete for good").click()
+    await expect(page.get_by_role("status").filter(has_text="is deleted.")).to_be_visible()
+    assert not Path(worktree["path"]).exists()
+
+
+async def test_removing_follows_the_preference_and_stops_what_works(
+    page: Page, other: Socket, session: Any, worktree: Any
+) -> None:
+    await other.call("update_preferences", changes={"removal_behavior": "archive"})
+    endless = "/demo stream 1000000 50"
+    await other.call("send_chat_message", sessionId=session["id"], message=endless)
+    await page.goto(f"/#/worktree/{worktree['id']}")
+    await expect(page.locator('main [data-mark="running"]')).to_be_visible()
+    await page.get_by_role("button", exact=True, name="Remove").click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("It goes to the archive.")
+    await expect(dialog).to_contain_text(f"Stopped first: {session['name']}")
+    await dialog.get_by_role("button", name="Move to the archive").click()
+    told = page.get_by_role("status").filter(has_text="is archived. Its files stay.")
+    await told.get_by_role("button", name="Bring it back").click()
+    await expect(page.locator(f'#tree a[href$="{worktree["id"]}"]')).to_be_visible()
+    assert Path(worktree["path"]).exists()
+    await other.call("update_preferences", changes={"removal_behavior": "delete"})
+
+
+async def test_what_is_refused_stays_in_its_dialog(
+    page: Page, repository: Path, tmp_path: Path
+) -> None:
+    await page.goto("/#/help")
+    await page.get_by_role("button", name="Add a project").click()
+    dialog = page.get_by_role("dialog")
+    box = dialog.get_by_role("textbox", name="Path of the repository")
+    await box.fill(str(tmp_path / "nowhere"))
+    await box.press("Enter")
+    await expect(dialog.get_by_role("alert")).to_contain_text("nowhere")
+    await expect(box).to_have_value(str(tmp_path / "nowhere"))
+    await expect(box).to_be_focused()
+    await expect(page.locator(".toast")).to_have_count(0)
+    await box.fill(str(repository))
+    await box.press("Enter")
+    await expect(dialog).to_have_count(0)
+    await expect(page.locator("#title")).to_have_text(repository.name)
+
+
+async def test_escape_closes_the_palette_at_once_whatever_is_written_there(page: Page) -> None:
+    await page.keyboard.press("Control+k")
+    palette = page.get_by_role("dialog", name="All commands")
+    await palette.get_by_role("combobox").press_sequentially("pref")
+    await expect(palette.get_by_role("option").first).to_contain_text("Preferences")
+    await page.keyboard.press("Escape")
+    await expect(palette).to_have_count(0)
+
+
+async def test_one_of_a_thing_is_called_one(page: Page, other: Socket, session: Any) -> None:
+    await other.call("send_chat_message", sessionId=session["id"], message="/demo say nothing")
+    await other.call("create_session", worktreeId=session["worktree_id"], name="quincunxes")
+    await other.call("send_chat_message", sessionId=session["id"], message="one quincunx")
+    await page.goto("/#/search?q=quincunx")
+    await expect(page.locator("main .hint[role=status]")).to_have_text("1 message")
