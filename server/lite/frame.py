@@ -62,20 +62,20 @@ def sign_in_page(version: str, words: str, to: str, typed: Form, *, tried: bool)
         make("label", "Token", for_="token"),
         token,
         make("label", remember, " Remember it in this browser"),
-        make("p", button("Come in", class_="primary")),
+        make("p", button("Sign in", class_="primary")),
         method="post",
         action="/lite/sign-in",
     )
     content = [
         _problem(words) if tried else None,
-        make("h1", "Who is there?"),
+        make("h1", "Sign in to Spinney"),
         make("p", "This Spinney asks for its token. The terminal shows it under Server."),
         form,
         # A link on another site brings no cookie along; one on this page does.
         way(link("I have signed in before", to)),
         _written(typed),
     ]
-    return _document(version, "Who is there?", {}, make("main", content))
+    return _document(version, "Sign in to Spinney", {}, make("main", content))
 
 
 def _problem(words: str) -> Node:

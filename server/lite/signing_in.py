@@ -87,7 +87,10 @@ class SigningIn:
         self._door.check_host(knock_of(request))
         self.check_origin(request)
         if not self._door.has_token(Knock(hosts=(), query_token=token.strip())):
-            raise SpinneyError("This is not the token.", "authentication_error")
+            raise SpinneyError(
+                "That token is wrong. Copy it again from the terminal (Server).",
+                "authentication_error",
+            )
         lasts = REMEMBERED if remember else SIGNED_IN
         told = f"{int(time.time()) + lasts}.{secrets.token_hex(16)}"
         response.set_cookie(

@@ -33,10 +33,12 @@ async def test_a_wrong_token_is_told_and_the_right_one_lets_in(
     faults.allow("401")
     await page.evaluate("sessionStorage.setItem('spinney-token', 'wrong')")
     await page.reload()
-    await expect(page.get_by_role("heading", name="Who is there?")).to_be_visible()
-    await expect(page.locator("#refused")).not_to_be_empty()
+    await expect(page.get_by_role("heading", name="Sign in to Spinney")).to_be_visible()
+    refused = page.get_by_role("alert").filter(has_text="That token is wrong.")
+    await expect(refused).to_be_visible()
+    await expect(refused).to_have_class("bad")
     await page.get_by_label("Token").fill(served.token)
-    await page.get_by_role("button", name="Come in").click()
+    await page.get_by_role("button", name="Sign in", exact=True).click()
     await expect(page.locator("#link")).to_have_text("connected")
     await expect(page.locator("#door")).to_be_hidden()
 
@@ -90,3 +92,17 @@ async def test_a_place_that_is_opened_before_it_is_told_of_is_shown_once_it_is(
     await line.restore()
     for page, there in zip(pages, places.values(), strict=True):
         await expect(page.locator("#room")).to_contain_text(there)
+
+
+async def test_an_address_that_names_nothing_says_so_and_leads_home(page: Page) -> None:
+    home = page.get_by_role("link", name="Go to the start page")
+    for address in ("/#/nonsense", "/nonsense"):
+        await page.goto(address)
+        await expect(page.get_by_text("There is nothing at")).to_contain_text("/nonsense")
+        await home.click()
+        await expect(page.locator("#title")).to_have_text("Needs you")
+
+
+async def test_a_path_without_its_hash_is_the_same_place(page: Page, session: Any) -> None:
+    await page.goto(f"/session/{session['id']}")
+    await expect(page.locator("#title")).to_have_text(session["name"])

@@ -4,7 +4,7 @@
 import { make, button } from "./dom.js";
 import { Connection } from "./net.js";
 import { Outbox } from "./outbox.js";
-import { go, hashOf, routeOf } from "./router.js";
+import { go, hashOf, routeHere } from "./router.js";
 import { State, noChange } from "./state.js";
 
 /**
@@ -57,12 +57,19 @@ export function gone(app, kind, id) {
   };
 }
 
+/** For an address that names nothing. @type {MakeView} */
+function unknown(app) {
+  const home = make("a.button.primary", "Go to the start page", { href: `/${hashOf("needs")}` });
+  const words = `There is nothing at “${location.hash || location.pathname}”.`;
+  return { title: "Not found", element: make("div.page", make("h2", "Not found"), make("p", words), make("p", home)) };
+}
+
 /** The page. */
 export class App {
   state = new State();
   /** @type {import("./net.js").Link} */ link = { state: "connecting" };
   /** @type {View | null} */ view = null;
-  route = routeOf(location.hash);
+  route = routeHere();
   news = ""; // a mark in the tab's title for what happened while nobody looked
   /** @type {Map<string, MakeView>} */ #views = new Map();
   /** @type {Set<(change: import("./state.js").Change) => void>} */ #followers = new Set();
@@ -114,9 +121,8 @@ export class App {
   /** Show what the address names. */
   show() {
     if (!this.state.isLoaded) return;
-    this.route = routeOf(location.hash);
-    const make = this.#views.get(this.route.view) ?? this.#views.get("needs");
-    if (!make) return;
+    this.route = routeHere();
+    const make = this.#views.get(this.route.view) ?? unknown;
     this.#close(); // before the next view is made: the two share the connection and the drafts
     this.put(make(this, this.route));
   }

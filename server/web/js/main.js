@@ -35,6 +35,7 @@ app.addView("worktree", lazy(() => import("./views/worktree.js"), "worktreeView"
 app.addView("diff", lazy(() => import("./views/diff.js"), "diffView"));
 app.addView("canvas", lazy(() => import("./views/canvas.js"), "canvasView"));
 app.addView("project", lazy(() => import("./views/project.js"), "projectView"));
+app.addView("folder", lazy(() => import("./views/project.js"), "projectView"));
 app.addView("new", lazy(() => import("./views/new.js"), "newView"));
 app.addView("search", lazy(() => import("./views/search.js"), "searchView"));
 app.addView("archive", lazy(() => import("./views/archive.js"), "archiveView"));

@@ -149,8 +149,7 @@ export class Connection {
     const headers = token ? { Authorization: `Bearer ${token}` } : {};
     const response = await fetch("/api/init", { headers, cache: "no-store", signal: AbortSignal.timeout(UNTIL_OPEN) });
     if (response.status === 401 || response.status === 403) {
-      const told = await response.json().catch(() => ({}));
-      throw new Refused(token ? (told.error ?? "This token is not accepted.") : "");
+      throw new Refused(token ? "That token is wrong. Copy it again from the terminal (Server)." : "");
     }
     if (!response.ok) throw new Error(`Spinney answered ${response.status}`);
     const snapshot = await response.json();

@@ -9,14 +9,20 @@
  */
 
 /**
- * The place that an address names: `#/session/ID?message=…`.
+ * The place that an address names: `#/session/ID?message=…`, or the same as a path.
  * @param {string} hash
  * @returns {Route}
  */
 export function routeOf(hash) {
-  const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
+  const [path, query = ""] = hash.replace(/^#?\/?/, "").split("?");
   const [view, id = ""] = path.split("/");
   return { view: view || "needs", id: decode(id), query: new URLSearchParams(query) };
+}
+
+/** The place that is named now: after the `#`, or by a path that was typed without one. */
+export function routeHere() {
+  const isTyped = location.hash.length < 2 && location.pathname !== "/index.html";
+  return routeOf(isTyped ? location.pathname : location.hash);
 }
 
 /** @param {string} text */
