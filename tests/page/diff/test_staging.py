@@ -24,6 +24,7 @@ async def test_hunks_and_files_are_staged_discarded_and_brought_back(
     await hands.press(button(page, "Undo discard"))
     await expect(row(page, "line three")).to_be_visible()
     assert tree.read("list.txt") == BOTH_ENDS
+    await expect(button(page, "Undo discard")).to_have_count(0)
     await hands.press(button(page, "Stage all"))
     await expect(page.locator(".file")).to_have_count(0)
     await hands.press(button(page, "Staged"))

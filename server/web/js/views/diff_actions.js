@@ -9,8 +9,8 @@
 
 /** What can be done with changes. */
 export class Actions {
-  /** Whether something can be brought back, as far as this page knows. */
-  hasDiscarded = false;
+  /** How many discards can be undone, as far as this page knows. */
+  discards = 0;
 
   /** @param {import("./diff.js").DiffView} view */
   constructor(view) {
@@ -46,7 +46,7 @@ export class Actions {
     const seen = file.isOpen && file.digest ? { seen: file.digest } : {};
     const done = await app.run(command, { worktreeId, path: file.path, ...(name ? { hunk: name } : {}), ...seen });
     if (done && command === "discard_changes") {
-      this.hasDiscarded = true;
+      this.discards += 1;
       const what = name ? "A hunk of" : "What was changed in";
       app.say(`${what} “${file.path}” is discarded.`, { action: ["Undo", () => this.undo(done.id)] });
     }
@@ -85,9 +85,15 @@ export class Actions {
   /** Bring back what was discarded: last, or at that time. @param {string} [discardId] */
   async undo(discardId) {
     const { app, id: worktreeId } = this.view;
-    const done = await app.run("undo_discard", { worktreeId, ...(discardId ? { discardId } : {}) });
-    if (done) app.say(`“${done.path}” is as it was before the discard.`);
-    else this.hasDiscarded = false;
+    try {
+      const done = await app.connection.call("undo_discard", { worktreeId, ...(discardId ? { discardId } : {}) });
+      app.say(`“${done.path}” is as it was before the discard.`);
+      this.discards -= 1;
+    } catch (error) {
+      const { kind, message } = /** @type {Error & { kind?: string }} */ (error);
+      app.say(message, { bad: true });
+      if (kind === "not_found") this.discards = 0;
+    }
     await this.view.reload();
   }
 }

@@ -59,6 +59,7 @@ export function palette(app, dialog, box) {
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
     if (event.key in steps) choose(Math.max(0, Math.min(chosen + steps[/** @type {"ArrowUp"} */ (event.key)], found.length)));
     else if (event.key === "Enter") take(found[chosen]);
+    else if (event.key === "Escape") dialog.close(); // by itself it would empty the box first
     else return;
     event.preventDefault();
   };
