@@ -27,15 +27,17 @@ from model.errors import SpinneyError
 from themes.loader import chrome
 from themes.terminal import theme_colors
 from tui import compositor, plain
-from tui.background import BackgroundTold, TerminalDriver
+from tui.background import TerminalDriver
 from tui.beginning import Beginning
+from tui.bursts import divided
 from tui.clipboard import copied, copy_sequence, too_long
 from tui.harmless import Harmless
-from tui.keymap import BY_ID, clashes
+from tui.input_parser import BackgroundTold
+from tui.keymap import ACTIONS, BY_ID, clashes, keys_of
 from tui.output_filters import filters
 from tui.screens.main import MainScreen
 from tui.snapshot import file_of
-from tui.terminal import Terminal, exit_on_hang_up, know_alt_enter
+from tui.terminal import Terminal, exit_on_hang_up
 
 if TYPE_CHECKING:
     from model.client.base import Client
@@ -124,26 +126,32 @@ class SpinneyApp(App[None]):
 
     def on_mount(self) -> None:
         """The rest follows once the frame is painted."""
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.is_bound = self._is_bound
         if not self.is_headless:
             exit_on_hang_up(self._told_to_end, self.exit, self.leash)
             self._stop_by_signal()
             if self.terminal.plain and self._driver is not None:
                 self._driver.write(plain.SHOW_CURSOR)
-        know_alt_enter()
 
     async def on_event(self, event: events.Event) -> None:
         """Let no key overtake those that wait, and none act below the screen that it was for."""
-        if isinstance(event, events.Key):
-            if event.is_forwarded:
-                # What closes its screen comes up here all the same, and the screen below has keys
-                # of the same name.
-                if self._screen_of_key.get(event, self.screen) is not self.screen:
-                    return
-            elif self.main.beginning.holds_back(event):
-                return
-            else:
-                self._screen_of_key[event] = self.screen
-        await super().on_event(event)
+        if not isinstance(event, events.Key):
+            await super().on_event(event)
+        elif event.is_forwarded:
+            # What closes its screen comes up here all the same, and the screen below has keys of
+            # the same name.
+            if self._screen_of_key.get(event, self.screen) is self.screen:
+                await super().on_event(event)
+        elif not self.main.beginning.holds_back(event):
+            for key in divided(event, self.focused or self.screen):
+                self._screen_of_key[key] = self.screen
+                await super().on_event(key)
+
+    def _is_bound(self, key: str) -> bool:
+        return any(
+            key in keys_of(action.id, self.main.key_overrides).split(",") for action in ACTIONS
+        )
 
     def first_frame_stands(self) -> None:
         """Fetch the client; called once, by the main screen."""

@@ -1,25 +1,24 @@
-"""Asks the terminal for its background, and hears it say that its colours changed.
+"""The terminal's driver: reads its input, and asks it for its background.
 
-The answer comes among the keys, some time or never; nothing waits for it. It is taken out of the
-input before that is read as keys: an answer must not be written into the message box.
+The answer comes among the keys, some time or never; nothing waits for it.
 """
 
 import os
-import re
+import select
 import time
-from collections.abc import Callable, Iterable, Mapping
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from textual.app import App
-from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import AppFocus
 from textual.message import Message
 
-from themes.contrast import is_dark
-from tui.pasting import QuickParser
+from tui.input_parser import BackgroundTold, ColorsChanged, InputParser
+from tui.sequences import Lexer
+from tui.terminal import escape_delay
 
 _TELL_CHANGES: Final = "\x1b[?2031h"
 _TELL_NO_CHANGES: Final = "\x1b[?2031l"
@@ -29,29 +28,16 @@ PATIENCE: Final = 2.0
 """Seconds for which an answer is expected, and that lie between two questions."""
 UNANSWERED: Final = 3
 """After so many questions without an answer no more are asked."""
-_PIECES_APART: Final = 0.05
-"""Seconds between two pieces of one answer."""
 
-_ANSWER = re.compile(
-    r"\x1b\]11;(?:rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})"
-    r"(?:/[0-9a-fA-F]{1,4})?|[^\x07\x1b]{0,64})(?:\x07|\x1b\\)"
-    r"|\x1b\[\?997;([12])n"
-)
-_BEGUN = re.compile(
-    r"\x1b(?:\](?:1(?:1(?:;[^\x07\x1b]{0,64}\x1b?)?)?)?|\[(?:\?(?:9(?:9(?:7(?:;[12]?)?)?)?)?)?)?\Z"
-)
-
-
-class BackgroundTold(Message):
-    """The terminal said what its background is."""
-
-    def __init__(self, *, dark: bool) -> None:
-        super().__init__()
-        self.dark = dark
-
-
-class ColorsChanged(Message):
-    """The terminal said that its colours are others now."""
+_LOOK: Final = 0.1
+"""Seconds between two looks at whether the screen has closed."""
+_PIECE: Final = 1 << 12
+_BURST: Final = 64
+"""Bytes of a read from which on nobody typed them one by one."""
+_REST_WAIT: Final = 0.01
+"""Seconds in which the rest of such a read comes."""
+_LONGEST: Final = 1 << 16
+"""Bytes that are taken together."""
 
 
 @dataclass(slots=True)
@@ -71,12 +57,6 @@ class Questions:
         """Whether this terminal takes a question without showing it as text."""
         return self.environ.get("TERM", "") not in ("", "dumb", "linux")
 
-    @property
-    def is_awaited(self) -> bool:
-        """Whether an answer may come just now."""
-        asked = self._asked is not None and self.clock() - self._asked < PATIENCE
-        return asked and self._open > 0
-
     def ask(self, *, at_once: bool = False) -> None:
         """Ask, unless that was done a moment ago (`at_once`: even then) or is of no use."""
         now = self.clock()
@@ -94,59 +74,6 @@ class Questions:
         self._open = 0
 
 
-class AnsweringParser(QuickParser):
-    """Textual's reader of input, without the answers among the keys.
-
-    `is_awaited` tells whether an answer may come just now: then even a single escape is held for
-    a moment, because it may be the beginning of one.
-    """
-
-    def __init__(self, is_awaited: Callable[[], bool], *, debug: bool = False) -> None:
-        super().__init__(debug)
-        self._is_awaited = is_awaited
-        self._held = ""
-        self._held_since = 0.0
-
-    def feed(self, data: str) -> Iterable[Message]:
-        """Keys and what the terminal said, in their order; an answer may come in pieces."""
-        text, self._held = self._held + data, ""
-        begun = _BEGUN.search(text) if data else None
-        if begun is not None and (len(begun.group()) > 2 or self._is_awaited()):
-            self._held, self._held_since = begun.group(), time.monotonic()
-            text = text[: begun.start()]
-        at = 0
-        for answer in _ANSWER.finditer(text):
-            if before := text[at : answer.start()]:
-                yield from super().feed(before)
-            at = answer.end()
-            if (message := _message(answer)) is not None:
-                yield message
-        if (rest := text[at:]) or not data:
-            yield from super().feed(rest)
-
-    def tick(self) -> Iterable[Message]:
-        """What only looked like the beginning of an answer is a key after all."""
-        if self._held and time.monotonic() - self._held_since > _PIECES_APART:
-            held, self._held = self._held, ""
-            yield from super().feed(held)
-        yield from super().tick()
-
-
-def _message(answer: re.Match[str]) -> Message | None:
-    *channels, changed = answer.groups()
-    if changed:
-        return ColorsChanged()
-    if channels[0] is None:
-        return None  # an answer in words that nobody knows
-    color = "#" + "".join(f"{_byte(channel):02x}" for channel in channels)
-    return BackgroundTold(dark=is_dark(color))
-
-
-def _byte(digits: str) -> int:
-    """One to four hexadecimal digits as a share of their greatest, of 255."""
-    return round(int(digits, 16) / int("f" * len(digits), 16) * 255)
-
-
 class TerminalDriver(LinuxDriver):
     """Textual's driver, which asks for the background besides."""
 
@@ -160,6 +87,8 @@ class TerminalDriver(LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self.questions = Questions(self.write, os.environ)
+        self.is_bound: Callable[[str], bool] = lambda key: False
+        """Whether a combination such as `alt+x` does something. Called on the input's thread."""
 
     def start_application_mode(self) -> None:
         """Take the terminal, and ask."""
@@ -175,11 +104,37 @@ class TerminalDriver(LinuxDriver):
         super().stop_application_mode()
 
     def run_input_thread(self) -> None:
-        """Read with our parser; Textual offers no other way to choose one."""
-        parser = partial(AnsweringParser, lambda: self.questions.is_awaited)
-        # It is looked up by its name, which is why it can be put in its place.
-        linux_driver.__dict__["XTermParser"] = lambda debug: parser(debug=debug)
-        super().run_input_thread()
+        """Read until the screen closes. Textual's own fails at bytes that are not UTF-8."""
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        parser = InputParser(
+            Lexer(escape_delay=escape_delay(os.environ)),
+            lambda key: self.is_bound(key),
+            is_console=os.environ.get("TERM") == "linux",
+        )
+        is_open = True
+        while is_open:
+            is_open = not self.exit_event.is_set()
+            wait = parser.wait()
+            text = decode(self._read(_LOOK if wait is None else min(wait, _LOOK)))
+            for message in parser.feed(text) if text else parser.tick():
+                self.process_message(message)
+
+    def _read(self, wait: float) -> bytes:
+        """What the terminal sends within this time; the rest of what is long comes along."""
+        data = b""
+        while len(data) < _LONGEST and select.select([self.fileno], [], [], wait)[0]:
+            try:
+                piece = os.read(self.fileno, _PIECE)
+            except OSError:
+                piece = b""
+            if not piece:  # It is gone, of which others tell.
+                self.exit_event.wait(_LOOK)
+                break
+            data += piece
+            if len(data) < _BURST:
+                break
+            wait = _REST_WAIT
+        return data
 
     def process_message(self, message: Message) -> None:
         """Ask again when something may have changed. Called on the thread of the input."""

@@ -15,6 +15,7 @@ from textual.strip import Strip
 
 from model.errors import SpinneyError
 from tui import snapshot
+from tui.bursts import divided
 from tui.marks import in_need
 from tui.places import Place, is_shown, project_of, shown_sessions
 from tui.snapshot import Conversation, SavedRow, Snapshot
@@ -135,7 +136,9 @@ class Beginning:
         for key in early:
             # As from the keyboard: the screen's own keys would never rise to the app's bindings.
             # And at once: what the app is given now stands behind what was typed since.
-            (self._screen.focused or self._screen)._forward_event(key.set_sender(self._screen.app))
+            target = self._screen.focused or self._screen
+            for single in divided(key, target):
+                target._forward_event(single.set_sender(self._screen.app))
 
     def lift(self) -> None:
         """Take the picture away: what it stood for is drawn, or will not be."""

@@ -48,6 +48,8 @@ class CanvasView(ScrollView, can_focus=True):
         Binding("enter", "open", show=False),
     ]
 
+    takes_bursts = True
+
     class Opened(TextualMessage):
         """A session was chosen."""
 

@@ -16,9 +16,8 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from textual.keys import Keys
-
 from tui.notify_ways import Way, has_title, way_of
+from tui.sequences import ESCAPE_DELAY, REMOTE_ESCAPE_DELAY
 
 if TYPE_CHECKING:
     from model.doctor import Finding
@@ -28,6 +27,8 @@ LEAST_WIDTH = 60
 LEAST_HEIGHT = 15
 WIDE = 100
 """Columns from which the projects stand beside the chat instead of over it."""
+LONGEST_ESCAPE_DELAY = 2.0
+"""Seconds that `ESCDELAY` may ask for at most."""
 LAST_WORDS = 2.0
 """Seconds that a terminal has to take what is written to it when Spinney is told to end."""
 
@@ -94,6 +95,16 @@ def _has_other_charset(environ: Mapping[str, str]) -> bool:
     return "utf-8" not in charset and "utf8" not in charset
 
 
+def escape_delay(environ: Mapping[str, str]) -> float:
+    """Seconds after which an ESC that nothing followed is a key: `ESCDELAY` milliseconds, or what
+    the line needs.
+    """
+    given = environ.get("ESCDELAY", "")
+    if given.isdecimal():
+        return min(int(given[:6]) / 1000, LONGEST_ESCAPE_DELAY)
+    return REMOTE_ESCAPE_DELAY if Terminal.of(environ).remote else ESCAPE_DELAY
+
+
 def _is_dark(colorfgbg: str) -> bool:
     """`COLORFGBG` is `foreground;background` in the numbers of the sixteen colours."""
     background = colorfgbg.rpartition(";")[2]
@@ -125,20 +136,6 @@ def examine_terminal() -> "Finding":
     facts += ["in tmux"] if terminal.tmux else []
     problem = size_problem(size.columns, size.lines)
     return Finding("terminal", problem is None, ", ".join(facts), problem or "")
-
-
-def know_alt_enter() -> None:
-    """Have alt+enter break the line in terminals without the kitty keyboard protocol, too.
-
-    They send ESC and CR, which Textual takes for a plain enter: half a message would be sent. Its
-    table of sequences is not public; without it alt+enter stays what it is.
-    """
-    try:
-        from textual._ansi_sequences import ANSI_SEQUENCES_KEYS as SEQUENCES
-    except ImportError:
-        return
-    if isinstance(SEQUENCES, dict):
-        SEQUENCES.setdefault("\x1b\r", (Keys.ControlJ,))
 
 
 def exit_on_hang_up(

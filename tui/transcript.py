@@ -70,6 +70,11 @@ class Transcript(TranscriptView, can_focus=True):
             return self.cursor.is_out or bool(self.finder.text)
         return super().check_action(action, parameters)
 
+    @property
+    def takes_bursts(self) -> bool:
+        """Whether letters that come together are none of the cursor's."""
+        return not self.cursor.is_out and not self.finder.text
+
     def on_key(self, event: events.Key) -> None:
         """Hand letters on, unless they are the cursor's."""
         is_command = self.cursor.is_out and event.character in _COMMANDS

@@ -15,7 +15,7 @@ from model.errors import SpinneyError
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
 from tui.drafts import Drafts
-from tui.pasting import QuickParser
+from tui.input_parser import InputParser
 from tui.screens.choose import Choose
 from tui.screens.dialog import AskText
 from tui.widgets.composer import Composer
@@ -119,7 +119,7 @@ async def test_a_path_that_leads_to_no_image_stays_text(start: Start, tmp_path: 
 async def test_keys_that_come_in_one_burst_keep_their_order(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         await pilot.press(*"helko")
-        for event in QuickParser().feed("\x7f\x7flo,\x1b[D worl\x1b[Hoh \x1b[Fd"):
+        for event in InputParser().feed("\x7f\x7flo,\x1b[D worl\x1b[Hoh \x1b[Fd"):
             app.post_message(event)
         await until(pilot, lambda: app.main.chat.composer.text == "oh hello worl,d")
 

@@ -5,8 +5,6 @@ import base64
 
 import pytest
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
-from textual._xterm_parser import XTermParser
-from textual.events import Key
 
 from model import events as e
 from model.errors import SpinneyError
@@ -14,7 +12,7 @@ from tests.patience import PATIENCE
 from tui import clipboard, key_names, keymap, mirror
 from tui.marks import Mark, git_counts, in_need, mark_of
 from tui.mirror import Change, Mirror
-from tui.terminal import Terminal, know_alt_enter, size_problem
+from tui.terminal import Terminal, size_problem
 from tui.widgets.status_line import duration, short
 
 
@@ -49,12 +47,6 @@ def test_copied_text_goes_through_tmux_in_its_envelope() -> None:
 def test_what_is_too_long_for_a_terminal_is_not_sent() -> None:
     assert clipboard.copy_sequence("x" * (clipboard.LIMIT + 1), Terminal()) is None
     assert clipboard.copied("a\nb") == "Copied 2 lines."
-
-
-def test_alt_enter_is_known_where_it_is_sent_as_escape_and_return() -> None:
-    know_alt_enter()
-    keys = [event.key for event in XTermParser().feed("\x1b\r") if isinstance(event, Key)]
-    assert keys == ["ctrl+j"]
 
 
 def test_keys_read_as_people_write_them() -> None:

@@ -34,6 +34,11 @@ class Filtered(Dialog[None]):
         """Whether letters filter now."""
         return True
 
+    @property
+    def takes_bursts(self) -> bool:
+        """Whether letters that come together do, too."""
+        return self.takes_letters and not self.NO_LETTERS
+
     def tell_filter(self, count: str) -> None:
         """Show the words, and how much they leave."""
         words = (self.words, "bold") if self.words else ("letters filter", "$text-muted")

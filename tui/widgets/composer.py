@@ -11,11 +11,11 @@ from textual.message import Message
 from model.text import clean
 from tui.composer_draft import UNFOLD_LIMIT, Draft, is_long
 from tui.composer_images import dropped_images
+from tui.input_parser import is_burst
 from tui.keymap import BY_ID
 from tui.widgets.quiet_text import QuietText
 
-NEW_LINE_KEYS = frozenset({"ctrl+j", "alt+enter", "shift+enter", "alt+\r", "shift+\r"})
-"""With `\\r`: as Textual names them where xterm's `modifyOtherKeys` is on, as in tmux."""
+NEW_LINE_KEYS = frozenset({"ctrl+j", "alt+enter", "shift+enter"})
 
 _EDITING: Final = {
     "backspace": "delete_left",
@@ -218,6 +218,9 @@ class Composer(MessageArea):
 
     async def on_key(self, event: events.Key) -> None:
         """Offer keys to a request, and go through earlier messages at the edges."""
+        if is_burst(event):
+            self._take_burst(event)
+            return
         instead = None if self.text else self.first_refusal(_pressed(event))
         if instead is not None:
             self._taken(event)
@@ -230,6 +233,20 @@ class Composer(MessageArea):
             or (event.key == "down" and self._at_last_line and self._recall(+1))
         ):
             self._taken(event)
+
+    def _take_burst(self, event: events.Key) -> None:
+        """Offer the first letters to a request; the text box inserts the others at once."""
+        text = event.character or ""
+        offered = 0
+        while offered < len(text) and not self.text:
+            if (instead := self.first_refusal(text[offered])) is None:
+                break
+            offered += 1
+            if instead:
+                self.insert(instead)
+        if offered:
+            self._taken(event)
+            self.insert(text[offered:])
 
     async def on_paste(self, event: events.Paste) -> None:
         """A path of an image, pasted or dropped, goes with the message as an image."""

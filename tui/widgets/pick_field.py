@@ -31,6 +31,8 @@ class PickField(Static, can_focus=True):
         Binding("enter", "submit", show=False),
     ]
 
+    takes_bursts = True
+
     class Submitted(Message):
         """Enter was pressed."""
 

@@ -62,6 +62,8 @@ class ProjectTree(Tree[Row]):
             super().__init__()
             self.place = place
 
+    takes_bursts = True
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(Text(), Row(ROOT), id=id)  # Of a string all emoji would be loaded.
         self.show_root = False
