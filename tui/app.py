@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 from weakref import WeakKeyDictionary
 
 from textual import events
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.filter import LineFilter
@@ -38,6 +37,7 @@ from tui.output_filters import filters
 from tui.screens.main import MainScreen
 from tui.snapshot import file_of
 from tui.terminal import Terminal, exit_on_hang_up
+from tui.terminal_output import PaintedApp
 
 if TYPE_CHECKING:
     from model.client.base import Client
@@ -54,7 +54,7 @@ _DIALOGS = Path(__file__).with_name("dialogs.tcss")
 Connect = Callable[[], "Client | Awaitable[Client]"]
 
 
-class SpinneyApp(App[None]):
+class SpinneyApp(PaintedApp):
     """Spinney in a terminal.
 
     `connect` gives the client. It is called in a thread once the first frame stands (or awaited,

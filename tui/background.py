@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from textual.app import App
-from textual.drivers.linux_driver import LinuxDriver
 from textual.events import AppFocus
 from textual.message import Message
 
 from tui.input_parser import BackgroundTold, ColorsChanged, InputParser
 from tui.sequences import Lexer
 from tui.terminal import escape_delay
+from tui.terminal_output import PacedDriver
 
 _TELL_CHANGES: Final = "\x1b[?2031h"
 _TELL_NO_CHANGES: Final = "\x1b[?2031l"
@@ -74,7 +74,7 @@ class Questions:
         self._open = 0
 
 
-class TerminalDriver(LinuxDriver):
+class TerminalDriver(PacedDriver):
     """Textual's driver, which asks for the background besides."""
 
     def __init__(
@@ -92,7 +92,7 @@ class TerminalDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take the terminal, and ask."""
-        super().start_application_mode()  # type: ignore[no-untyped-call]
+        super().start_application_mode()
         if self.questions.is_possible:
             self.write(_TELL_CHANGES)
         self.questions.ask(at_once=True)

@@ -71,6 +71,10 @@ class ColorsChanged(Message):
     """The terminal said that its colours are others now."""
 
 
+class Answered(Message):
+    """The terminal said that it is well: all that was written before the question has arrived."""
+
+
 def is_burst(event: events.Key) -> bool:
     """Whether the event stands for several printable keys."""
     return event.key == TYPED
@@ -185,6 +189,8 @@ class InputParser(XTermParser):
             yield events.AppFocus()
         elif sequence == f"{ESC}[O":
             yield events.AppBlur()
+        elif sequence == f"{ESC}[0n":
+            yield Answered()
         elif _COLORS_CHANGED.fullmatch(sequence):
             yield ColorsChanged()
         elif mode := _MODE.fullmatch(sequence):

@@ -87,7 +87,7 @@ _STRING = re.compile(r"\x1b(?:\](?=[\dlLI])|P(?=[\d;<=>?!$+|])|_(?=[\dA-Za-z]))"
 """The beginning of what terminals answer in words; nobody types on like that behind alt."""
 _STRING_END = re.compile(r"[\x00-\x1f\x7f\x9c]")
 _REST = re.compile(
-    r"(?:\[(?:[A-DFHIOZ]|<[-\d;]*[mM]?|[\d;:]+[~A-Zu]|[?>][\d;]*(?:[cnu]|\$y))|O[A-DFHP-S])"
+    r"(?:\[(?:[A-DFHIOZ]|<[-\d;]*[mM]?|[\d;:]+[~A-Znu]|[?>][\d;]*(?:[cnu]|\$y))|O[A-DFHP-S])"
     r"(?=\x1b|\Z)|\[200~|\]\d+;|P(?:[01][+$]r|[>!]\|)|_G"
 )
 """What follows a torn ESC and is hardly typed by anybody in one piece."""
