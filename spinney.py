@@ -184,7 +184,7 @@ def _run_here(
         if app.return_code and not thrown_away:
             app.ending = "leave"  # What broke in the screen is no reason to interrupt the agents.
         if app.ending == "leave" and engines and engines[0].is_up:
-            leash.let_go()
+            leash.let_go(failed=bool(app.return_code))
             engines[0].stay(lambda: app.ending == "leave")
     finally:
         for engine in engines:

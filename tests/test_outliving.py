@@ -15,7 +15,7 @@ import pytest
 
 from model.running import running_here
 from tests.patience import PATIENCE
-from tests.program import OnTerminal, Program, pid_of, until
+from tests.program import ROOT, OnTerminal, Program, pid_of, until
 
 STREAM = "/demo stream 200000 50"
 BACK = b"\x1b[?1049l"
@@ -107,6 +107,50 @@ def test_the_screen_of_a_lost_terminal_is_kept_for_the_next_start(spinney: Progr
         terminal.process.wait(timeout=PATIENCE)
         until((spinney.data / "screen.json").exists, "the last screen is written")
         assert "alpha" in (spinney.data / "screen.json").read_text()
+        assert spinney.run("stop").returncode == 0
+
+
+FAILS = """
+import sys
+from pathlib import Path
+
+sys.path.insert(0, {root!r})
+import spinney
+from tui import {module}
+
+
+def fail(*_):
+    raise RuntimeError("it broke")
+
+
+{module}.{name} = fail
+sys.exit(spinney.main(sys.argv[1:]))
+"""
+"""Spinney with a fault in it."""
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("app", "SpinneyApp.action_to_shell"), ("background", "InputParser.feed")],
+)
+def test_a_screen_that_fails_interrupts_nothing_and_says_so(
+    spinney: Program, tmp_path: Path, module: str, name: str
+) -> None:
+    faulty = tmp_path / "faulty.py"
+    faulty.write_text(FAILS.format(root=str(ROOT), module=module, name=name))
+    command = (sys.executable, str(faulty))
+    with spinney.on_a_terminal("open", "--demo", ".", command=command) as terminal:
+        terminal.read_until(b"Welcome")
+        session_id = session_at_work(spinney)
+        terminal.read_until(b"1 running")
+        terminal.write(b"\x1a")
+        terminal.read_until(BACK)
+        said = terminal.read_until(b"`spinney stop` ends it.")
+        assert b"Spinney's screen failed (RuntimeError)" in said
+        assert b"Traceback" not in said
+        assert terminal.process.wait(timeout=PATIENCE) == 1
+        assert status_of(spinney, session_id) == "running"
+        assert "it broke" in (spinney.data / "spinney.log").read_text()
         assert spinney.run("stop").returncode == 0
 
 

@@ -113,6 +113,17 @@ def test_what_a_killed_one_leaves_ends_at_the_next_start(spinney: Program) -> No
         until(lambda: not of_this(spinney) & work, "nothing of the killed one is left")
 
 
+def test_a_killed_one_leaves_nothing_switched_on_in_the_terminal(spinney: Program) -> None:
+    with spinney.on_a_terminal("open", "--demo", ".") as terminal:
+        terminal.read_until(b"Welcome")
+        kill_behind(terminal, pid_of(spinney))
+        given_back = terminal.read_until(b"It was killed")
+        for mode in (b"1049", b"1000", b"1003", b"2004", b"2031"):
+            assert b"\x1b[?%sl" % mode in given_back
+        assert b"\x1b[23;2t" in given_back, "the title"
+        assert b"\x1b]22;\x1b\\" in given_back, "the shape of the pointer"
+
+
 def test_a_draft_is_in_the_box_again_after_a_kill(spinney: Program) -> None:
     with spinney.serving("--demo"):
         project = spinney.call("add_project", f"path={spinney.made_repository()}")

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import inspect
+import logging
 import os
 import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 Ending = Literal["quit", "leave"]
 """Whether Spinney ends with its screen, or goes on without."""
 _HARMLESS = Harmless()
+_log = logging.getLogger(__name__)
 _DIALOGS = Path(__file__).with_name("dialogs.tcss")
 """How the screens look that nobody opens before the first frame."""
 Connect = Callable[[], "Client | Awaitable[Client]"]
@@ -133,6 +135,17 @@ class SpinneyApp(PaintedApp):
             self._stop_by_signal()
             if self.terminal.plain and self._driver is not None:
                 self._driver.write(plain.SHOW_CURSOR)
+
+    def _fatal_error(self) -> None:
+        """Say it in a sentence; the traceback is for the log, where there is one."""
+        if self._exception is None or self._data is None or not logging.root.hasHandlers():
+            super()._fatal_error()
+            return
+        from rich.text import Text
+
+        _log.critical("the screen failed", exc_info=self._exception)
+        what, log = type(self._exception).__name__, self._data / "spinney.log"
+        self.panic(Text(f"Spinney's screen failed ({what}). What happened stands in {log}"))
 
     async def on_event(self, event: events.Event) -> None:
         """Let no key overtake those that wait, and none act below the screen that it was for."""

@@ -22,6 +22,8 @@ from tui.terminal_output import PacedDriver
 
 _TELL_CHANGES: Final = "\x1b[?2031h"
 _TELL_NO_CHANGES: Final = "\x1b[?2031l"
+_POINTER_BACK: Final = "\x1b]22;\x1b\\"
+"""The pointer has its usual shape again, which Textual changes over what can be pressed."""
 _ASK: Final = "\x1b]11;?\x07"
 
 PATIENCE: Final = 2.0
@@ -100,8 +102,15 @@ class TerminalDriver(PacedDriver):
     def stop_application_mode(self) -> None:
         """Give the terminal back as it was."""
         if self.questions.is_possible:
-            self.write(_TELL_NO_CHANGES)
+            self.write(_TELL_NO_CHANGES + _POINTER_BACK)
         super().stop_application_mode()
+
+    def _run_input_thread(self) -> None:
+        """Hand on what fails there: Textual's own would end the program with exit code 0."""
+        try:
+            self.run_input_thread()
+        except Exception as error:
+            self._app.call_later(self._app._handle_exception, error)
 
     def run_input_thread(self) -> None:
         """Read until the screen closes. Textual's own fails at bytes that are not UTF-8."""

@@ -16,14 +16,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 
-_LEAVE, _STOP, _GO_ON = b"l", b"s", b"g"
+_LEAVE, _FAILED, _STOP, _GO_ON = b"l", b"f", b"s", b"g"
 _LAST_PATIENCE = 30
 """Seconds that Spinney has to let go of a terminal that is gone."""
 _WHOLE = (
     "\x1b[<u\x1b[?1049l\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"
-    "\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?7h\x1b[?25h\r\n"
+    "\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?7h\x1b[?25h"
 )
 """Gives back what a killed program had switched on in the terminal."""
+_ASKED_FOR = "\x1b[?2031l\x1b[23;2t\x1b]22;\x1b\\"
+"""The same for what only terminals are sent that know it: reports of other colors, the title that
+was kept, and the shape of the pointer."""
+_KNOW_LITTLE = ("", "dumb", "linux", "unknown")
+"""Values of `TERM` of those that would show it, or keep no title."""
 
 
 class Leash:
@@ -37,14 +42,17 @@ class Leash:
         """For those who watch it; hung up when the process in front is gone."""
         return self._front.fileno()
 
-    def let_go(self) -> None:
-        """Give up the terminal for good: the shell goes on, and so does this process."""
+    def let_go(self, *, failed: bool = False) -> None:
+        """Give up the terminal for good: the shell goes on, and so does this process.
+
+        `failed` says that nobody wanted it: the exit code is 1.
+        """
         nowhere = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(nowhere, descriptor)
         os.close(nowhere)
         with suppress(OSError):
-            self._front.send(_LEAVE)
+            self._front.send(_FAILED if failed else _LEAVE)
         self._front.close()
 
     def stop(self) -> None:
@@ -92,17 +100,18 @@ class _Front:
     def wait(self) -> int:
         """Serve Spinney until it has ended or lets go."""
         while word := self._leash.recv(1):
-            if word == _LEAVE:
+            if word in (_LEAVE, _FAILED):
                 self._say(f"Spinney goes on without a screen (process {self._pid}).")
                 self._say("`spinney` shows it again, `spinney stop` ends it.")
-                return 0
+                return int(word == _FAILED)
             self._stop()
         _, status = os.waitpid(self._pid, 0)
         code = os.waitstatus_to_exitcode(status)
         if code >= 0:
             return code
         with suppress(OSError, termios.error):
-            os.write(1, _WHOLE.encode())
+            knows_more = os.environ.get("TERM", "") not in _KNOW_LITTLE
+            os.write(1, f"{_WHOLE}{_ASKED_FOR if knows_more else ''}\r\n".encode())
             termios.tcsetattr(0, termios.TCSADRAIN, self._modes)
         self._say(f"spinney: It was killed (signal {-code}). What it had accepted is kept.")
         return 128 - code
