@@ -39,6 +39,7 @@ from tui.screens.main import MainScreen
 from tui.snapshot import file_of
 from tui.terminal import Terminal, exit_on_hang_up
 from tui.terminal_output import PaintedApp
+from tui.type_ahead import TypeAhead
 
 if TYPE_CHECKING:
     from model.client.base import Client
@@ -110,6 +111,7 @@ class SpinneyApp(PaintedApp):
         self.main = MainScreen(self.terminal, started_in=offer_path, demo=demo)
         self.elsewhere = elsewhere
         """The address of a Spinney on another machine; the files are there."""
+        self.type_ahead = TypeAhead(self)
         self._screen_of_key: WeakKeyDictionary[events.Key, Screen[Any]] = WeakKeyDictionary()
         """The screen that each key was for which is still on its way."""
         self._connect = connect
@@ -149,17 +151,26 @@ class SpinneyApp(PaintedApp):
 
     async def on_event(self, event: events.Event) -> None:
         """Let no key overtake those that wait, and none act below the screen that it was for."""
-        if not isinstance(event, events.Key):
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            if not self.main.beginning.holds_back(event) and not self.type_ahead.holds(event):
+                await self.take(event)
+        # What closes its screen comes up here all the same, and the screen below has keys of the
+        # same name.
+        elif (
+            not isinstance(event, events.Key)
+            or self._screen_of_key.get(event, self.screen) is self.screen
+        ):
             await super().on_event(event)
-        elif event.is_forwarded:
-            # What closes its screen comes up here all the same, and the screen below has keys of
-            # the same name.
-            if self._screen_of_key.get(event, self.screen) is self.screen:
-                await super().on_event(event)
-        elif not self.main.beginning.holds_back(event):
-            for key in divided(event, self.focused or self.screen):
-                self._screen_of_key[key] = self.screen
-                await super().on_event(key)
+
+    async def take(self, event: events.Key | events.Paste) -> None:
+        """Give a key to what has the focus; of a burst that is divided the first, others wait."""
+        target = self.focused or self.screen
+        if isinstance(event, events.Key):
+            event, *rest = divided(event, target)
+            self.type_ahead.put_first(rest)
+            self._screen_of_key[event] = self.screen
+        await super().on_event(event)
+        self.type_ahead.sent(event, target)
 
     def _is_bound(self, key: str) -> bool:
         return any(

@@ -5,7 +5,7 @@ Imported after the first frame, in a thread: it brings in the model's commands.
 
 import asyncio
 from collections.abc import Awaitable, Coroutine, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from model import events as e
 from model.catalog import BackendRow, Catalog, ModelRow
@@ -40,6 +40,15 @@ if TYPE_CHECKING:
     from tui.transcript_targets import Target
     from tui.widgets.request_panel import Choice
 
+STEPS: Final = frozenset(
+    {
+        "cycle_mode", "next_waiting", "previous_session", "next_session", "move_up", "move_down",
+        "find_next", "find_previous", "take_back", "remove_queued", "canvas_layout",
+        "diff_mark", "diff_next_side", "diff_layout", "diff_next_hunk", "diff_previous_hunk",
+    }
+)  # fmt: skip
+"""Actions of which every press counts, also while an earlier one is being carried out."""
+
 REACH = 1000
 """Messages of a page on the way to one that is far back."""
 
@@ -72,27 +81,18 @@ class Link:
         """Held while a row of the tree changes places."""
         self.notices = Notices(screen)
         self.mirror.followers.append(self.notices.follow)
-        self._running: set[Hashable] = set()
-        """What must end before it can be started again."""
+        self._performing: set[tuple[str, Hashable]] = set()
+        """Actions that have not ended, and where they were begun."""
         self._reading: set[str] = set()
         """Sessions that are being marked as read."""
 
     # Work that people started -------------------------------------------------------------------
 
-    def start(self, work: Coroutine[Any, Any, None], once: Hashable = None) -> None:
-        """Run it; what goes wrong is told in its own words.
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run it; what goes wrong is told in its own words."""
+        self._screen.run_worker(self._guarded(work), exit_on_error=False)
 
-        What was started under the same `once` is not started again before it has ended: a key
-        that is held, or pressed twice in one piece, does its work once.
-        """
-        if once in self._running:
-            work.close()
-            return
-        if once is not None:
-            self._running.add(once)
-        self._screen.run_worker(self._guarded(work, once), exit_on_error=False)
-
-    async def _guarded(self, work: Awaitable[None], once: Hashable) -> None:
+    async def _guarded(self, work: Awaitable[None]) -> None:
         try:
             await work
         except SpinneyError as error:
@@ -101,8 +101,26 @@ class Link:
             self._screen.say("That took too long; look again in a moment.", bad=True)
         except Exception as error:
             self._screen.say(foreseen(error, "an action").message, bad=True)
+
+    def perform(self, action_id: str, place: Hashable, work: Coroutine[Any, Any, None]) -> None:
+        """Carry out an action of the key map.
+
+        Not again at the same place before it has ended, unless it is one that steps: a key that is
+        held, or pressed twice in one piece over a slow line, does its work once.
+        """
+        if (action_id, place) in self._performing and action_id not in STEPS:
+            work.close()
+            return
+        self._performing.add((action_id, place))
+        self._screen.spinney.type_ahead.expect(action_id)
+        self.start(self._perform(action_id, place, work))
+
+    async def _perform(self, action_id: str, place: Hashable, work: Awaitable[None]) -> None:
+        try:
+            await work
         finally:
-            self._running.discard(once)
+            self._performing.discard((action_id, place))
+            self._screen.spinney.type_ahead.ended(action_id)
 
     async def do(self, action_id: str) -> None:
         """An action of the key map."""

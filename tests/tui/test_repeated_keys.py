@@ -14,11 +14,12 @@ from model.commands.git import ExchangeResult
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
 from tui.keymap import BY_ID
-from tui.repeats import REPEATABLE
+from tui.link import STEPS
 from tui.screens.dialog import Confirm, Dialog, Report
 from tui.screens.diff import Diff
 from tui.screens.palette import Palette
 from tui.screens.working import Progress
+from tui.type_ahead import OPENING
 
 
 def burst(app: SpinneyApp, *keys: str) -> None:
@@ -151,4 +152,5 @@ async def test_a_palette_that_closed_hears_its_search_no_more(start: Start) -> N
 
 
 def test_only_what_is_an_action_can_be_repeated() -> None:
-    assert set(BY_ID) >= REPEATABLE
+    assert set(BY_ID) >= STEPS
+    assert set(BY_ID) >= OPENING

@@ -20,7 +20,6 @@ from tui.canvas_cells import Cell, cells, last_lines
 from tui.canvas_dialogs import Answer, AskMessage
 from tui.canvas_view import CanvasView
 from tui.marks import counts
-from tui.repeats import once
 from tui.screens.dialog import Confirm
 from tui.screens.full import FullScreen, bindings
 from tui.widgets.line import Line
@@ -215,7 +214,7 @@ class Canvas(FullScreen):
             case "canvas_scope":
                 self._change_scope()
             case _:
-                self.link.start(CANVAS[action_id](self), once(action_id, self))
+                self.link.perform(action_id, self, CANVAS[action_id](self))
 
     def _back(self, *, at_once: bool) -> None:
         """Escape takes the filter back first, then the marks, then leaves."""

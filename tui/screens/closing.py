@@ -1,15 +1,17 @@
-"""How screens over the main one close: once, and with all that lies over them.
+"""How screens over the main one come and close: once, and with all that lies over them.
 
 Textual's own way takes whatever screen is on top. A second enter, which comes in one piece with the
 first over a slow line, would take the screen below, and the last one is the end of the program.
 """
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from textual.await_complete import AwaitComplete
 
 if TYPE_CHECKING:
     from textual.screen import Screen as _Screen
+
+    from tui.app import SpinneyApp
 else:
     _Screen = Generic  # Of several bases Textual styles only the first that is a widget.
 
@@ -19,10 +21,23 @@ R = TypeVar("R")
 class Closing(_Screen[R]):
     """For screens that are dismissed; stands before what else they are."""
 
+    is_painted = False
+    """Whether it has been seen; keys that come before wait."""
+
+    def on_screen_resume(self) -> None:
+        """Tell when it has been painted for the first time."""
+        if not self.is_painted:
+            self.call_after_refresh(self._note_painted)
+
+    def _note_painted(self) -> None:
+        self.is_painted = True
+        cast("SpinneyApp", self.app).type_ahead.opened()
+
     def dismiss(self, result: R | None = None) -> AwaitComplete:
         """Close, unless that was done already."""
         if self not in self.app.screen_stack:
             return AwaitComplete()
+        cast("SpinneyApp", self.app).type_ahead.look()
         while self.app.screen is not self:  # Its work may end below a palette or a question.
             self.app.screen.dismiss()
         return super().dismiss(result)

@@ -27,7 +27,6 @@ from tui.composer_draft import Draft
 from tui.diff_bars import FOOTER, counts, own_keys, title, useless
 from tui.diff_files import FileList
 from tui.diff_view import DiffView
-from tui.repeats import once
 from tui.screens.full import FullScreen, bindings
 from tui.terminal import WIDE
 from tui.widgets.line import Line
@@ -335,11 +334,9 @@ class Diff(FullScreen):
         if action_id in ("diff_back", "open_diff"):
             self._back(at_once=action_id == "open_diff")
             return
-        started = once(action_id, self.worktree.id)
-        if action_id in DIFF:
-            self.link.start(DIFF[action_id](self), started)
-        else:
-            self.link.start(self._do_with_git(action_id.removeprefix("diff_")), started)
+        name = action_id.removeprefix("diff_")
+        work = DIFF[action_id](self) if action_id in DIFF else self._do_with_git(name)
+        self.link.perform(action_id if action_id in DIFF else name, self.worktree.id, work)
 
     async def _do_with_git(self, action_id: str) -> None:
         """One of git's actions for the worktree; what it changed is shown."""

@@ -22,7 +22,6 @@ from tui.beginning import EVERY, Beginning
 from tui.key_names import shown
 from tui.places import Place, is_shown, nearest
 from tui.plain import Announcements
-from tui.repeats import once
 from tui.screens.here import Here
 from tui.steps import missing_agents, next_step, repository_at
 from tui.terminal import WIDE, Terminal, size_problem
@@ -301,9 +300,8 @@ class MainScreen(Here):
         elif self.link is None:
             self.say("Spinney is still starting; try again in a moment.")
         else:
-            self.link.start(
-                self.link.do(action_id), once(action_id, (self.place, self.projects.place))
-            )
+            here = self.place, self.projects.place
+            self.link.perform(action_id, here, self.link.do(action_id))
 
     def action_scroll_chat(self, pages: int) -> None:
         """Scroll the conversation while the message box has the focus."""
