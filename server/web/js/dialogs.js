@@ -2,6 +2,7 @@
 // Small questions to the person, each in the browser's own dialog: esc leaves it and changes nothing.
 
 import { button, make } from "./dom.js";
+import { closeOnBack } from "./overlays.js";
 
 /**
  * Ask something that is answered by a button.
@@ -101,7 +102,9 @@ function open(title, fill, left) {
  */
 export function showOver(dialog, closed) {
   const before = document.activeElement;
+  const release = closeOnBack(() => dialog.close());
   dialog.onclose = () => {
+    release();
     dialog.remove();
     const next = document.querySelector("dialog[open]"); // that this one has led to, or lay over
     if (before instanceof HTMLElement && before.isConnected && (!next || next.contains(before))) before.focus();

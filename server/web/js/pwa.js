@@ -2,6 +2,7 @@
 // The page as an app of the device: its worker, installing, and the word that a newer one is served.
 
 import { button, make } from "./dom.js";
+import { navigate } from "./overlays.js";
 
 /** Where this page's own files stand: `/v/<hash>`. */
 const OWN = new URL(import.meta.url).pathname.replace(/\/js\/\w+\.js$/, "");
@@ -16,7 +17,7 @@ export function pwa(app) {
     install = event;
   });
   navigator.serviceWorker?.addEventListener("message", ({ data }) => {
-    if (typeof data?.go === "string" && data.go.startsWith("#/")) location.hash = data.go;
+    if (typeof data?.go === "string" && data.go.startsWith("#/")) navigate(data.go);
   });
   // The worker is for the next start: it waits until this one is done.
   if (document.readyState === "complete") register();

@@ -1,6 +1,8 @@
 // @ts-check
 // Addresses of the page: what stands after the `#`. Every place has one, so that it can be linked to.
 
+import { navigate } from "./overlays.js";
+
 /**
  * @typedef {object} Route
  * @property {string} view the name of a view
@@ -47,7 +49,7 @@ export function hashOf(view, id = "", query = {}) {
 
 /** Go to a place; `replace` leaves no step back. @param {string} hash @param {{replace?: boolean}} [how] */
 export function go(hash, { replace = false } = {}) {
-  if (!replace) location.hash = hash;
+  if (!replace) navigate(hash);
   else {
     history.replaceState(null, "", hash);
     dispatchEvent(new HashChangeEvent("hashchange"));

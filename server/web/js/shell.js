@@ -3,29 +3,37 @@
 
 import { make } from "./dom.js";
 import { keepToken, knownToken } from "./net.js";
+import { closeOnBack } from "./overlays.js";
 
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 const the = (id) => /** @type {T} */ (document.getElementById(id));
+
+/** As in layout.css: the projects are in a drawer. */
+const NARROW = matchMedia("(max-width: 48rem)");
 
 /** @param {import("./app.js").App} app */
 export function shell(app) {
   const menu = the("menu");
   const drawer = () => document.body.classList.contains("drawer");
-  /** @param {boolean} open */
-  const open = (open) => {
-    document.body.classList.toggle("drawer", open);
-    menu.ariaExpanded = String(open);
+  /** @type {(() => void) | undefined} */ let release;
+  /** @param {boolean} wanted */
+  const open = (wanted) => {
+    if (wanted === drawer()) return;
+    document.body.classList.toggle("drawer", wanted);
+    menu.ariaExpanded = String(wanted);
+    if (wanted) release = closeOnBack(() => open(false));
+    else release?.();
   };
   menu.onclick = () => open(!drawer());
+  NARROW.onchange = () => open(false);
   // As a link it would change the address, which names a place of the page.
   const skip = /** @type {HTMLElement} */ (document.querySelector(".skip"));
   skip.onclick = (event) => {
     event.preventDefault();
     the("room").focus();
   };
-  addEventListener("hashchange", () => open(false));
-  // Not as `onclick`: one that gives `false` keeps every link and button in the room from acting.
-  the("room").addEventListener("click", () => open(false));
+  // What darkens the rest of the page belongs to the body itself.
+  document.body.addEventListener("click", (event) => event.target === document.body && open(false));
   addEventListener("keydown", (event) => {
     if (event.key === "Escape" && drawer()) {
       open(false);

@@ -5,7 +5,6 @@ import { ACTIONS, hereOf, isPossible, perform } from "../actions.js";
 import { make } from "../dom.js";
 import { keysOf } from "../keys.js";
 import { markElement, markOf } from "../marks.js";
-import { hashOf } from "../router.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -97,7 +96,7 @@ function places(app) {
     ...[...projects.values()].map((project) => ({
       title: project.name,
       told: project.is_folder ? "folder" : "project",
-      do: () => (location.hash = hashOf("project", project.id)),
+      do: () => app.go("project", project.id),
     })),
   ];
 }
