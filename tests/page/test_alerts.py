@@ -49,10 +49,10 @@ async def opened(context: BrowserContext, served: Serving, place: str = "") -> P
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def listening(open_page: OpenPage, served: Serving, sounds: None) -> Page:
-    """A page that shows no session."""
+    """A page that shows no session, and not who needs somebody."""
     context = (await open_page()).context
     await context.pages[0].close()
-    return await opened(context, served)
+    return await opened(context, served, "/archive")
 
 
 async def test_a_request_sounds_and_its_word_leads_to_it(
@@ -94,7 +94,7 @@ async def test_what_one_sees_is_silent(
 async def test_of_two_tabs_one_sounds(
     listening: Page, served: Serving, other: Socket, session: Any
 ) -> None:
-    second = await opened(listening.context, served)
+    second = await opened(listening.context, served, "/archive")
     await other.call("send_chat_message", sessionId=session["id"], message="/demo ask Tea? | Yes")
     await expect(listening.locator(".toast")).to_have_count(1)
     await expect(second.locator(".toast")).to_have_count(1)
@@ -146,7 +146,7 @@ async def test_a_hidden_tab_is_marked_in_its_title_and_the_device_notifies(
         }"""
     )
     await other.call("send_chat_message", sessionId=session["id"], message="/demo say done")
-    await expect(listening).to_have_title("✓ Needs you · Spinney")
+    await expect(listening).to_have_title("✓ Archive · Spinney")
     told = await listening.evaluate(
         """async () => {
           const worker = await navigator.serviceWorker.ready;

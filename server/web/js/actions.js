@@ -170,7 +170,7 @@ async function archiveSession(app, { session, worktree }) {
   if (busy && !(await confirm("Archive the session", "It is at work. Stop it and put it away?", "Archive"))) return;
   if ((await app.run("archive_session", given)) === undefined) return;
   if (location.hash.startsWith(hashOf("session", session?.id))) app.go("worktree", worktree?.id);
-  app.say(`“${session?.name}” is archived.`, { action: ["Bring it back", () => app.run("unarchive_session", given)] });
+  sayArchived(app, `“${session?.name}” is archived.`, () => app.state.sessions.get(session?.id ?? ""), () => app.run("unarchive_session", given));
 }
 
 /** @param {App} app @param {Here} here */
@@ -185,5 +185,10 @@ async function archiveWorktree(app, { worktree }) {
   const given = { worktreeId: worktree?.id };
   if ((await app.run("archive_worktree", given)) === undefined) return;
   app.go("needs");
-  app.say(`${worktree?.name} is archived. Its files stay.`, { action: ["Bring it back", () => app.run("unarchive_worktree", given)] });
+  sayArchived(app, `${worktree?.name} is archived. Its files stay.`, () => app.state.worktrees.get(worktree?.id ?? ""), () => app.run("unarchive_worktree", given));
+}
+
+/** @param {App} app @param {string} words @param {() => Resource | undefined} now @param {() => unknown} back */
+function sayArchived(app, words, now, back) {
+  app.say(words, { isTrue: () => Boolean(now()?.archived_at), action: ["Bring it back", back] });
 }

@@ -3,6 +3,7 @@
 // tab's title, a notification of the device or its vibration. Once for all tabs, never for the session they see.
 
 import { asks } from "./marks.js";
+import { navigate } from "./overlays.js";
 import { hashOf } from "./router.js";
 
 /**
@@ -73,7 +74,7 @@ async function tell(app, session, kind) {
   const words = kind === "waiting" ? asks(session) : session.status === "failed" ? "failed" : "has finished";
   const isSeen = document.hasFocus() && app.route.view === "session" && app.route.id === session.id;
   if (document.hidden) app.news = kind === "waiting" ? "? " : "✓ ";
-  else if (!isSeen) app.say(`“${session.name}” ${words}`, { action: ["Show", () => app.go("session", session.id)] });
+  else if (!isSeen) sayOnPage(app, session, kind, words);
   await turn();
   if (!(await isFirst(`${session.id} ${session.updated_at} ${words}`, { isSeen }))) return;
   const sound = app.state.preferences[`${kind}_sound`];
@@ -82,6 +83,17 @@ async function tell(app, session, kind) {
     if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(BUZZ[kind]);
   }
   if (!document.hasFocus()) notify(session.name, words, place);
+}
+
+/** Say it as long as it holds. "Needs you" shows each request itself. @param {import("./app.js").App} app @param {Resource} session @param {Kind} kind @param {string} words */
+function sayOnPage(app, session, kind, words) {
+  const told = JSON.stringify(stateOf(session));
+  const isTrue = () => {
+    const now = app.state.sessions.get(session.id);
+    const isShown = kind === "waiting" && app.route.view === "needs";
+    return now !== undefined && !now.archived_at && JSON.stringify(stateOf(now)) === told && !isShown;
+  };
+  app.say(`“${session.name}” ${words}`, { about: session.id, isTrue, action: ["Show", () => app.go("session", session.id)] });
 }
 
 /** The tab with the focus speaks first, as it knows what is seen; then those that may make a sound. */
@@ -155,7 +167,7 @@ async function notify(name, words, place) {
     const shown = new Notification(name, told);
     shown.onclick = () => {
       focus();
-      location.hash = place;
+      navigate(place);
     };
   }
 }

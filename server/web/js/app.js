@@ -6,6 +6,7 @@ import { Connection } from "./net.js";
 import { Outbox } from "./outbox.js";
 import { go, hashOf, routeHere } from "./router.js";
 import { State, noChange } from "./state.js";
+import { Toasts } from "./toasts.js";
 
 /**
  * @typedef {object} View one place of the page, alive while it is shown
@@ -88,6 +89,7 @@ export class App {
       },
     });
     this.outbox = new Outbox(this);
+    this.toasts = new Toasts(this);
     addEventListener("hashchange", () => this.show());
   }
 
@@ -176,21 +178,9 @@ export class App {
     }
   }
 
-  /**
-   * Say something that goes away by itself.
-   * @param {string} text
-   * @param {{bad?: boolean, action?: [string, () => unknown]}} [how] `action`: a button's words and what it does
-   */
-  say(text, { bad = false, action } = {}) {
-    const box = /** @type {HTMLElement} */ (document.getElementById("toasts"));
-    const toast = make("p.toast", make("span", text), { role: bad ? "alert" : "status" });
-    if (bad) toast.classList.add("bad");
-    const gone = () => toast.remove();
-    if (action) toast.append(button(action[0], () => (gone(), action[1]())));
-    toast.append(button("✕", gone, ".quiet", { "aria-label": "Close" }));
-    box.append(toast);
-    while (box.children.length > 4) box.firstElementChild?.remove();
-    setTimeout(gone, bad ? 12000 : 6000);
+  /** Say something that goes away by itself. @param {string} text @param {import("./toasts.js").How} [how] */
+  say(text, how = {}) {
+    this.toasts.show(text, how);
   }
 
   // Following --------------------------------------------------------------------------------------
@@ -229,6 +219,7 @@ export class App {
     this.#change = noChange();
     for (const follow of this.#followers) follow(change);
     this.view?.changed?.(change);
+    this.toasts.refresh();
     this.retitle();
   }
 }

@@ -109,7 +109,7 @@ export function newView(app, route) {
  * @param {App} app @param {any} worktree @param {{ message: string, mode: string, backend: string }} given
  */
 async function begin(app, worktree, { message, mode, backend }) {
-  app.say(`${worktree.name} is being made.`);
+  app.say(`${worktree.name} is being made.`, { isTrue: () => app.state.worktrees.get(worktree.id)?.status === "creating" });
   await until(app, () => app.state.worktrees.get(worktree.id)?.status !== "creating");
   if (!app.state.worktrees.has(worktree.id)) throw new Error(`${worktree.name} could not be made. Look at the words above, and try again.`);
   if (!message && !backend) {

@@ -41,7 +41,7 @@ export function sessionChoice(app, worktreeId) {
       }
       app.outbox.add(sessionId, message);
       const name = app.state.sessions.get(sessionId)?.name ?? "the new session";
-      app.say(`Sent to “${name}”.`, { action: ["Go there", () => app.go("session", sessionId)] });
+      app.say(`Sent to “${name}”.`, { about: sessionId, action: ["Go there", () => app.go("session", sessionId)] });
       return true;
     },
   };
