@@ -18,6 +18,9 @@ export function looks(app) {
   document.getElementById("theme")?.addEventListener("load", tint);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tint);
   tint();
+  // Paper is white.
+  addEventListener("beforeprint", () => (document.documentElement.dataset.theme = "light"));
+  addEventListener("afterprint", () => showLooks(looksOf(app.state.preferences)));
   const follow = () => {
     const looks = looksOf(app.state.preferences);
     const kept = JSON.stringify(looks);
