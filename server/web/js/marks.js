@@ -45,15 +45,19 @@ const ASKS = { plan: "has a plan", question: "has a question", permission: "asks
 /** What a waiting session wants. @param {Resource} session */
 export const asks = (session) => ASKS[session.waiting_for] ?? "needs you";
 
+/** How many lines of a worktree are added and removed, and not committed. @param {Resource} worktree */
+export function changeCounts(worktree) {
+  const { cached_uncommitted_added: more, cached_uncommitted_removed: less } = worktree;
+  return [more > 0 && make("ins", `+${more}`), less > 0 && make("del", `−${less}`)];
+}
+
 /** Git's counts of a worktree. @param {Resource} worktree */
 export function gitMarks(worktree) {
-  const { cached_uncommitted_added: more, cached_uncommitted_removed: less } = worktree;
   const { cached_ahead_count: ahead, cached_behind_count: behind, cached_conflict_count: conflicts } = worktree;
   return make(
     "span.git",
     conflicts > 0 && make("span.bad", counted(conflicts, "conflict")),
-    more > 0 && make("ins", `+${more}`),
-    less > 0 && make("del", `−${less}`),
+    ...changeCounts(worktree),
     ahead > 0 && make("span", `↑${ahead}`, { title: `${ahead} ahead of its base` }),
     behind > 0 && make("span", `↓${behind}`, { title: `${behind} behind its base` }),
     worktree.pr_number && pullRequestMark(worktree),

@@ -39,7 +39,9 @@ function nobody(app) {
 
 /** @param {import("./app.js").App} app @param {import("./state.js").Resource} session */
 function needed(app, session) {
-  const card = make("section.needed", make("h2", sessionLink(app, session), ` ${asks(session)}`), requestCard(app, session));
+  const link = sessionLink(app, session);
+  link.querySelector("b")?.after(` ${asks(session)}`);
+  const card = make("section.needed", make("h2", link), requestCard(app, session));
   card.dataset.request = session.request?.id ?? "";
   return card;
 }
@@ -54,7 +56,7 @@ export function sessionLink(app, session, message) {
 
 /** A session by its name, where its place is known. @param {import("./state.js").Resource} session @param {string} [message] its id */
 export function sessionHere(session, message) {
-  return make("a.session", markElement(markOf(session)), make("b", session.name), {
+  return make("a.session", markElement(markOf(session)), make("span", make("b", session.name)), {
     href: hashOf("session", session.id, message ? { message } : {}),
   });
 }

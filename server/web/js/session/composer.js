@@ -16,9 +16,9 @@ const PAUSE = 300; // ms after the last key until the draft is kept: a long one 
 const LONG = 20_000; // characters from which on the box is as high as it gets, unmeasured
 const GROWS = CSS.supports("field-sizing", "content");
 
-/** @param {App} app @param {string} sessionId */
-export function composer(app, sessionId) {
-  return new Composer(app, sessionId);
+/** @param {App} app @param {string} sessionId @param {() => unknown} sent a message is on its way */
+export function composer(app, sessionId, sent) {
+  return new Composer(app, sessionId, sent);
 }
 
 class Composer {
@@ -26,10 +26,11 @@ class Composer {
   /** @type {ReturnType<typeof import("../views/completion.js").completion> | undefined} */ completion;
   /** @type {() => unknown} */ #leave;
 
-  /** @param {App} app @param {string} sessionId */
-  constructor(app, sessionId) {
+  /** @param {App} app @param {string} sessionId @param {() => unknown} sent */
+  constructor(app, sessionId, sent) {
     this.app = app;
     this.id = sessionId;
+    this.sent = sent;
     const draft = draftOf(sessionId);
     this.text = make("textarea", { rows: 1, placeholder: "Message the agent…", "aria-label": "Message", value: draft.message });
     this.images = imageList(app, draft.images, () => this.#changed());
@@ -140,6 +141,7 @@ class Composer {
     const paths = this.images.paths;
     this.#empty();
     this.app.outbox.add(this.id, forTheAgent(message), paths);
+    this.sent();
   }
 
   #empty() {

@@ -5,6 +5,7 @@ import { ACTIONS, perform } from "../actions.js";
 import { requestCard } from "../cards.js";
 import { choose } from "../dialogs.js";
 import { button, make, placeKeyed } from "../dom.js";
+import { changeCounts } from "../marks.js";
 import { hashOf } from "../router.js";
 
 /**
@@ -15,21 +16,59 @@ import { hashOf } from "../router.js";
 const OFFERED = ["next_waiting", "rename_session", "new_session", "previous_session", "next_session", "archive_session", "delete_session"];
 const BESIDE = 5;
 
-/** Where it lies, and the sessions beside it. @param {App} app @param {Resource} session @param {HTMLElement} nav */
+/** Where it lies, what it changes, and the sessions beside it. @param {App} app @param {Resource} session @param {HTMLElement} nav */
 export function drawPlaces(app, session, nav) {
   const { worktree, project } = app.state.placeOf(session);
   if (!worktree) return;
-  const others = app.state.sessionsOf(worktree.id).filter((other) => other.id !== session.id).slice(0, BESIDE);
-  const places = [
-    [hashOf("worktree", worktree.id), `${project?.name ?? ""} ▸ ${worktree.name}`],
-    [hashOf("diff", worktree.id), "Changes"],
-    ...others.map((other) => [hashOf("session", other.id), other.name]),
+  const others = app.state.sessionsOf(worktree.id).filter((other) => other.id !== session.id);
+  const place = `${project?.name ?? ""} ▸ ${worktree.name}`;
+  const links = [
+    make("a.worktree", place, { href: hashOf("worktree", worktree.id), title: place }),
+    make("a.changes", "Changes", changeCounts(worktree), { href: hashOf("diff", worktree.id) }),
+    ...others.slice(0, BESIDE).map((other) => make("a.beside", other.name, { href: hashOf("session", other.id), title: other.name })),
+    ...(others.length ? [othersLink(others.length, worktree.id)] : []),
   ];
-  placeKeyed(nav, places, ([href]) => href, ([href, words], old) => {
-    const link = old ?? make("a", { href });
-    if (link.textContent !== words) link.textContent = words;
-    return link;
+  placeKeyed(nav, links, (link) => link.className + link.hash, (link, old) => {
+    if (!old || old.isEqualNode(link)) return old ?? link;
+    old.replaceChildren(...link.childNodes); // whoever has the keys on it keeps them
+    old.title = link.title;
+    return old;
   });
+}
+
+/** The way to the sessions that are not named: all the others on a phone, those after the first few at a desk. @param {number} count @param {string} worktreeId */
+function othersLink(count, worktreeId) {
+  const title = `All ${count + 1} sessions of this worktree`;
+  return make(
+    "a.others",
+    make("span.few", `+${count}`),
+    count > BESIDE && make("span.many", `+${count - BESIDE}`),
+    { href: hashOf("worktree", worktreeId), title, "aria-label": title },
+  );
+}
+
+/**
+ * The ways through a conversation that is longer than the screen, while its end is not shown.
+ * @param {() => unknown} toFirst @param {() => unknown} toEnd
+ */
+export function scrollButtons(toFirst, toEnd) {
+  const first = button("↑", toFirst, "", { "aria-label": "To the first message", title: "To the first message" });
+  const end = button("", toEnd);
+  const element = make("div.ways", first, end, { hidden: true });
+  return {
+    element,
+    hide() {
+      element.hidden = true;
+      delete end.dataset.news;
+    },
+    /** @param {{ hasNews?: boolean, isAtFirst?: boolean }} how `hasNews`: something came below */
+    show({ hasNews = false, isAtFirst = false }) {
+      if (hasNews) end.dataset.news = "yes";
+      end.textContent = end.dataset.news ? "↓ New below" : "↓ To the end";
+      first.hidden = isAtFirst;
+      element.hidden = false;
+    },
+  };
 }
 
 /** What stands under the last message: a recap, what is asked, and that it is archived. @param {App} app @param {Resource} session */

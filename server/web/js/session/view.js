@@ -9,7 +9,7 @@ import { Conversation, PAGE } from "./conversation.js";
 import { button, make } from "../dom.js";
 import { endMessage, fillContents, fillMessage, messageElement } from "./message.js";
 import { waitingList } from "./queue.js";
-import { chooseAction, drawPlaces, toldBelow } from "./parts.js";
+import { chooseAction, drawPlaces, scrollButtons, toldBelow } from "./parts.js";
 import { speaker } from "./speaker.js";
 
 /**
@@ -32,7 +32,7 @@ class SessionView {
   /** @type {Map<string, any[]>} blocks that came since the last frame, in order, by message and index */ #blocks = new Map();
   #frame = 0;
   #isAtEnd = true;
-  #isFetching = false;
+  /** @type {Promise<boolean> | null} an older page that is being read */ #fetching = null;
   #isReading = false;
   /** @type {() => unknown} */ #unwatch;
   /** @type {string | null} a message that is to be shown, once it is read */ #wanted;
@@ -53,15 +53,18 @@ class SessionView {
       "aria-live": "off", // the speaker says what is finished
     });
     this.speaker = speaker(sessionId);
-    this.end = button("↓ to the end", () => this.#toEnd(), ".end", { hidden: true });
-    this.composer = composer(app, sessionId);
+    this.ways = scrollButtons(() => this.#toFirst(), () => this.#toEnd());
+    this.composer = composer(app, sessionId, () => this.#toEnd());
     this.queue = waitingList(app, sessionId, (text, images) => this.composer.put(text, images));
     this.status = make("nav.places", { "aria-label": "Worktree" });
     this.more = button("⋯", () => chooseAction(app, this.title), ".quiet.more", { "aria-label": "What can be done with this session", title: "More" });
     const top = make("div.top", this.status, this.more);
-    this.element = make("div.session", top, this.scroller, this.end, this.queue.element, this.composer.element, this.speaker.element);
+    this.element = make("div.session", top, make("div.reading", this.scroller, this.ways.element), this.queue.element, this.composer.element, this.speaker.element);
     this.scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
-    new ResizeObserver(() => this.#isAtEnd && this.#toEnd()).observe(this.list);
+    // The list grows by what is written; its window shrinks where a phone shows its keyboard.
+    const sizes = new ResizeObserver(() => this.#isAtEnd && this.#toEnd());
+    sizes.observe(this.list);
+    sizes.observe(this.scroller);
     // Text is told of from now on, and read then: nothing falls between. After a gap it is read again,
     // as the events that a connection is told afterwards hold no text.
     app.connection.show(sessionId);
@@ -162,18 +165,23 @@ class SessionView {
   }
 
   /** Read an older page; gives whether it came. */
-  async #fetchOlder(limit = PAGE) {
-    if (this.#isFetching || this.conversation.older === 0) return false;
-    this.#isFetching = true;
+  #fetchOlder(limit = PAGE) {
+    this.#fetching ??= this.#readOlder(limit).finally(() => (this.#fetching = null));
+    return this.#fetching;
+  }
+
+  /** @param {number} limit */
+  async #readOlder(limit) {
+    if (this.conversation.older === 0) return false;
     const offset = this.conversation.messages.length;
     const page = await this.app.run("get_message_blocks", { sessionId: this.id, limit, offset });
-    this.#isFetching = false;
     if (!page) return false;
     const before = this.scroller.scrollHeight - this.scroller.scrollTop;
-    this.list.prepend(...this.#sections(this.conversation.prepend(page)));
+    const read = this.conversation.prepend(page);
+    this.list.prepend(...this.#sections(read));
     this.older.hidden = this.conversation.older === 0;
     this.scroller.scrollTop = this.scroller.scrollHeight - before;
-    return true;
+    return read.length > 0;
   }
 
   /** Read back until a message is there, and mark it. @param {string} id */
@@ -227,7 +235,7 @@ class SessionView {
     }
     this.#dirty.clear();
     if (this.#isAtEnd) this.#toEnd();
-    else this.end.hidden = false;
+    else this.ways.show({ hasNews: true });
   }
 
   /** @param {string} key @param {any[]} told */
@@ -259,7 +267,8 @@ class SessionView {
   #scrolled() {
     const { scrollHeight, scrollTop, clientHeight } = this.scroller;
     this.#isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR;
-    if (this.#isAtEnd) this.end.hidden = true;
+    if (this.#isAtEnd) this.ways.hide();
+    else this.ways.show({ isAtFirst: scrollTop < 1 && this.conversation.older === 0 });
     if (scrollTop < clientHeight && this.conversation.older > 0) this.#fetchOlder();
   }
 
@@ -278,9 +287,15 @@ class SessionView {
     this.scroller.scrollTop += message.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top - below;
   }
 
+  async #toFirst() {
+    this.#isAtEnd = false;
+    do this.scroller.scrollTop = 0;
+    while (this.conversation.older > 0 && (await this.#fetchOlder(LONGEST_PAGE)));
+  }
+
   #toEnd() {
     this.#isAtEnd = true;
-    this.end.hidden = true;
+    this.ways.hide();
     this.scroller.scrollTop = this.scroller.scrollHeight;
   }
 }
