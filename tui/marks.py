@@ -86,8 +86,8 @@ def counts(state: "State") -> tuple[int, int]:
     return marks.count(Mark.NEEDS_YOU), marks.count(Mark.RUNNING)
 
 
-def git_counts(worktree: "Worktree") -> str:
-    """`+12 −3 ↑2 ↓1 PR 12 ✓`: what is not committed, not pushed, not pulled; the pull request."""
+def git_counts(worktree: "Worktree") -> list[str]:
+    """`+12`, `−3`, `↑2`, `↓1`, `PR 12 open ✓`: not committed, pushed, pulled; the pull request."""
     if plain.is_on():
         return _git_words(worktree)
     parts = []
@@ -100,12 +100,21 @@ def git_counts(worktree: "Worktree") -> str:
     if worktree.cached_behind_count:
         parts.append(f"↓{worktree.cached_behind_count}")
     if worktree.pr_number:
-        checks = {"success": " ✓", "failure": " ✗", "error": " ✗", "pending": " …"}
-        parts.append(f"PR {worktree.pr_number}{checks.get(worktree.cached_check_status or '', '')}")
-    return " ".join(parts)
+        checks = {"success": "✓", "failure": "✗", "error": "✗", "pending": "…"}
+        known = checks.get(worktree.cached_check_status or "", "")
+        words = (f"PR {worktree.pr_number}", worktree.cached_pr_status, known)
+        parts.append(" ".join(word for word in words if word))
+    return parts
 
 
-def _git_words(worktree: "Worktree") -> str:
+def pull_request_status(worktree: "Worktree") -> str:
+    """Where its pull request stands, in words; empty while that is not known."""
+    return {"review": "in review"}.get(
+        worktree.cached_pr_status or "", worktree.cached_pr_status or ""
+    )
+
+
+def _git_words(worktree: "Worktree") -> list[str]:
     counted = (
         (worktree.cached_uncommitted_added, "added"),
         (worktree.cached_uncommitted_removed, "removed"),
@@ -114,5 +123,7 @@ def _git_words(worktree: "Worktree") -> str:
     )
     parts = [f"{count} {word}" for count, word in counted if count]
     if worktree.pr_number:
-        parts.append(f"PR {worktree.pr_number} {worktree.cached_check_status or ''}".rstrip())
-    return " ".join(parts)
+        checks = f"checks {known}" if (known := worktree.cached_check_status) else ""
+        words = (f"PR {worktree.pr_number}", pull_request_status(worktree), checks)
+        parts.append(" ".join(word for word in words if word))
+    return parts

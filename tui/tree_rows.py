@@ -124,7 +124,7 @@ def worktree_parts(worktree: "Worktree", mark: Mark, *, folded: bool) -> Iterato
         word = word if len(word) <= LONGEST_LABEL else f"{word[: LONGEST_LABEL - 1]}…"
         is_color = _COLOR.fullmatch(worktree.label.color)
         yield f" {word}", worktree.label.color if is_color else "count"
-    for word in git_counts(worktree).split():
+    for word in git_counts(worktree):
         role = {"+": "added", "−": "removed"}.get(word[0], "count")
         yield f" {word}", role
 

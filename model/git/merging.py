@@ -1,6 +1,7 @@
 """A merge, a rebase or the like that stopped in the middle: told, and given up."""
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Final, Literal
 
@@ -20,6 +21,9 @@ _SIGNS: Final[tuple[tuple[str, Operation], ...]] = (
     ("REVERT_HEAD", "revert"),
 )
 
+_CHANGED_SINCE: Final = re.compile(r"Entry '(.+?)' not uptodate")
+"""What git (2.39) says of a file with changes in the working tree that it would lose."""
+
 
 async def operation_of(path: Path) -> Operation | None:
     """What stopped in the middle in this worktree, if anything."""
@@ -36,7 +40,18 @@ async def abort(path: Path) -> Operation:
     operation = await operation_of(path)
     if operation is None:
         raise SpinneyError("No merge and no rebase is under way here.", "conflict")
-    await git(path, operation, "--abort", write=True, timeout=120)
+    try:
+        await git(path, operation, "--abort", write=True, timeout=120)
+    except SpinneyError as error:
+        if not (changed := _CHANGED_SINCE.findall(error.message)):
+            raise
+        files = ", ".join(f"“{name}”" for name in dict.fromkeys(changed))
+        raise SpinneyError(
+            f"The {operation} goes on: git would have to overwrite what was changed in {files} "
+            f"since it stopped. Nothing was changed. Discard those changes, or stage them if they "
+            f"can go with the {operation}; then abort it again.",
+            "conflict",
+        ) from error
     return operation
 
 

@@ -8,9 +8,11 @@ from textual.widgets import Input, Label, Static
 
 from model import events as e
 from model.commands.changes import ChangedFile, Changes, CommitMessage
+from model.commands.doctor import Installation
 from model.commands.git import CommitResult, ExchangeResult
 from model.commands.pull_requests import OpenedPullRequest
 from model.commands.reviews import ConflictTask
+from model.doctor import Finding
 from model.errors import SpinneyError
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
@@ -282,3 +284,44 @@ async def test_actions_are_about_the_row_under_the_cursor_while_the_tree_has_the
         app.main.chat.composer.focus()
         await until(pilot, lambda: app.main.focused is app.main.chat.composer)
         assert app.main.worktree.id == "w1"
+
+
+async def test_why_a_merge_was_not_aborted_stays_to_be_read(start: Start) -> None:
+    client = a_client(changed("a").model_copy(update={"operation": "merge"}))
+    client.refuse("abort_merge", "The merge goes on: “a” was changed since.", "conflict")
+    async with start(client) as (app, pilot):
+        act(app, "abort_merge")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, Report))
+        report = app.screen
+        assert isinstance(report, Report)
+        assert report.box_title == "The merge was not aborted"
+        assert str(report.content) == "The merge goes on: “a” was changed since."
+
+
+async def test_without_gh_nobody_is_asked_for_a_title(start: Start) -> None:
+    client = a_client()
+    client.answers["get_installation"] = lambda given: Installation(
+        version="1.0", log="", findings=[Finding("gh", None, "not found")]
+    )
+    async with start(client) as (app, pilot):
+        act(app, "pull_request")
+        await until(pilot, lambda: toasts(app))
+        assert "gh, which is not installed" in toasts(app)[0]
+        assert app.screen is app.main
+
+
+async def test_a_pull_request_says_where_it_stands(start: Start) -> None:
+    client = a_client(
+        pr_number=7, pr_url="https://example.org/pull/7", cached_pr_status="review",
+        cached_check_status="pending",
+    )  # fmt: skip
+    async with start(client) as (app, pilot):
+        act(app, "pull_request")
+        await until(pilot, lambda: isinstance(app.screen, Report))
+        report = app.screen
+        assert isinstance(report, Report)
+        assert str(report.content).splitlines() == [
+            "https://example.org/pull/7", "Status: in review", "Checks: pending"
+        ]  # fmt: skip

@@ -7,9 +7,12 @@ from textual.content import Content
 from model.commands import git as commands
 from model.commands.changes import abort_merge as abort_merge_command
 from model.commands.changes import list_changed_files, write_commit_message
+from model.commands.doctor import get_installation
 from model.commands.pull_requests import OpenedPullRequest, open_pull_request
 from model.commands.reviews import write_conflict_task
 from model.commands.sessions import create_session
+from model.errors import SpinneyError
+from tui.marks import pull_request_status
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Confirm, Report
 
@@ -130,7 +133,15 @@ async def pull_request(screen: "MainScreen") -> None:
     link = screen.link
     assert link is not None
     if worktree.pr_url:
-        await _show_pull_request(screen, worktree.pr_number or 0, worktree.pr_url)
+        await _show_pull_request(screen, worktree.id, worktree.pr_number or 0, worktree.pr_url)
+        return
+    installed = await screen.client.call(get_installation)
+    if any(found.name == "gh" and not found.ok for found in installed.findings):
+        screen.say(
+            "Pull requests are opened by GitHub's program gh, which is not installed. Install it "
+            "(https://cli.github.com), run “gh auth login” in a terminal, then try again.",
+            bad=True,
+        )
         return
 
     async def proposed(draft: "PullRequestDraft") -> OpenedPullRequest:
@@ -148,12 +159,18 @@ async def pull_request(screen: "MainScreen") -> None:
     made = await screen.app.push_screen_wait(PullRequest(draft, branches, proposed))
     if made is not None:
         del link.pull_request_drafts[worktree.id]
-        await _show_pull_request(screen, made.pr_number, made.pr_url)
+        await _show_pull_request(screen, worktree.id, made.pr_number, made.pr_url)
 
 
-async def _show_pull_request(screen: "MainScreen", number: int, url: str) -> None:
+async def _show_pull_request(screen: "MainScreen", worktree_id: str, number: int, url: str) -> None:
     keys = (("c", "copy the address"), ("o", "open it in a browser"))
-    match await screen.app.push_screen_wait(Report(f"Pull request #{number}", Content(url), *keys)):
+    lines = [url]
+    if (worktree := screen.state.worktrees.get(worktree_id)) is not None:
+        status, checks = pull_request_status(worktree), worktree.cached_check_status
+        lines += [f"Status: {status}"] if status else []
+        lines += [f"Checks: {checks}"] if checks else []
+    text = Content("\n".join(lines))
+    match await screen.app.push_screen_wait(Report(f"Pull request #{number}", text, *keys)):
         case "c":
             screen.spinney.copy(url)
         case "o":
@@ -191,8 +208,13 @@ async def abort_merge(screen: "MainScreen") -> None:
     )
     title = f"Abort the {changes.operation}"
     if await screen.app.push_screen_wait(Confirm(title, sentence, "abort", enter=False)):
-        done = await screen.client.call(abort_merge_command, worktree_id=worktree.id)
-        screen.say(f"The {done} is given up.")
+        try:
+            done = await screen.client.call(abort_merge_command, worktree_id=worktree.id)
+        except SpinneyError as error:
+            title = f"The {changes.operation} was not aborted"
+            await screen.app.push_screen_wait(Report(title, Content(error.message)))
+        else:
+            screen.say(f"The {done} is given up.")
 
 
 async def session_for(screen: "MainScreen", worktree: "Worktree") -> "Session | None":

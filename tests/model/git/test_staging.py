@@ -305,3 +305,23 @@ async def test_a_merge_and_a_rebase_are_given_up(conflict: Repository) -> None:
         conflict.git("rebase", "--quiet", "other")
     assert await abort(conflict.root) == "rebase"
     assert await operation_of(conflict.root) is None
+
+
+async def test_a_merge_that_would_lose_later_changes_is_not_aborted_and_says_why(
+    conflict: Repository,
+) -> None:
+    conflict.git("merge", "--abort")
+    conflict.git("checkout", "--quiet", "other")
+    conflict.write("beside.txt", "merged\n")
+    conflict.git("add", "beside.txt")
+    conflict.git("commit", "--quiet", "-m", "beside")
+    conflict.git("checkout", "--quiet", "-")
+    with pytest.raises(AssertionError):
+        conflict.git("merge", "--quiet", "other")
+    conflict.write("beside.txt", "touched since\n")
+    said = await refusal(abort(conflict.root))
+    assert "“beside.txt”" in said and "Nothing was changed." in said
+    assert await operation_of(conflict.root) == "merge"
+    assert (conflict.root / "beside.txt").read_text() == "touched since\n"
+    conflict.git("add", "beside.txt")
+    assert await abort(conflict.root) == "merge"
