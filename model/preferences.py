@@ -183,7 +183,7 @@ class Preferences(BaseModel):
     session_recap_enabled: bool = _setting(
         False, "Sessions", "Sum up what happened when coming back to a session")
     restore_last_session: bool = _setting(
-        False, "Sessions", "Open the last session at the start")
+        False, "Sessions", "Open the newest session at the start, where none was open before")
     close_original_on_clear_context: bool = _setting(
         True, "Sessions", "Close the old session when its plan goes on in a fresh one")
     confirm_session_close: bool = _setting(True, "Sessions", "Ask before a session is closed")

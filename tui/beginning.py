@@ -25,11 +25,14 @@ from tui.widgets.project_tree import ProjectTree
 from tui.widgets.still import Still
 
 if TYPE_CHECKING:
+    from model.resources import Session
     from model.state import State
     from tui.screens.main import MainScreen
 
 EVERY: Final = 60.0
 """Seconds after which a screen that has changed is kept: what a killed Spinney shows again."""
+SOON: Final = 2.0
+"""Seconds after which the session that was opened is kept."""
 
 _KEPT: Final = {"enter", "backspace", "delete", "up", "down", "left", "right", "home", "end"}
 """Keys, besides letters, that are kept until there is something that takes them."""
@@ -108,17 +111,24 @@ class Beginning:
         if not sessions or (here is None and screen.offered is not None):
             self._early = None  # There is nothing that they could have been meant for.
             return
-        if len(sessions) == 1 or state.preferences.restore_last_session:
-            left = self.last.session_id
-            shown = next((session for session in sessions if session.id == left), sessions[0])
-            screen.action_open_session(shown.id)
-            if shown.id == left and self.last.pointed is not None:
-                screen.projects.point_at(self.last.pointed, unfold=False)
+        left = next((session for session in sessions if session.id == self.last.session_id), None)
+        if left is None and (len(sessions) == 1 or state.preferences.restore_last_session):
+            left = sessions[0]
+        if left is not None:
+            screen.action_open_session(left.id)
+            self._point_above(left, state)
             return
         first = next(iter(in_need(state)), sessions[0])
         screen.projects.point_at(self._pointed(state) or Place("session", first.id), unfold=False)
         screen.add_class("tree-open")
         screen.call_after_refresh(screen.projects.focus)
+
+    def _point_above(self, session: "Session", state: "State") -> None:
+        """Put the cursor where it was, if that is on what holds the session; else it is on it."""
+        worktree, at = state.worktrees[session.worktree_id], self.last.pointed
+        above = (Place("worktree", worktree.id), Place("project", worktree.project_id))
+        if at in above:
+            self._screen.projects.point_at(at, unfold=False)
 
     def _pointed(self, state: "State") -> Place | None:
         """The row that the cursor was on, if it is still there and of the project one is in."""
@@ -151,6 +161,12 @@ class Beginning:
     def changed(self) -> None:
         """The screen is not what was kept any more."""
         self._is_kept = False
+
+    def keep_soon(self) -> None:
+        """Another session was opened: what is killed from now on shows that one again."""
+        self.changed()
+        if self._file is not None and self.is_over:
+            self._screen.set_timer(SOON, self.keep)
 
     async def keep(self) -> None:
         """Write the screen down, if it has changed."""
@@ -189,10 +205,9 @@ class Beginning:
 
     def _conversation(self) -> Conversation | None:
         """The pane, if the next start would open its session."""
-        screen, state = self._screen, self._screen.state
+        screen = self._screen
         session, project = screen.session, screen.project
-        wanted = state.preferences.restore_last_session or len(shown_sessions(state)) == 1
-        if session is None or project is None or not wanted or screen.app.screen is not screen:
+        if session is None or project is None or screen.app.screen is not screen:
             return None
         if self._still is not None or len(screen.app._notifications):
             last = self.last.conversation

@@ -73,6 +73,10 @@ class Drafts:
             self._on_the_way[key].remove(draft)
             self._unwritten.add(key)
 
+    def is_sending(self, key: str) -> bool:
+        """Whether a message was handed over and is not settled."""
+        return bool(self._on_the_way.get(key))
+
     def earlier(self, project_id: str) -> list[str]:
         """The messages sent in a project, oldest first; the list itself, which grows."""
         return self._sent.setdefault(project_id, [])

@@ -80,6 +80,11 @@ class Mirror:
         default_factory=list
     )
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the state is the client's, and not just empty."""
+        return self._told
+
     async def run(self) -> None:
         """Follow the client until cancelled; ask again when it gives up."""
         while True:

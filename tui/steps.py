@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.text import clean_line
+from tui.places import project_of
 from tui.widgets.welcome import Step
 
 if TYPE_CHECKING:
@@ -49,9 +50,12 @@ def next_step(
     offered: Path | None = None,
     started_in: Path | None = None,
     agents_missing: tuple[str, ...] = (),
+    is_sending: bool = False,
     key_of: Callable[[str], str],
 ) -> Step:
     """The step for this place.
+
+    `is_sending`: whether a first message for it is on its way.
 
     `offered`: the repository that Spinney was started in; `agents_missing`: where no agent can be
     used, what each of them lacks; `key_of`: the key of an action, as people read it.
@@ -93,7 +97,7 @@ def next_step(
             ),
         )
     if place is not None and place.kind == "worktree" and place.id in state.worktrees:
-        return _worktree_step(state, place.id, key_of)
+        return _worktree_step(state, place.id, key_of, is_sending=is_sending)
     return _project_step(state, place, key_of)
 
 
@@ -101,7 +105,9 @@ def _is_deeper(place: "Place | None") -> bool:
     return place is not None and place.kind in ("worktree", "session", "project")
 
 
-def _worktree_step(state: "State", worktree_id: str, key_of: Callable[[str], str]) -> Step:
+def _worktree_step(
+    state: "State", worktree_id: str, key_of: Callable[[str], str], *, is_sending: bool
+) -> Step:
     worktree = state.worktrees[worktree_id]
     name = clean_line(worktree.name)
     if worktree.status == "missing":
@@ -115,22 +121,32 @@ def _worktree_step(state: "State", worktree_id: str, key_of: Callable[[str], str
     if worktree.status == "creating":
         return Step(
             name,
-            "The worktree is being made. Write the first message meanwhile.",
+            "The worktree is being made. "
+            + (
+                "Your first message goes to the agent as soon as it is there."
+                if is_sending
+                else "Write the first message meanwhile."
+            ),
             more=((key_of("stop"), "cancel"),),
         )
     stop = ((key_of("stop"), "stop the setup"), (key_of("show_scripts"), "see what it prints"))
     is_set_up = "setup" not in worktree.running_scripts
+    branch = clean_line(worktree.branch)
     return Step(
         name,
-        f"No session yet on branch {clean_line(worktree.branch)}. "
-        "Write below what the agent should do; enter starts it."
+        (
+            f"Your first message is on its way to an agent on branch {branch}."
+            if is_sending
+            else f"No session yet on branch {branch}. "
+            "Write below what the agent should do; enter starts it."
+        )
         + ("" if is_set_up else "\n\nThe setup script of the repository runs meanwhile."),
         more=((key_of("new_session"), "an empty session"), *(() if is_set_up else stop)),
     )
 
 
 def _project_step(state: "State", place: "Place | None", key_of: Callable[[str], str]) -> Step:
-    chosen = state.projects.get(place.id) if place is not None else None
+    chosen = project_of(place, state)
     project = chosen or next(p for p in state.projects.values() if not p.is_folder)
     name = clean_line(project.name)
     if project.is_folder:

@@ -34,6 +34,7 @@ from tui.snapshot import (
 )
 from tui.widgets.composer import Composer
 from tui.widgets.still import Still
+from tui.widgets.top_bar import TopBar
 
 Started = tuple[SpinneyApp, "Pilot[None]", threading.Event]
 
@@ -239,7 +240,7 @@ async def test_another_size_or_another_repository_has_the_tree_but_no_picture(
             await ready(app, pilot, opens)
 
 
-async def test_without_a_wish_for_the_last_session_only_the_tree_is_kept(tmp_path: Path) -> None:
+async def test_the_conversation_that_was_open_is_kept_for_the_next_start(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
     client = a_client(a_session(id="s2", name="Rename the store"))
     async with started(client, file) as (app, pilot, opens):
@@ -250,7 +251,7 @@ async def test_without_a_wish_for_the_last_session_only_the_tree_is_kept(tmp_pat
         app.exit()
     kept = read(file)
     assert len(kept.rows) == 4
-    assert kept.conversation is None
+    assert kept.conversation is not None and kept.conversation.session_id == "s1"
 
 
 async def test_a_screen_that_has_changed_is_kept_now_and_then(tmp_path: Path) -> None:
@@ -444,6 +445,46 @@ async def test_the_session_that_was_open_opens_again_also_elsewhere(tmp_path: Pa
             app.main.action_open_session("s2")
             await until(pilot, lambda: app.main.chat.transcript is not None)
             app.exit()
+
+
+async def test_what_was_open_is_open_again_with_the_cursor_on_it(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    wish = {"has_seen_feature_tour": True}
+    client = two_projects(**wish)
+    async with started(client, file) as (app, pilot, opens):
+        await ready(app, pilot, opens)
+        assert app.main.place is None  # nobody had opened any
+        app.main.action_open_session("s2")
+        await until(pilot, lambda: app.main.chat.transcript is not None)
+        app.main.projects.point_at(Place("session", "s1"))
+        app.exit()
+    async with started(two_projects(**wish), file) as (app, pilot, opens):
+        await ready(app, pilot, opens)
+        await until(pilot, lambda: app.main.place == Place("session", "s2"))
+        await until(pilot, lambda: app.main.projects.place == Place("session", "s2"))
+
+
+async def test_a_killed_screen_has_kept_the_session_that_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.beginning.SOON", 0.01)
+    file = tmp_path / "screen.json"
+    client = two_projects(has_seen_feature_tour=True)
+    async with started(client, file) as (app, pilot, opens):
+        await ready(app, pilot, opens)
+        app.main.action_open_session("s2")
+        await until(pilot, lambda: read(file).session_id == "s2")
+
+
+async def test_the_pane_is_of_the_project_that_the_bar_at_the_top_names(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    wish = {"has_seen_feature_tour": True}
+    await tree_of(two_projects(**wish), file, "end")
+    async with started(two_projects(**wish), file) as (app, pilot, opens):
+        await ready(app, pilot, opens)
+        await until(pilot, lambda: app.main.projects.place == Place("session", "s2"))
+        await until(pilot, lambda: "beta ▸ calm-heron" in app.main.query_one(TopBar).text)
+        await until(pilot, lambda: app.main.chat.welcome.step.title == "beta")
 
 
 async def test_a_row_that_is_gone_is_forgotten(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """The canvas: all sessions on one screen, those that need a person first."""
 
+import asyncio
 from typing import Any
 
+from every_screen import a_busy_state
 from fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
 from textual.command import CommandList
 from textual.pilot import Pilot
@@ -307,3 +309,18 @@ async def test_the_palette_knows_the_canvas_and_what_it_does(start: Start) -> No
         await until(pilot, lambda: app.screen.query_one(CommandList).option_count == 1)
         await pilot.press("down", "enter")
         await until(pilot, lambda: isinstance(app.screen, Canvas))
+
+
+async def test_while_nothing_is_known_the_canvas_says_that_it_loads(start: Start) -> None:
+    client = a_busy_state()
+    client._updates = asyncio.Queue()  # the state is still on its way
+    async with start(client) as (app, pilot):
+        app.main.action_do("canvas")
+        await until(pilot, lambda: isinstance(app.screen, Canvas))
+        canvas = app.screen
+        assert isinstance(canvas, Canvas)
+        await until(pilot, lambda: canvas.view.empty == "Loading …")
+        assert "running" not in canvas.query_one("#top", Line).text
+        client.reload()
+        await until(pilot, lambda: canvas.view.cells)
+        assert "need you" in canvas.query_one("#top", Line).text

@@ -115,8 +115,10 @@ async def _begin(screen: "MainScreen", worktree: "Worktree", wanted: WantedWorkt
     Until then the message is on the disk: whatever ends meanwhile, it is a draft of the worktree.
     """
     chat, session_id = screen.chat, ""
-    screen.open_place(Place("worktree", worktree.id))
+    if wanted.message:
+        chat.drafts.sent(worktree.project_id, wanted.message)
     chat.hand_over(worktree.id, wanted.message)
+    screen.open_place(Place("worktree", worktree.id))
     try:
         if await _is_made(screen, worktree, wanted):
             session_id = await _first_session(screen, worktree, wanted)

@@ -127,11 +127,14 @@ class Canvas(FullScreen):
             self._texts = self._texts or [cell.text(self._agent(cell)) for cell in self._every]
             pairs = zip(self._every, self._texts, strict=True)
             shown = [cell for cell, text in pairs if all(word in text for word in words)]
-        self.view.empty = (
-            f"No session holds “{self.filter}”. Backspace takes letters back."
-            if words
-            else "No session is here yet. Escape leads back; ctrl+n there makes a worktree."
-        )
+        if not self.main.mirror.is_loaded:
+            self.view.empty = "Loading …"
+        elif words:
+            self.view.empty = f"No session holds “{self.filter}”. Backspace takes letters back."
+        else:
+            self.view.empty = (
+                "No session is here yet. Escape leads back; ctrl+n there makes a worktree."
+            )
         self.view.show(shown)
         self._entitle()
 
@@ -149,6 +152,10 @@ class Canvas(FullScreen):
         ]
         if self.filter:
             left += [("   filter: ", "$text-muted"), (self.filter, "bold")]
+        if not self.main.mirror.is_loaded:
+            self.query_one("#top", Line).show(Content.assemble(("Canvas", "bold $accent")))
+            self.show_keys()
+            return
         waiting, running = counts(self.main.state)
         verb = "needs" if waiting == 1 else "need"
         right: list[Part] = [

@@ -20,10 +20,10 @@ from tui import bars, keymap
 from tui.actions.local import LOCAL
 from tui.beginning import EVERY, Beginning
 from tui.key_names import shown
-from tui.places import Place, is_shown, nearest
+from tui.places import Place, is_shown, nearest, project_of
 from tui.plain import Announcements
 from tui.screens.here import Here
-from tui.steps import missing_agents, next_step, repository_at
+from tui.steps import is_project, missing_agents, next_step, repository_at
 from tui.terminal import WIDE, Terminal, size_problem
 from tui.widgets.chat import Chat
 from tui.widgets.key_hints import KeyHints
@@ -192,6 +192,7 @@ class MainScreen(Here):
         if self.link is None or (session := self.state.sessions.get(session_id)) is None:
             return
         self.place = Place("session", session_id)
+        self.beginning.keep_soon()
         self.remove_class("tree-open")
         self._show_session(session)
         self.focus_chat()
@@ -228,12 +229,21 @@ class MainScreen(Here):
     def _step(self) -> Step:
         return next_step(
             self.state,
-            self.place,
+            self.place or self._pointed_project,
+            is_sending=self.place is not None and self.chat.drafts.is_sending(self.place.id),
             offered=self.offered,
             started_in=self.started_in,
             agents_missing=self._agents_missing,
             key_of=self.key_of,
         )
+
+    @property
+    def _pointed_project(self) -> Place | None:
+        """The one that the bar at the top names while nothing is open."""
+        project = project_of(self.projects.place, self.state)
+        if project is None or (self.offered and is_project(self.state, self.offered) is None):
+            return None
+        return Place("project", project.id)
 
     def key_of(self, action_id: str) -> str:
         """The keys of an action, as people read them."""
@@ -252,6 +262,13 @@ class MainScreen(Here):
             self.beginning.chosen = event.place
         else:
             self.open_place(event.place)
+
+    @on(ProjectTree.NodeHighlighted)
+    def _row_pointed(self) -> None:
+        """While nothing is open, both the bar at the top and the pane follow the cursor."""
+        if self.link is not None and self.place is None and self.mirror.is_loaded:
+            self._show_step()
+            bars.follow(self)
 
     def on_key(self, event: events.Key) -> None:
         """What is typed before there is anything to write to is not lost."""
