@@ -33,6 +33,7 @@ from tui.bursts import divided
 from tui.clipboard import copied, copy_sequence, too_long
 from tui.harmless import Harmless
 from tui.input_parser import BackgroundTold
+from tui.interrupt import Interrupt
 from tui.keymap import ACTIONS, BY_ID, clashes, keys_of
 from tui.output_filters import filters
 from tui.screens.main import MainScreen
@@ -112,6 +113,7 @@ class SpinneyApp(PaintedApp):
         self.elsewhere = elsewhere
         """The address of a Spinney on another machine; the files are there."""
         self.type_ahead = TypeAhead(self)
+        self.interrupt = Interrupt(self)
         self._screen_of_key: WeakKeyDictionary[events.Key, Screen[Any]] = WeakKeyDictionary()
         """The screen that each key was for which is still on its way."""
         self._connect = connect
@@ -403,6 +405,10 @@ class SpinneyApp(PaintedApp):
             # From now on a widget refuses what is mounted in it: who works behind the screen and
             # went on would fail, and a farewell be a traceback.
             self.workers.cancel_all()
+
+    def action_help_quit(self) -> None:
+        """What ctrl+c does where nothing is selected that it could copy."""
+        self.interrupt.press()
 
     async def action_quit(self) -> None:
         """Quit, by Textual's own ways, too."""

@@ -26,6 +26,8 @@ COMPOSER_KEYS = (
         "A file of the worktree; a command of Spinney's or the agent's (// where both have one)",
     ),
     ("ctrl+_", "Undo (ctrl+y: redo)"),
+    ("ctrl+u", "Empty the box; ↑ or ctrl+_ brings the text back"),
+    ("ctrl+c", "Copy what is selected; else empty the box, stop the run, or, twice, quit"),
 )
 TRANSCRIPT_KEYS = (
     ("letters", "Go to the message box"),

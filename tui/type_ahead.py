@@ -37,7 +37,7 @@ OPENING: Final = frozenset(
 _LIMIT: Final = 5.0
 """Seconds after which keys are handed on, whatever they waited for."""
 _WRITING: Final = frozenset(
-    {"backspace", "delete", "left", "right", "home", "end", "ctrl+j", "up", "down"}
+    {"backspace", "delete", "left", "right", "home", "end", "ctrl+j", "ctrl+u", "up", "down"}
 )
 """Keys that act at once and only on the text in a box."""
 _NEVER_HELD: Final = frozenset({"ctrl+q", "ctrl+z"})

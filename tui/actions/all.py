@@ -82,6 +82,7 @@ DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
         sessions.new_session,
         sessions.cycle_mode,
         sessions.stop,
+        sessions.stop_run,
         sessions.stop_here,
         sessions.rename_session,
         sessions.previous_session,

@@ -64,6 +64,11 @@ async def stop(screen: "MainScreen") -> None:
     """Stop what runs here; without a run, escape closes what covers the chat."""
     if step_back(screen):
         return
+    await stop_run(screen)
+
+
+async def stop_run(screen: "MainScreen") -> None:
+    """Stop what runs here, whatever has the focus."""
     session, worktree = screen.session, screen.worktree
     if session is not None and session.is_active:
         await screen.client.call(commands.stop_generation, session_id=session.id)

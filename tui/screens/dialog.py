@@ -60,6 +60,7 @@ class Dialog(Closing[R | None], ModalScreen[R | None], Generic[R]):
         Binding("escape", "leave", "Cancel", show=False, priority=True),
         Binding("tab", "app.focus_next", show=False, priority=True),
         Binding("shift+tab", "app.focus_previous", show=False, priority=True),
+        Binding("ctrl+c", "app.help_quit", show=False),  # of the app's keys it has none else
     ]
     COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_commands}  # type: ignore[assignment]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-high")]  # noqa: RUF012 (as Textual has it)

@@ -264,6 +264,13 @@ class Chat(Vertical):
             self.drafts.hand_over(self.key, Draft.of(text, images))
             self.post_message(self.Said(self.key, text, images))
 
+    @on(Composer.Emptied)
+    def _emptied(self, event: Composer.Emptied) -> None:
+        """What was removed without being sent can be brought back, as what was sent."""
+        event.stop()
+        if event.text.strip() and event.text not in self.drafts.earlier(self._project_id):
+            self.drafts.sent(self._project_id, event.text)
+
     @on(Composer.Ordered)
     def _ordered(self, event: Composer.Ordered) -> None:
         """Do what a command of Spinney's own says; what it does not take is not lost."""

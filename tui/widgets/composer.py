@@ -26,6 +26,7 @@ _EDITING: Final = {
     "down": "cursor_down",
     "home": "cursor_line_start",
     "end": "cursor_line_end",
+    "ctrl+u": "empty",
 }
 """Keys of the text box and its actions for them."""
 
@@ -84,6 +85,19 @@ class MessageArea(QuietText):
         self._chips.images |= draft.images
         self.replace(draft.text, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
+
+    def empty(self) -> bool:
+        """Remove the whole text, in one step that undo takes back; whether there was any."""
+        if not self.text:
+            return False
+        self.history.checkpoint()
+        self.clear()
+        self.history.checkpoint()
+        return True
+
+    def action_empty(self) -> None:
+        """Remove the whole text."""
+        self.empty()
 
     async def on_key(self, event: events.Key) -> None:
         """Take the keys that mean something else here than in a plain text box."""
@@ -191,6 +205,13 @@ class Composer(MessageArea):
         ),
     ]
 
+    class Emptied(Message):
+        """A text was removed that was not sent."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
     class Ordered(Message):
         """A command of Spinney's own was written, such as `/model`."""
 
@@ -266,7 +287,16 @@ class Composer(MessageArea):
     def _at_last_line(self) -> bool:
         return self.cursor_location[0] == self.document.line_count - 1
 
+    def empty(self) -> bool:
+        """Remove the whole text; it is the newest of the earlier messages then."""
+        text = self.draft.full()
+        if was_any := super().empty():
+            self.post_message(self.Emptied(text))
+        return was_any
+
     def _recall(self, step: int) -> bool:
+        if not self.text and step < 0:
+            self._recalled = None  # what was brought back has been removed
         if self._recalled is None:
             if step > 0 or not self.earlier:
                 return False
