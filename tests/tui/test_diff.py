@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from diff_tree import CONFLICT, PARSER, Tree, a_file, lines, opened, top
+from every_screen import a_busy_state, in_diff
 
 from model import events as e
 from model.commands.changes import Changes, DiscardedFile, FileDiff
@@ -11,6 +12,7 @@ from model.commands.reviews import ConflictTask
 from tests.tui.conftest import Start, until
 from tui.screens.dialog import Confirm
 from tui.screens.diff import Diff
+from tui.screens.diff_comment import EditComment
 from tui.transcript_targets import Target
 from tui.widgets.key_hints import KeyHints
 
@@ -303,3 +305,40 @@ async def test_events_that_come_faster_than_git_answers_do_not_pile_up(start: St
         assert len(tree.client.called("list_changed_files")) == before + 1
         gate.set()
         await until(pilot, lambda: len(tree.client.called("list_changed_files")) == before + 2)
+
+
+async def test_the_diff_opens_on_the_first_side_that_has_something(start: Start) -> None:
+    client = a_busy_state()
+    listed = client.answers["list_changed_files"]
+    has = {"branch"}
+
+    def only(given: dict[str, Any]) -> Changes:
+        files = listed(given).files if given["side"] in has else []
+        return Changes(files=files, base="main", operation=None)
+
+    client.answers["list_changed_files"] = only
+    async with start(client) as (app, pilot):
+        await in_diff()(app, pilot)
+        diff = app.screen
+        assert isinstance(diff, Diff) and diff.side == "branch"
+        has.clear()
+        await pilot.press("q")
+        await until(pilot, lambda: app.screen is app.main)
+        app.main.action_do("open_diff")
+        await until(pilot, lambda: isinstance(app.screen, Diff))
+        again = app.screen
+        assert isinstance(again, Diff)
+        await until(pilot, lambda: again.changes is not None and not again._seeks)
+        await until(pilot, lambda: again.side == "unstaged" and "Nothing" in again.view.said)
+
+
+async def test_a_comment_from_the_list_of_files_is_on_the_first_hunk(start: Start) -> None:
+    async with start(a_busy_state()) as (app, pilot):
+        await in_diff("c")(app, pilot)
+        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await pilot.press(*"why?", "enter")
+        await until(pilot, lambda: isinstance(app.screen, Diff))
+        diff = app.screen
+        assert isinstance(diff, Diff)
+        [comment] = diff.comments
+        assert (comment.path, comment.text) == ("parser.py", "why?")

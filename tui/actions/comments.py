@@ -1,14 +1,15 @@
 """Comments on a difference: mark lines, write, change, take back, send, and find what is lost."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from model.commands.changes import get_file_diff
-from model.diff_comments import Comment, comment_on, lost_among, message_of
+from model.diff_comments import Comment, changed_part, comment_on, lost_among, message_of
 from tui.composer_draft import Draft
 
 if TYPE_CHECKING:
+    from model.diff_rows import DiffRow
     from tui.screens.diff import Diff, Side
 
 
@@ -25,15 +26,22 @@ async def comment(screen: "Diff") -> None:
     if (known := screen.comment_here) is not None and not screen.is_in_files:
         await _change(screen, known)
         return
-    rows = [] if screen.is_in_files else screen.rows_here()
+    rows = _first_hunk(screen) if screen.is_in_files else screen.rows_here()
     if not rows:
-        screen.main.say("Go to a line of the difference first (tab), or to a hunk's heading.")
+        screen.main.say("There is no line here that could be commented on.")
         return
     blank = comment_on(screen.path, screen.side, rows, "")
     if text := await _written(screen, blank):
         screen.comments.append(replace(blank, text=text))
         screen.view.let_go()
         screen.keep_comments()
+
+
+def _first_hunk(screen: "Diff") -> "Sequence[DiffRow]":
+    """What the first hunk of the chosen file changes: what is meant in the list of files."""
+    diff, text = screen.file_diff, screen.view.text
+    is_shown = diff is not None and diff.path == screen.path and text.heads
+    return changed_part(text.hunk_rows(0)) if is_shown else []
 
 
 async def comments(screen: "Diff") -> None:

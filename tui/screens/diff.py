@@ -86,6 +86,8 @@ class Diff(FullScreen):
         self._commented: dict[int, Comment] = {}
         """What was said of the rows that are shown, by their places."""
         self._wanted = path
+        self._seeks = True
+        """Whether the first side is looked for that has the file, or any."""
         self._shown: tuple[Side, str, str] | None = None
         self._chosen_split: bool | None = None
         self._reading = asyncio.Lock()
@@ -182,12 +184,18 @@ class Diff(FullScreen):
     def _goes_on_looking(self) -> bool:
         """Whether the file that this was opened for is looked for on the next side."""
         path, place = self._wanted, SIDES.index(self.side) + 1
-        if path is not None and not self.files.go_to(path):
-            if place < len(SIDES):
-                self.action_look_at(SIDES[place])
-                return True
-            self.main.say(f"“{path}” has no changes any more.")
+        seeks, self._seeks = self._seeks, False
+        has = self.files.go_to(path) if path is not None else bool(self.files.files)
+        if seeks and not has and place < len(SIDES):
+            self._look_at(SIDES[place], seeks=True)
+            return True
         self._wanted = None
+        if seeks and not has:
+            if path is not None:
+                self.main.say(f"“{path}” has no changes any more.")
+            if self.side != SIDES[0] and not self.files.files:
+                self._look_at(SIDES[0])
+                return True
         return False
 
     async def _read_file(self) -> None:
@@ -358,9 +366,12 @@ class Diff(FullScreen):
     def action_look_at(self, side: Side) -> None:
         """Show another side."""
         if side != self.side:
-            self.side = side
-            self.load()
-            self._entitle()
+            self._look_at(side)
+
+    def _look_at(self, side: Side, *, seeks: bool = False) -> None:
+        self.side, self._seeks = side, seeks
+        self.load()
+        self._entitle()
 
     def action_other_pane(self) -> None:
         """From the files to the difference and back."""
