@@ -16,6 +16,7 @@ from model.resources import (
     ToolUseBlock,
 )
 from model.text import clean_line
+from tui.markdown_words import words_of
 from tui.marks import Mark, mark_of
 from tui.places import shown_sessions
 
@@ -72,7 +73,8 @@ def asked(request: "Request") -> str:
     """What a request asks, on one line."""
     match request.kind:
         case "plan":
-            first = next(filter(None, map(clean_line, request.plan.splitlines())), "")
+            lines = (words_of(clean_line(line)) for line in request.plan.splitlines())
+            first = next(filter(None, lines), "")
             return f"plan: {first}" if first else "a plan is ready"
         case "permission":
             given = request.tool_input
@@ -108,7 +110,7 @@ def last_lines(message: Message, count: int) -> tuple[str, ...]:
     for block in reversed(message.content):
         match block:
             case TextBlock(text=text) | PlanBlock(text=text):
-                said = [clean_line(line) for line in text[-_TAIL:].splitlines()]
+                said = [words_of(clean_line(line)) for line in text[-_TAIL:].splitlines()]
             case ThinkingBlock():
                 said = ["thinking …" if block.seconds is None else ""]
             case ToolUseBlock():

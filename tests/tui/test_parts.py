@@ -2,17 +2,31 @@
 
 import asyncio
 import base64
+from typing import Any
 
 import pytest
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from textual.content import Content
 
 from model import events as e
+from model.catalog import BUILT_IN
+from model.commands.doctor import Installation
+from model.doctor import Finding
 from model.errors import SpinneyError
+from model.preferences import Preferences
+from model.preferences_fields import preference_fields
 from tests.patience import PATIENCE
-from tui import clipboard, key_names, keymap, mirror
+from tests.tui.conftest import Start, until
+from tui import clipboard, key_names, keymap, mirror, plain
 from tui.marks import Mark, git_counts, in_need, mark_of
 from tui.mirror import Change, Mirror
+from tui.places import Place
+from tui.screens import preferences_rows
+from tui.screens.about import Found, rows
+from tui.screens.archive import counted
+from tui.steps import next_step
 from tui.terminal import Terminal, size_problem
+from tui.widgets.session_tabs import SessionTabs
 from tui.widgets.status_line import duration, short
 
 
@@ -88,7 +102,7 @@ def test_who_waits_comes_before_who_failed_and_who_is_unread() -> None:
 
 
 def test_git_counts_are_short_and_leave_out_what_is_nothing() -> None:
-    assert git_counts(a_worktree()) == ""
+    assert git_counts(a_worktree()) == []
     worktree = a_worktree(
         cached_uncommitted_added=12,
         cached_uncommitted_removed=0,
@@ -97,7 +111,27 @@ def test_git_counts_are_short_and_leave_out_what_is_nothing() -> None:
         pr_number=7,
         cached_check_status="failure",
     )
-    assert git_counts(worktree) == "+12 ↑2 ↓1 PR 7 ✗"
+    assert git_counts(worktree) == ["+12", "↑2", "↓1", "PR 7 ✗"]
+
+
+@pytest.mark.parametrize(
+    ("status", "seen", "heard"),
+    [
+        ("draft", "PR 7 draft ✓", "PR 7 draft checks success"),
+        ("open", "PR 7 open ✓", "PR 7 open checks success"),
+        ("review", "PR 7 review ✓", "PR 7 in review checks success"),
+        ("merged", "PR 7 merged ✓", "PR 7 merged checks success"),
+        ("closed", "PR 7 closed ✓", "PR 7 closed checks success"),
+        (None, "PR 7 ✓", "PR 7 checks success"),
+    ],
+)
+def test_the_tree_says_where_a_pull_request_stands(
+    status: Any, seen: str, heard: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worktree = a_worktree(pr_number=7, cached_pr_status=status, cached_check_status="success")
+    assert git_counts(worktree) == [seen]
+    monkeypatch.setattr(plain, "is_on", lambda: True)
+    assert git_counts(worktree) == [heard]
 
 
 def test_numbers_and_times_are_short() -> None:
@@ -180,3 +214,46 @@ async def test_who_waits_for_a_state_hears_of_it() -> None:
     client.feed(e.ProjectAdded(project=a_project()))
     assert "p1" in (await asyncio.wait_for(waiting, PATIENCE)).projects
     task.cancel()
+
+
+def test_a_worktree_whose_first_message_is_on_its_way_does_not_ask_for_one() -> None:
+    state, place = a_state(a_project(), a_worktree()), Place("worktree", "w1")
+    asks = next_step(state, place, key_of=str)
+    sends = next_step(state, place, is_sending=True, key_of=str)
+    assert "No session yet" in asks.sentence
+    assert "on its way" in sends.sentence and "Write below" not in sends.sentence
+
+
+async def test_the_open_session_has_all_the_room_that_its_title_line_has(start: Start) -> None:
+    title = "Find out why the parser drops the last row of a file without a newline"
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session(name=title)))
+    async with start(client) as (app, pilot):
+        tabs = app.main.query_one(SessionTabs)
+        await until(pilot, lambda: title in tabs.text)
+        client.feed(e.SessionCreated(session=a_session(id="s2", name=title)))
+        await until(pilot, lambda: f"{title[:27]}…" in tabs.text)
+        assert title[:35] in tabs.text
+
+
+def test_one_is_not_several() -> None:
+    assert [counted(0, "session"), counted(1, "session"), counted(2, "session")] == [
+        "0 sessions", "1 session", "2 sessions"
+    ]  # fmt: skip
+
+
+def test_what_is_cut_in_a_list_ends_with_an_ellipsis() -> None:
+    field = next(field for field in preference_fields().values() if len(field.help) > 60)
+    drawn = preferences_rows.row(field, Preferences(), BUILT_IN, 100).plain
+    assert drawn.endswith("…") and len(drawn) <= 100
+
+
+def test_the_rest_of_a_remedy_stands_below_its_beginning() -> None:
+    remedy = "Only for pull requests: install GitHub's gh, then run: gh auth login, and try again"
+    found = Found(
+        Installation(version="1", log="", findings=[Finding("gh", None, "not found", remedy)]),
+        [],
+        [],
+    )
+    lines = Content.assemble(*rows(found)).plain.splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith(" " * 16) and len(line) <= 72 for line in lines[1:])

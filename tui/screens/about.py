@@ -3,6 +3,7 @@
 import asyncio
 import platform
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from tui.screens.main import MainScreen
 
 NAME_WIDTH = 14
+REMEDY_WIDTH = 56
+"""Cells of a remedy in a row; in a terminal of 80 columns there are no more."""
 _MARKS = {True: ("✓ ", "$success"), False: ("✗ ", "$error"), None: ("· ", "$text-muted")}
 Part = str | tuple[str, str]
 
@@ -80,7 +83,8 @@ def _row(ok: bool | None, name: str, found: str, fix: str | None, remedy: str) -
     if ok is not True and fix:
         parts += [below, (f"{clean_line(fix)}\n", "$accent")]
     elif ok is not True and remedy:
-        parts.append(f"{below}{clean_line(remedy)}\n")
+        # Wrapped here, so that it stays below the name also where a row ends.
+        parts += [f"{below}{line}\n" for line in wrap(clean_line(remedy), REMEDY_WIDTH)]
     return parts
 
 

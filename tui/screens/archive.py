@@ -69,17 +69,22 @@ def _archived(state: "State") -> Iterator[tuple[float, FromArchive]]:
         project = state.projects.get(worktree.project_id)
         count = len(state.sessions_of(worktree.id, archived=True))
         where = clean_line(project.name) if project else ""
-        words = f"worktree of {where} · {count} sessions · {_ago(worktree.archived_at)}"
+        words = f"worktree of {where} · {counted(count, 'session')} · {_ago(worktree.archived_at)}"
         place = Place("worktree", worktree.id)
         yield worktree.archived_at, FromArchive(worktree.id, worktree.name, words, place=place)
     for session in state.sessions.values():
         worktree_of = state.worktrees.get(session.worktree_id)
         if session.archived_at is None or worktree_of is None or worktree_of.archived_at:
             continue
-        count = session.message_count
-        words = f"session in {worktree_of.name} · {count} messages · {_ago(session.archived_at)}"
+        said, ago = counted(session.message_count, "message"), _ago(session.archived_at)
+        words = f"session in {worktree_of.name} · {said} · {ago}"
         place = Place("session", session.id)
         yield session.archived_at, FromArchive(session.id, session.name, words, place=place)
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 session`, `2 sessions`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _ago(moment: float) -> str:

@@ -107,9 +107,10 @@ class KeysScreen(Filtered):
     def _row(self, action: Action) -> Content:
         own = action.id in self._overrides
         keys = all_shown(keys_of(action.id, self._overrides)) or "no key"
-        title = f"{action.title[: TITLE_WIDTH - 1]:<{TITLE_WIDTH}}"
+        title = Content(action.title).truncate(TITLE_WIDTH - 1, ellipsis=True)
+        gap = " " * (TITLE_WIDTH - title.cell_length)
         style = "bold" if own else "" if keys != "no key" else "$text-muted"
-        return Content.assemble(("● " if own else "  ", "$warning"), title, (keys, style))
+        return Content.assemble(("● " if own else "  ", "$warning"), title, gap, (keys, style))
 
     @on(OptionList.OptionHighlighted)
     def _show_about(self) -> None:

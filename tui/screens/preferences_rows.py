@@ -75,11 +75,12 @@ def row(field: PreferenceField, preferences: Preferences, catalog: Catalog, widt
     room = VALUE_WIDTH if help_width >= 20 else max(8, width - KEY_WIDTH - 3)
     parts: list[str | Content | tuple[str, str]] = [
         ("● " if changed else "  ", "$warning"),
-        f"{field.key:<{KEY_WIDTH}}",
+        _cell(field.key, KEY_WIDTH),
         _cell(value, room).stylize("bold" if changed else "$text-muted"),
     ]
     if help_width >= 20:
-        parts.append((f" {field.help[:help_width]}", "$text-muted"))
+        help = Content(f" {field.help}").truncate(help_width, ellipsis=True)
+        parts.append(help.stylize("$text-muted"))
     return Content.assemble(*parts)
 
 

@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 
 from model.errors import SpinneyError
 from model.text import clean_line
+from tui.markdown_words import words_of
 from tui.screens.dialog import Dialog, keys_line
 from tui.tree_filter import occurrences
 from tui.widgets.text_field import TextField
@@ -158,7 +159,7 @@ class Search(Dialog["SearchHit"]):
         return Content.assemble(
             (clean_line(hit.session.name) or "(no name)", "bold"),
             (f"  {where} · {who} · {day}{away}\n", "$text-muted"),
-            self._snippet(clean_line(hit.snippet)),
+            self._snippet(words_of(clean_line(hit.snippet))),
         )
 
     def _snippet(self, text: str) -> Content:

@@ -46,16 +46,31 @@ class SessionTabs(Line):
         parts: list[Content | str | tuple[str, str]] = []
         if first:
             parts.append((f"‹ {first}  ", "$text-muted"))
-        for session in sessions[first:]:
-            parts += [_tab(session, session.id == opened), "   "]
+        shown = sessions[first:]
+        longest = self._longest(shown)
+        for session in shown:
+            is_open = session.id == opened
+            parts += [_tab(session, is_open, longest if is_open else LONGEST), "   "]
         self.show(Content.assemble(*parts))
 
+    def _longest(self, shown: "Sequence[Session]") -> int:
+        """Cells for the name of the open one: all that the others leave."""
+        others = (
+            _name(session, LONGEST).cell_length + 5
+            for session in shown
+            if session.id != self._opened
+        )
+        return max(LONGEST, self.content_size.width - sum(others) - 5)
 
-def _tab(session: "Session", is_open: bool) -> Content:
+
+def _tab(session: "Session", is_open: bool, longest: int) -> Content:
     mark = mark_of(session)
-    name = clean_line(session.name) or "(no name)"
-    name = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
     tab = Content.assemble(
-        (f"{mark.sign} ", ROLE_COLORS[mark]), (name, "bold" if is_open else "$text-muted")
+        (f"{mark.sign} ", ROLE_COLORS[mark]),
+        _name(session, longest).stylize("bold" if is_open else "$text-muted"),
     )
     return clickable(tab, f"screen.open_session({session.id!r})")
+
+
+def _name(session: "Session", longest: int) -> Content:
+    return Content(clean_line(session.name) or "(no name)").truncate(longest, ellipsis=True)
