@@ -211,6 +211,15 @@ async def test_words_at_the_edge_cover_no_control_and_go_when_they_are_no_longer
     assert await page.evaluate(COVERED) == []
     await other.call("send_chat_message", **tell, message="/demo ask Tea? | Yes")
     await expect(toast).to_have_text("“Second” has a question")
+    await page.set_viewport_size({"width": screen.width, "height": 430})
+    box = page.get_by_role("textbox", name="Message", exact=True)
+    await box.fill("a line\n" * 9)
+    await frame(page)
+    shown = await box_of(page.locator("#toasts"))
+    assert shown["y"] + shown["height"] <= (await box_of(page.locator(".composer")))["y"]
+    assert await page.evaluate(COVERED) == []
+    await box.fill("")
+    await page.set_viewport_size({"width": screen.width, "height": screen.height})
     await enter_by_tree(page, second)
     await expect(toast).to_have_count(0)
     await page.get_by_role("button", name="Yes").click()
