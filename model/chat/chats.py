@@ -124,6 +124,15 @@ class Chats:
                 return SentMessage(message_id=message.id, status="processing")
             return await self._queue_or_run(message)
 
+    async def send_queued(self, session_id: str) -> Session:
+        """Run what was queued behind a run that was stopped or failed; the rest follows it."""
+        conversation = self._conversation(session_id)
+        async with conversation.answering:
+            if self._session(session_id).archived_at is not None:
+                raise SpinneyError("This session is archived. Bring it back first.", "conflict")
+            conversation.send_queued()
+        return self._session(session_id)
+
     async def stop(self, session_id: str) -> Session:
         """End what runs or waits; stopping what does neither is no error."""
         session = self._session(session_id)

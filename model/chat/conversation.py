@@ -102,6 +102,11 @@ class Conversation:
         if self.session.status == "idle" and run is not None and run.status == "completed":
             self._start_next()
 
+    def send_queued(self) -> None:
+        """Run what waits where nothing runs any more: after a stop or a failure."""
+        if not self.session.is_active:
+            self._start_next()
+
     async def stop(self) -> None:
         """End the turn, gently first; the session is idle when this returns."""
         if self._over.is_set():
