@@ -75,6 +75,11 @@ class Directories:
         return self.data / "outputs"
 
     @property
+    def pictures(self) -> Path:
+        """Pictures that go with messages and came from another device."""
+        return self.data / "pictures"
+
+    @property
     def discarded(self) -> Path:
         """What was discarded in worktrees and can be brought back."""
         return self.data / "discarded"

@@ -16,12 +16,13 @@ from model.catalog import Catalog
 from model.chat.chats import Chats
 from model.chat.naming import SessionNaming
 from model.chat.offered import offered
-from model.chat.outputs import ToolOutputs
+from model.chat.outputs import ToolOutputs, follow_sessions
 from model.chat.recap import Recaps
 from model.database import Database
 from model.events import PreferencesUpdated
 from model.launching import Launching
 from model.paths import Directories
+from model.pictures import Pictures
 from model.poller import Poller
 from model.preferences import Preferences
 from model.preferences_file import PreferencesFile
@@ -84,6 +85,7 @@ class Workspace:
         self.store: Store
         self.chats: Chats
         self.outputs: ToolOutputs
+        self.pictures: Pictures
         self.writer: Writer
         self.naming: SessionNaming
         self.branch_naming: BranchNaming
@@ -145,7 +147,8 @@ class Workspace:
         )
         self.outputs = ToolOutputs(self.directories.outputs)
         self._ending.push_async_callback(self.outputs.close)
-        self.run_in_background(self.outputs.follow(self.store))
+        self.pictures = Pictures(self.directories.pictures)
+        self.run_in_background(follow_sessions(self.store, self.outputs, self.pictures))
         self.chats = Chats(self.store, self.backends, launching, self.outputs)
         self._ending.push_async_callback(self.chats.close)
         self.chats.recover()

@@ -12,7 +12,7 @@ import os
 import shutil
 from collections.abc import Collection
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from model.errors import SpinneyError
 from model.paths import PRIVATE_DIRECTORY, PRIVATE_FILE
@@ -43,6 +43,13 @@ class ToolOutput(Resource):
     """Where the next piece begins; null at the end."""
     size: int
     """Bytes that are kept of the whole result."""
+
+
+class SessionFiles(Protocol):
+    """Files that are kept by session."""
+
+    async def remove_all_but(self, session_ids: Collection[str]) -> None:
+        """Remove what belongs to no session any more."""
 
 
 class ToolOutputs:
@@ -81,25 +88,6 @@ class ToolOutputs:
                 " removed to make room.",
                 "not_found",
             ) from None
-
-    async def follow(self, store: Store) -> None:
-        """Remove what belongs to no session, now and whenever sessions go, until cancelled."""
-        gone, known = asyncio.Event(), 0
-
-        def look() -> None:
-            nonlocal known
-            before, known = known, len(store.state.sessions)
-            if known < before:
-                gone.set()
-
-        stop_listening = store.bus.listen(look)
-        try:
-            while True:
-                await self.remove_all_but(store.state.sessions)
-                await gone.wait()
-                gone.clear()
-        finally:
-            stop_listening()
 
     async def remove_all_but(self, session_ids: Collection[str]) -> None:
         """Remove what belongs to no session any more."""
@@ -143,6 +131,27 @@ class ToolOutputs:
             if folder.name not in session_ids:
                 shutil.rmtree(folder, ignore_errors=True)
                 self._size = None
+
+
+async def follow_sessions(store: Store, *kept: SessionFiles) -> None:
+    """Remove files that belong to no session, now and whenever sessions go, until cancelled."""
+    gone, known = asyncio.Event(), 0
+
+    def look() -> None:
+        nonlocal known
+        before, known = known, len(store.state.sessions)
+        if known < before:
+            gone.set()
+
+    stop_listening = store.bus.listen(look)
+    try:
+        while True:
+            for files in kept:
+                await files.remove_all_but(store.state.sessions)
+            await gone.wait()
+            gone.clear()
+    finally:
+        stop_listening()
 
 
 def shortened(content: str) -> str:

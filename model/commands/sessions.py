@@ -21,6 +21,7 @@ from model.resources import (
     ExecutionMode,
     Message,
     MessagePage,
+    Resource,
     SentMessage,
     Session,
     SessionWithMessages,
@@ -248,6 +249,23 @@ async def send_chat_message(
     return sent
 
 
+class AddedImage(Resource):
+    """A picture that is kept for a message."""
+
+    path: str
+
+
+@command
+async def add_image(workspace: "Workspace", session_id: str, data: str) -> AddedImage:
+    """Keep a picture from another device, to be sent as one of the `images` of a message.
+
+    `data` is a PNG, JPEG, GIF or WebP in base64, of at most 10 MB. A session keeps 200; they go
+    with it.
+    """
+    session_in(workspace.store.state, session_id)
+    return AddedImage(path=str(await workspace.pictures.keep(session_id, data)))
+
+
 @command
 async def stop_generation(workspace: "Workspace", session_id: str) -> Session:
     """Stop what runs; what had arrived is kept, and messages that wait go on waiting."""
@@ -325,6 +343,16 @@ async def list_queued_messages(workspace: "Workspace", session_id: str) -> list[
     """Messages that wait behind the run, oldest first."""
     session_in(workspace.store.state, session_id)
     return list(workspace.store.state.queued.get(session_id, ()))
+
+
+@command
+async def send_queued_messages(workspace: "Workspace", session_id: str) -> Session:
+    """Send what still waits after a stop or a failure, one message after the other.
+
+    Where something runs, or nothing waits, this does nothing.
+    """
+    session_in(workspace.store.state, session_id)
+    return await workspace.chats.send_queued(session_id)
 
 
 @command

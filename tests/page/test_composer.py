@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest_asyncio
-from playwright.async_api import Page, expect
+from playwright.async_api import FilePayload, Page, expect
 
-from tests.page.browser import PHONE, Screen
+from tests.page.browser import PHONE, Faults, Screen
 from tests.page.conftest import OpenPage
 from tests.page.person import Conversation, Pointer
 from tests.server.conftest import Socket
@@ -122,7 +122,12 @@ async def test_an_image_goes_along_by_its_path(
 ) -> None:
     (Path(worktree["path"]) / "plot.png").write_bytes(b"\x89PNG")
     await at.press("Add an image")
-    await at.page.get_by_role("textbox", name="Add an image").fill("plot.png")
+    await at.press("By its path on the machine where Spinney runs")
+    box = at.page.get_by_role("textbox", name="Path of the image")
+    await box.fill("notes.txt")
+    await at.press("Add")
+    await expect(at.page.get_by_role("dialog")).to_contain_text("Mention any other file with @.")
+    await box.fill("plot.png")
     await at.press("Add")
     await expect(at.page.get_by_role("list", name="Images")).to_contain_text("plot.png")
     await at.page.reload()
@@ -132,16 +137,36 @@ async def test_an_image_goes_along_by_its_path(
     await expect(at.page.get_by_role("list", name="Images")).to_have_count(0)
 
 
-async def test_an_image_of_this_device_is_told_to_be_no_way(at: Conversation) -> None:
-    await at.box.evaluate(
-        """(box) => {
-          const given = new DataTransfer();
-          given.items.add(new File(["x"], "shot.png", { type: "image/png" }));
-          const paste = { clipboardData: given, bubbles: true, cancelable: true };
-          box.dispatchEvent(new ClipboardEvent("paste", paste));
-        }"""
-    )
-    await expect(at.page.get_by_role("alert")).to_contain_text("cannot take one from this device")
+PASTE = """(box, [name, type, bytes]) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.items.add(new File([Uint8Array.from(bytes)], name, { type }));
+  const paste = { clipboardData, bubbles: true, cancelable: true };
+  box.dispatchEvent(new ClipboardEvent("paste", paste));
+}"""
+
+
+async def test_a_picture_of_this_device_goes_along(
+    at: Conversation, other: Socket, session: Any, faults: Faults
+) -> None:
+    faults.allow("400")
+    png = b"\x89PNG\r\n\x1a\npixels"
+    attached = at.page.get_by_role("list", name="Images").get_by_role("listitem")
+    await at.press("Add an image")
+    async with at.page.expect_file_chooser() as chosen:
+        await at.press("From this device")
+    picture = {"name": "shot.png", "mimeType": "image/png", "buffer": png}
+    await (await chosen.value).set_files([FilePayload(**picture)])
+    await expect(attached).to_have_count(1)
+    await at.box.evaluate(PASTE, ["pasted.png", "image/png", list(png)])
+    await expect(attached).to_have_count(2)
+    await at.box.evaluate(PASTE, ["page.svg", "image/svg+xml", list(b"<svg/>")])
+    told = at.page.get_by_role("alert").filter(has_text="“page.svg” was not added.")
+    await expect(told).to_contain_text("Agents look at PNG, JPEG, GIF and WebP.")
+    await at.say("/demo say seen")
+    await at.idle()
+    page = await other.call("get_messages", sessionId=session["id"])
+    sent = [b["path"] for b in page["messages"][0]["content"] if b["type"] == "image"]
+    assert [Path(path).read_bytes() for path in sent] == [png, png]
 
 
 async def test_what_is_refused_comes_back_into_the_box(

@@ -7,7 +7,7 @@ import pytest
 
 from model.backends import base
 from model.chat import outputs as module
-from model.chat.outputs import SHOWN, ToolOutput, ToolOutputs, shortened
+from model.chat.outputs import SHOWN, ToolOutput, ToolOutputs, follow_sessions, shortened
 from model.errors import SpinneyError
 from model.events import SessionDeleted
 from model.resources import ToolResultBlock
@@ -119,7 +119,7 @@ async def test_a_disk_that_refuses_costs_the_middle_and_nothing_else(
 
 async def test_results_go_with_their_session(stage: Stage) -> None:
     await result_of(stage, LONG)
-    following = asyncio.create_task(stage.outputs.follow(stage.store))
+    following = asyncio.create_task(follow_sessions(stage.store, stage.outputs))
     await stage.outputs.remove_all_but({"s"})
     assert await is_kept(stage.outputs, "s", "t")
     await stage.chats.end("s")
