@@ -174,7 +174,8 @@ def _http() -> Iterator[str]:
     yield ""
     yield (
         "Bodies are JSON. The token is sent as `Authorization: Bearer TOKEN`; only `/ws` and "
-        "`/api/auth` take it as `?token=`. Each path of sessions and worktrees is a "
+        "`/api/auth` take it as `?token=`, `/ws` also among the protocols that a client offers "
+        "(`spinney, token.<its base64url>`). Each path of sessions and worktrees is a "
         "[command](commands.md)."
     )
     yield from ["", "| method | path | takes | |", "| --- | --- | --- | --- |"]

@@ -1,7 +1,8 @@
 """The HTTP paths: each is one command, with its arguments from the path, the query and the body."""
 
 import asyncio
-from collections.abc import Callable
+import base64
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from model.errors import HTTP_STATUS, SpinneyError
 from server.auth import Door, Knock
 from server.avatars import Avatars
 from server.limits import Limits
-from server.wire import dump_result, error_body, parse_json
+from server.wire import PROTOCOL, dump_result, error_body, parse_json
 
 if TYPE_CHECKING:
     from model.workspace import Workspace
@@ -52,6 +53,7 @@ OPERATIONS = (
         ("limit", "offset"),
         answer=lambda _, page: {"messages": page.model_dump(mode="json")["messages"]},
     ),
+    Operation("POST", f"{_SESSION}/images", sessions.add_image, ("data",), status=201),
     Operation("POST", f"{_SESSION}/stop", sessions.stop_generation),
     Operation("POST", f"{_SESSION}/approve", sessions.approve_plan, ("mode", "plan")),
     Operation("POST", f"{_SESSION}/answer", sessions.answer_question, ("answer",)),
@@ -184,6 +186,22 @@ async def body_of(request: web.Request, limits: Limits) -> bytes:
         raise SpinneyError("The client left before its whole body had arrived.") from None
 
 
+def _offered_token(headers: Mapping[str, str]) -> str:
+    """The token that a page offers among the protocols of its WebSocket, as `token.<base64url>`.
+
+    A page can set no header there, and an address is written into the browser's console.
+    """
+    offered = [name.strip() for name in headers.get("Sec-WebSocket-Protocol", "").split(",")]
+    token = next((name for name in offered if name.startswith("token.")), None)
+    if token is None or PROTOCOL not in offered:
+        return ""
+    encoded = token.removeprefix("token.")
+    try:
+        return base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode()
+    except ValueError:
+        return ""
+
+
 def knock_of(request: web.Request) -> Knock:
     """What the request shows at the door. A token in the address counts only where it must."""
     headers = request.headers
@@ -192,7 +210,7 @@ def knock_of(request: web.Request) -> Knock:
     return Knock(
         hosts=tuple(headers.getall("Host", ())),
         authorization=headers.get("Authorization", ""),
-        query_token=request.query.get("token", "") if in_query else "",
+        query_token=(request.query.get("token") or _offered_token(headers)) if in_query else "",
         origin=headers.get("Origin"),
         fetch_site=headers.get("Sec-Fetch-Site", ""),
         own_address=sockname[0],

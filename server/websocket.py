@@ -20,7 +20,7 @@ from model.errors import SpinneyError, foreseen, session_not_found
 from server.block_feed import BlockFeed
 from server.fanout import Connection, Fanout, Form, missed_frame, text_frame
 from server.limits import Limits
-from server.wire import dump_result, error_body, parse_json
+from server.wire import PROTOCOL, dump_result, error_body, parse_json
 
 if TYPE_CHECKING:
     from model.workspace import Workspace
@@ -59,7 +59,11 @@ class WebSockets:
         """Upgrade and talk until one side leaves."""
         since = _since(request)
         socket = web.WebSocketResponse(
-            autoping=False, compress=False, max_msg_size=self._limits.frame_size, timeout=1
+            protocols=(PROTOCOL,),
+            autoping=False,
+            compress=False,
+            max_msg_size=self._limits.frame_size,
+            timeout=1,
         )
         if not socket.can_prepare(request):
             raise SpinneyError("This address is for WebSockets; ask for an upgrade.")

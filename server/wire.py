@@ -10,6 +10,9 @@ from pydantic_core import PydanticSerializationError
 from model.errors import SpinneyError
 from model.text import clean, clean_json
 
+PROTOCOL = "spinney"
+"""The WebSocket's protocol, which a client names that offers its token beside it."""
+
 
 def parse_json(text: str | bytes) -> Any:
     """The value. Raises `SpinneyError` for what is no JSON, NaN and infinity included."""

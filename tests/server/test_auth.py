@@ -1,5 +1,6 @@
 """Who may come in: tokens, Host and Origin, preflight, and what must never leak."""
 
+import base64
 import json
 import logging
 from pathlib import Path
@@ -285,3 +286,27 @@ def test_an_open_door_in_a_network_goes_by_the_machines_own_address(
     else:
         with pytest.raises(SpinneyError, match="from this origin"):
             door.check(knock)
+
+
+@pytest.mark.parametrize(
+    ("protocols", "comes_in"),
+    [
+        ("spinney, token.{}", True),
+        ("token.{}", False),
+        ("spinney, token.d3Jvbmc", False),
+        ("spinney, token.é", False),
+        ("spinney", False),
+    ],
+)
+async def test_a_websocket_may_offer_the_token_among_its_protocols(
+    server: Server, http: aiohttp.ClientSession, protocols: str, comes_in: bool
+) -> None:
+    encoded = base64.urlsafe_b64encode(TOKEN.encode()).decode().rstrip("=")
+    headers = {"Sec-WebSocket-Protocol": protocols.format(encoded)}
+    if not comes_in:
+        with pytest.raises(aiohttp.WSServerHandshakeError, match="401"):
+            await http.ws_connect(f"{base_url(server)}/ws", headers=headers)
+        return
+    socket = await http.ws_connect(f"{base_url(server)}/ws", headers=headers)
+    assert socket._response.headers["Sec-WebSocket-Protocol"] == "spinney"
+    await socket.close()

@@ -8,6 +8,7 @@ const QUIET = 20000; // after so long without a word, it is asked whether the ot
 const PATIENCE = 5000; // how long it may take to answer that
 const UNTIL_OPEN = 15000;
 const KEY = "spinney-token";
+const PROTOCOL = "spinney"; // of the WebSocket
 
 /**
  * @typedef {object} Listener
@@ -143,10 +144,22 @@ export class Connection {
     if (this.isOpen) this.#socket?.send(JSON.stringify({ type: "show", session_id: sessionId }));
   }
 
+  /**
+   * Send what is large by a request of its own, so that nothing waits behind it.
+   * @param {string} path @param {Record<string, unknown>} body @returns {Promise<any>}
+   */
+  async post(path, body) {
+    const headers = { ...authorization(), "Content-Type": "application/json" };
+    const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) }).catch(() => null);
+    if (!response) throw new Error("Not connected. Try again when the connection is back.");
+    const answer = await response.json().catch(() => ({}));
+    if (!response.ok) throw new Error(answer.error ?? `Spinney answered ${response.status}.`);
+    return answer;
+  }
+
   async #load() {
+    const headers = authorization();
     const token = knownToken();
-    /** @type {HeadersInit} */
-    const headers = token ? { Authorization: `Bearer ${token}` } : {};
     const response = await fetch("/api/init", { headers, cache: "no-store", signal: AbortSignal.timeout(UNTIL_OPEN) });
     if (response.status === 401 || response.status === 403) {
       throw new Refused(token ? "That token is wrong. Copy it again from the terminal (Server)." : "");
@@ -161,9 +174,10 @@ export class Connection {
   #open() {
     const query = new URLSearchParams({ since: String(this.#seq), blocks: "1" });
     const token = knownToken();
-    if (token) query.set("token", token);
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    const socket = new WebSocket(`${scheme}://${location.host}/ws?${query}`);
+    // Not in the address, which browsers write into their consoles when it fails.
+    const protocols = token ? [PROTOCOL, `token.${base64url(token)}`] : [PROTOCOL];
+    const socket = new WebSocket(`${scheme}://${location.host}/ws?${query}`, protocols);
     this.#socket = socket;
     socket.onmessage = (message) => this.#take(JSON.parse(message.data));
     socket.onclose = () => this.#closed();
@@ -244,3 +258,15 @@ export class Connection {
 }
 
 class Refused extends Error {}
+
+/** @returns {Record<string, string>} */
+function authorization() {
+  const token = knownToken();
+  return token ? { Authorization: `Bearer ${token}` } : {};
+}
+
+/** @param {string} text */
+function base64url(text) {
+  const bytes = [...new TextEncoder().encode(text)].map((byte) => String.fromCharCode(byte)).join("");
+  return btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
