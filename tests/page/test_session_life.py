@@ -115,7 +115,7 @@ async def test_what_is_said_meanwhile_waits_and_can_be_taken_back_or_runs_next(
     waiting = person.page.get_by_role("list", name="Messages that wait").get_by_role("listitem")
     await expect(waiting).to_have_count(2)
     second = waiting.filter(has_text="never mind")
-    await person.hands.press(second.get_by_role("button", name="change"))
+    await person.hands.press(second.get_by_role("button", name="Edit"))
     await expect(person.box).to_have_value("/demo say never mind")
     await expect(waiting).to_have_count(1)
     await person.press("Stop")

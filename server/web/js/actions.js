@@ -124,8 +124,29 @@ function cycleMode(app, { session }) {
 /** @param {App} app @param {Here} here */
 async function stop(app, { session }) {
   if (session?.status !== "running" && session?.status !== "waiting") return;
-  if ((await app.run("stop_generation", { sessionId: session.id })) !== undefined) app.say("Stopped.");
+  const shown = /** @type {HTMLButtonElement | null} */ (document.querySelector(".composer .stop:not([hidden])"));
+  if (shown) shown.click(); // it says at once that it stops
+  else await app.run("stop_generation", { sessionId: session.id });
 }
+
+const AGAIN = 4000; // ms within which a second press is meant
+let first = { request: "", at: -AGAIN };
+
+/**
+ * Stop by a key. What waits for a person goes on waiting until the key is pressed a second time.
+ * @param {App} app
+ */
+export function stopByKey(app) {
+  const { session } = hereOf(app);
+  const request = session?.request?.id;
+  if (request && (first.request !== request || performance.now() - first.at > AGAIN)) {
+    first = { request, at: performance.now() };
+    app.say(`${ASKED[session.waiting_for] ?? "This"} goes on waiting. Press escape again to set it aside.`);
+  } else perform(app, "stop");
+}
+
+/** @type {Record<string, string>} */
+const ASKED = { plan: "The plan", question: "The question", permission: "The permission" };
 
 /** @param {App} app @param {Here} here @param {number} by */
 function step(app, { session, worktree }, by) {

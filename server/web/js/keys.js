@@ -1,7 +1,7 @@
 // @ts-check
 // Keys: which each action has, by default or by the `keybindings` preference, and what a press does.
 
-import { ACTIONS, perform } from "./actions.js";
+import { ACTIONS, perform, stopByKey } from "./actions.js";
 
 /** What a browser does not give to a page, or people need for the browser itself. */
 const TAKEN = new Set([
@@ -55,7 +55,9 @@ export function keys(app) {
     // What is opened by escape alone goes first: the drawer.
     if (key === "escape" && (document.body.classList.contains("drawer") || app.route.view !== "session")) return;
     event.preventDefault();
-    perform(app, action.id);
+    if (action.id === "stop") {
+      if (!event.repeat) stopByKey(app);
+    } else perform(app, action.id);
   });
 }
 

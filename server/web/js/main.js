@@ -2,6 +2,7 @@
 // The start: parts are joined, the token is taken from the address, and the connection begins.
 
 import { alerts } from "./alerts.js";
+import { answers } from "./answers.js";
 import { App, lazy } from "./app.js";
 import { looks } from "./looks.js";
 import { keys } from "./keys.js";
@@ -47,6 +48,7 @@ tree(app);
 keys(app);
 looks(app);
 alerts(app);
+answers(app);
 pwa(app);
 addEventListener("hashchange", () => takeToken() && app.connection.start());
 app.watch((link) => link.state === "open" && fetchSession());

@@ -41,7 +41,7 @@ function nobody(app) {
 function needed(app, session) {
   const link = sessionLink(app, session);
   link.querySelector("b")?.after(` ${asks(session)}`);
-  const card = make("section.needed", make("h2", link), requestCard(app, session));
+  const card = make("section.needed", make("h2", link), requestCard(app, session, { hasBox: false }));
   card.dataset.request = session.request?.id ?? "";
   return card;
 }

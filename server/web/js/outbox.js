@@ -6,11 +6,15 @@
 import { addToDraft } from "./drafts.js";
 
 /**
- * @typedef {object} Letter
- * @property {string} id
+ * @typedef {object} Written
  * @property {string} sessionId
  * @property {string} message
  * @property {string[]} images paths on the machine where Spinney runs
+ *
+ * @typedef {Written & Kept} Letter
+ *
+ * @typedef {object} Kept
+ * @property {string} id
  * @property {number} at when it was written, in ms
  * @property {boolean} tried whether it may have arrived already
  */
@@ -20,7 +24,7 @@ const KEY = "spinney-outbox";
 export class Outbox {
   /** @type {Letter[]} what the browser had no room for */ #unsaved = [];
   /** @type {Set<() => void>} */ #watchers = new Set();
-  /** @type {Map<string, (letter: Letter) => void>} */ #boxes = new Map();
+  /** @type {Map<string, (letter: Written) => void>} */ #boxes = new Map();
   #isSending = false;
 
   /** @param {import("./app.js").App} app */
@@ -58,7 +62,7 @@ export class Outbox {
     return () => this.#watchers.delete(watch);
   }
 
-  /** The message box of a session takes back what is refused; gives how to end it. @param {string} sessionId @param {(letter: Letter) => void} take */
+  /** The message box of a session takes back what is refused; gives how to end it. @param {string} sessionId @param {(letter: Written) => void} take */
   box(sessionId, take) {
     this.#boxes.set(sessionId, take);
     return () => this.#boxes.get(sessionId) === take && this.#boxes.delete(sessionId);
@@ -87,13 +91,13 @@ export class Outbox {
       await this.app.connection.call("send_chat_message", { sessionId, message, messageId: id, ...(images.length ? { images } : {}) });
     } catch (error) {
       if (!(/** @type {any} */ (error).kind)) throw error;
-      this.#giveBack(letter, /** @type {Error} */ (error).message);
+      this.giveBack(letter, /** @type {Error} */ (error).message);
     }
     this.drop(id);
   }
 
-  /** It was refused: back to where it was written. @param {Letter} letter @param {string} why */
-  #giveBack(letter, why) {
+  /** Put what was not sent back to where messages are written. @param {Written} letter @param {string} why */
+  giveBack(letter, why) {
     const { sessionId } = letter;
     const box = this.#boxes.get(sessionId);
     const name = this.app.state.sessions.get(sessionId)?.name;

@@ -6,6 +6,7 @@ import { draftOf, keepDraft } from "../drafts.js";
 import { images as imageList } from "./images.js";
 import { forTheAgent, isOrder, runOrder } from "./orders.js";
 import { settings } from "./settings.js";
+import { wordsBack } from "./words_back.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -32,13 +33,14 @@ class Composer {
     this.id = sessionId;
     this.sent = sent;
     const draft = draftOf(sessionId);
-    this.text = make("textarea", { rows: 1, placeholder: "Message the agent…", "aria-label": "Message", value: draft.message });
-    this.images = imageList(app, draft.images, () => this.#changed());
+    this.wordsBack = wordsBack(app, sessionId);
+    this.text = make("textarea", { rows: 1, "aria-describedby": "words-back", placeholder: "Message the agent…", "aria-label": "Message", value: draft.message });
+    this.images = imageList(app, sessionId, draft.images, () => this.#changed());
     this.settings = settings(app, sessionId);
-    this.stop = button("Stop", () => app.run("stop_generation", { sessionId }), ".stop", { hidden: true });
+    this.stop = button("Stop", () => this.#stop(), ".stop", { hidden: true });
     this.send = make("button.primary", "Send");
-    const line = make("div.choices", this.settings.element, this.images.button, this.stop, this.send);
-    this.element = make("form.composer", this.images.element, this.text, line);
+    const line = make("div.choices", this.settings.element, this.images.button, this.images.chooser, this.stop, this.send);
+    this.element = make("form.composer", this.wordsBack.element, this.images.element, this.text, line);
     this.element.onsubmit = (event) => {
       event.preventDefault();
       this.#submit();
@@ -63,7 +65,7 @@ class Composer {
   follow(session) {
     // A plan ends nothing: one goes on talking. A question or a permission holds the run up.
     this.stop.hidden = session.status !== "running" && !["permission", "question"].includes(session.waiting_for);
-    this.send.textContent = session.status === "running" ? "Queue" : "Send";
+    this.send.textContent = this.wordsBack.follow(session);
     this.settings.follow(session);
   }
 
@@ -134,21 +136,34 @@ class Composer {
     if (isOrder(message)) {
       const why = runOrder(this.app, message);
       if (why) this.app.say(why, { bad: true });
-      else this.#empty();
+      else this.#empty(this.images.paths);
+      return;
+    }
+    if (this.images.isAdding) {
+      this.app.say("A picture is still on its way. Send it in a moment.");
       return;
     }
     // Emptied at once, so that a second press sends nothing; the outbox gives back what is refused.
     const paths = this.images.paths;
+    if (this.wordsBack.deny(message, () => this.#empty(paths))) return;
     this.#empty();
     this.app.outbox.add(this.id, forTheAgent(message), paths);
     this.sent();
   }
 
-  #empty() {
+  /** @param {string[]} [images] that stay */
+  #empty(images = []) {
     this.text.value = "";
     this.images.clear();
+    this.images.add(images);
     this.#changed();
     this.keep();
+  }
+
+  async #stop() {
+    this.stop.textContent = "Stopping…";
+    await this.app.run("stop_generation", { sessionId: this.id });
+    this.stop.textContent = "Stop";
   }
 
   /** @param {KeyboardEvent} event */

@@ -134,7 +134,7 @@ class Canvas {
     const known = /** @type {HTMLElement | null | undefined} */ (old?.querySelector(".asks"));
     const { id } = session.request ?? {};
     if (known && known.dataset.request === id) return known;
-    const card = requestCard(this.app, session);
+    const card = requestCard(this.app, session, { hasBox: false });
     return make("details.asks", make("summary", asks(session)), card, { "data-request": id });
   }
 
