@@ -99,6 +99,13 @@ async def test_finished_blocks_are_spoken_once_and_none_before(
     words = await spoken.locator("p").all_inner_texts()
     assert words[-1] == "Finished."
     assert " ".join(words).count("First words.") == 1
+    await at.idle()
+    await page.reload()
+    for word in ("Quick.", "Quicker."):
+        await at.say(f"/demo say {word}")
+        await expect(spoken.locator("p").last).to_have_text("Finished.")
+        await expect(spoken.locator("p").nth(-2)).to_have_text(word)
+        await at.idle()
 
 
 async def test_the_way_by_keys_begins_with_the_content_and_is_seen(

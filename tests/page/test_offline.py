@@ -7,6 +7,7 @@ from typing import Any
 import pytest_asyncio
 from playwright.async_api import WebSocketRoute, expect
 
+from tests.page.browser import Faults
 from tests.page.conftest import OpenPage
 from tests.page.line import Line
 from tests.page.person import Conversation, Pointer
@@ -52,6 +53,46 @@ async def test_a_message_written_offline_goes_once_when_the_connection_is_back(
     assert await texts(other, session) == expected
 
 
+async def test_what_was_read_stays_readable_while_the_connection_is_gone(
+    at: Conversation, line: Line, other: Socket, session: Any
+) -> None:
+    unread = await other.call("create_session", worktreeId=session["worktree_id"], name="Unread")
+    await expect(at.page.locator("#tree").get_by_role("link", name="Unread")).to_be_visible()
+    await at.page.goto(f"/#/diff/{session['worktree_id']}")
+    await expect(at.page.get_by_text("Nothing is changed that is not staged.")).to_be_visible()
+    await line.cut()
+    await expect(at.page.locator("#offline")).to_be_visible()
+    await at.page.goto(f"/#/session/{unread['id']}")
+    conversation = at.page.get_by_role("log")
+    await expect(conversation).to_contain_text("this conversation was not read before")
+    await at.page.goto(f"/#/session/{session['id']}")
+    await expect(at.answers.last).to_contain_text("before")
+    await expect(conversation).to_contain_text("This is what was read by")
+    await at.page.goto(f"/#/diff/{session['worktree_id']}")
+    await expect(at.page.get_by_text("You are offline. Changes are read when")).to_be_visible()
+    await line.restore()
+    await expect(at.page.locator("#link")).to_have_text("connected")
+    await expect(at.page.get_by_text("You are offline.")).to_have_count(0)
+    await at.page.goto(f"/#/session/{session['id']}")
+    await expect(at.answers.last).to_contain_text("before")
+    await expect(conversation).not_to_contain_text("This is what was read by")
+
+
+async def test_the_token_is_written_into_no_console(
+    at: Conversation, line: Line, served: Serving, faults: Faults
+) -> None:
+    line.cut_before = "message-queued"
+    await at.say("/demo say once")
+    await expect(at.answers.filter(has_text="once")).to_have_count(1)
+    await line.cut()
+    await expect(at.page.locator("#offline")).to_be_visible()
+    await expect(at.page.locator("#link")).to_contain_text("next try in 2")
+    await line.restore()
+    await expect(at.page.locator("#link")).to_have_text("connected")
+    assert any("WebSocket connection to" in told for told in faults.found)
+    assert not any(served.token in told for told in faults.found)
+
+
 async def test_a_message_whose_answer_was_lost_is_not_sent_twice(
     at: Conversation, line: Line, other: Socket, session: Any
 ) -> None:
@@ -87,7 +128,7 @@ async def test_it_can_be_changed_and_removed_before_it_goes(
     await at.say("/demo say never")
     waiting = at.page.get_by_role("list", name="Messages that wait").get_by_role("listitem")
     await waiting.filter(has_text="never").get_by_role("button", name="Remove").click()
-    await waiting.filter(has_text="wrong").get_by_role("button", name="change").click()
+    await waiting.filter(has_text="wrong").get_by_role("button", name="Edit").click()
     await expect(waiting).to_have_count(0)
     await expect(at.box).to_have_value("/demo say wrong")
     await at.say("/demo say right")
@@ -135,7 +176,7 @@ async def test_what_is_on_its_way_cannot_be_changed_or_removed_any_more(
     await is_on_its_way.wait()
     waiting = page.get_by_role("list", name="Messages that wait").get_by_role("listitem")
     assert await waiting.filter(has_text="second").get_by_role("button").count() == 0
-    await expect(waiting.filter(has_text="on its way: /demo say second")).to_be_visible()
+    await expect(waiting.filter(has_text="On its way: /demo say second")).to_be_visible()
 
 
 async def test_an_approval_is_never_made_up_for(

@@ -1,13 +1,15 @@
 """What agents do, as the page draws it: to-do lists, sub-agents, folds that stay; and recaps."""
 
+import time
+import uuid
 from typing import Any
 
 import pytest
 from playwright.async_api import Page, expect
 
 from model.backends import base
-from model.events import SessionUpdated
-from model.resources import Question, QuestionOption, Usage
+from model.events import MessageQueued, SessionUpdated
+from model.resources import Message, Question, QuestionOption, TextBlock, Usage
 from tests.page.conftest import OpenPage
 from tests.page.stage import Stage
 from tests.puppet import Puppet
@@ -99,3 +101,53 @@ async def test_to_several_choices_own_words_are_added(
     await card.get_by_role("button", name="Answer").click()
     heard = await puppet.hears("answer")
     assert "Milk, Sugar, and lemon" in str(heard)
+
+
+REVIEW = """Please change this:
+
+```diff
+-old line
++new line
+```
+and *nothing* else."""
+
+
+async def test_code_tasks_and_days_are_drawn_as_what_they_are(
+    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+) -> None:
+    yesterday = time.time() - 24 * 3600
+    said = Message(
+        id=str(uuid.uuid4()),
+        role="user",
+        content=[TextBlock(text="long ago")],
+        timestamp=yesterday,
+        session_id=session["id"],
+    )
+    stage.workspace.store.record(
+        MessageQueued(session_id=session["id"], message=said, status="processing")
+    )
+    page = await opened(open_page, session)
+    await other.call("send_chat_message", sessionId=session["id"], message=REVIEW)
+    puppet = await stage.backend.newest()
+    await puppet.hears("send")
+    puppet.say(base.TextDelta("a", "- [x] read it\n- [ ] mend `it`\n- [link](https://a.example)\n"))
+    puppet.say(base.PermissionAsked("p", "bash", {"command": "rm x"}, "Run `rm x` in `tmp`?"))
+    card = page.locator("section.request")
+    await expect(card.locator("p code")).to_have_text(["rm x", "tmp"])
+    review = page.locator('.message[data-role="user"]').last.locator(".said")
+    await expect(review.locator("figure .line.removed")).to_have_text("-old line")
+    await expect(review.locator("figure .line.added")).to_have_text("+new line")
+    await expect(review).to_contain_text("and *nothing* else.")
+    for reloads in (False, True):
+        if reloads:
+            await page.reload()
+        tasks = page.locator("li.task")
+        await expect(tasks).to_have_text(["☑ read it", "☐ mend it"])
+        await expect(tasks.first.get_by_role("img", name="done")).to_be_visible()
+        days = page.locator(".day")
+        await expect(days).to_have_count(2)
+        assert await days.last.inner_text() == await page.evaluate(
+            "new Date().toLocaleDateString('en', "
+            "{ weekday: 'long', month: 'long', day: 'numeric' })"
+        )
+    await other.call("stop_generation", sessionId=session["id"])

@@ -48,7 +48,10 @@ export const asks = (session) => ASKS[session.waiting_for] ?? "needs you";
 /** How many lines of a worktree are added and removed, and not committed. @param {Resource} worktree */
 export function changeCounts(worktree) {
   const { cached_uncommitted_added: more, cached_uncommitted_removed: less } = worktree;
-  return [more > 0 && make("ins", `+${more}`), less > 0 && make("del", `−${less}`)];
+  return [
+    more > 0 && make("ins", `+${more}`, { title: `${counted(more, "line")} added, not committed` }),
+    less > 0 && make("del", `−${less}`, { title: `${counted(less, "line")} removed, not committed` }),
+  ];
 }
 
 /** Git's counts of a worktree. @param {Resource} worktree */

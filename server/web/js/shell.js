@@ -4,6 +4,7 @@
 import { make } from "./dom.js";
 import { keepToken, knownToken } from "./net.js";
 import { closeOnBack } from "./overlays.js";
+import { clock } from "./words.js";
 
 /** @template {HTMLElement} T @param {string} id @returns {T} */
 const the = (id) => /** @type {T} */ (document.getElementById(id));
@@ -75,8 +76,7 @@ function showOffline(link) {
   else if (link.state !== "connecting") since = 0;
   const shown = the("offline");
   shown.hidden = since === 0;
-  const clock = new Date(since).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  const words = since ? `Offline since ${clock}. This is how it was then; messages are kept and go when the connection is back.` : "";
+  const words = since ? `Offline since ${clock(since)}. This is how it was then; messages are kept and go when the connection is back.` : "";
   // Said once, and not again with every try.
   if (shown.textContent !== words) shown.textContent = words;
 }

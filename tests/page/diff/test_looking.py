@@ -33,7 +33,7 @@ async def test_every_kind_of_change_says_what_happened(page: Page, tree: Tree) -
     await button(page, "Staged").click()
     await expect(file(page, "moved.py")).to_contain_text("renamed from old.py")
     await expect(file(page, "new one.py")).to_have_count(0)
-    await page.get_by_role("button", name="Against ").click()
+    await page.get_by_role("button", name="Committed vs ").click()
     await expect(file(page, "README.md")).to_contain_text("Counts apples.")
     await expect(button(page, "Stage README.md")).to_have_count(0)
 

@@ -76,12 +76,25 @@ export function codeLine(line) {
 
 /** @param {Block} block */
 function listElement(block) {
-  const items = block.items.map((/** @type {Block[]} */ item) => make("li", item.map(blockElement)));
+  const items = block.items.map(itemElement);
   const list = make(block.ordered ? "ol" : "ul", items);
   if (block.ordered && block.start !== 1) list.setAttribute("start", String(block.start));
   if (block.tight) list.classList.add("tight");
   if (block.continues) list.classList.add("continues");
   return list;
+}
+
+/** An item of a list; one of a task list shows whether it is done. @param {Block[]} item */
+function itemElement(item) {
+  const [first, ...rest] = item;
+  const [, sign] = /^\[([ xX])\] /.exec(first?.type === "paragraph" ? (first.spans[0]?.text ?? "") : "") ?? [];
+  if (sign === undefined) return make("li", item.map(blockElement));
+  const [lead, ...spans] = first.spans;
+  const paragraph = blockElement({ ...first, spans: [{ ...lead, text: lead.text.slice("[x] ".length) }, ...spans] });
+  const isDone = sign !== " ";
+  const words = isDone ? "done" : "to do";
+  paragraph.prepend(make("span.task", isDone ? "☑" : "☐", { role: "img", "aria-label": words, title: words }), " ");
+  return make("li.task", paragraph, rest.map(blockElement));
 }
 
 /** @param {Block} block */

@@ -12,12 +12,29 @@
  */
 
 export const PAGE = 100;
+const KEPT = 12; // conversations
+
+/** Conversations that were read and left, the latest last. @type {Map<string, Conversation>} */
+const kept = new Map();
+
+/** Keep a conversation that is left, to be shown where it cannot be read. @param {Conversation} conversation */
+export function keepConversation(conversation) {
+  if (!conversation.isLoaded) return;
+  kept.delete(conversation.sessionId);
+  kept.set(conversation.sessionId, conversation);
+  const [oldest] = kept.keys();
+  if (kept.size > KEPT) kept.delete(oldest);
+}
+
+/** @param {string} sessionId */
+export const keptConversation = (sessionId) => kept.get(sessionId);
 
 /** The messages of one session that are loaded, oldest first. */
 export class Conversation {
   /** @type {Message[]} */ messages = [];
   total = 0;
   isLoaded = false;
+  readAt = 0; // ms
 
   /** @param {string} sessionId */
   constructor(sessionId) {
@@ -34,6 +51,7 @@ export class Conversation {
     this.messages = page.messages;
     this.total = Math.max(page.total, page.messages.length);
     this.isLoaded = true;
+    this.readAt = Date.now();
   }
 
   /** Put an older page before the others; gives what was new of it. @param {{ messages: Message[], total: number }} page */

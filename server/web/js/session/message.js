@@ -3,7 +3,10 @@
 
 import { blockElement } from "./blocks.js";
 import { button, make } from "../dom.js";
+import { setDay } from "./days.js";
 import { diffOf } from "./edits.js";
+import { saidElement } from "./fences.js";
+import { nameOf } from "./images.js";
 
 /**
  * @typedef {import("../state.js").Resource} Resource
@@ -17,6 +20,7 @@ import { diffOf } from "./edits.js";
 /** @param {Resource} message @param {Around} around */
 export function messageElement(message, around) {
   const element = make("article.message", { id: `m-${message.id}`, "data-role": message.role });
+  setDay(element, message.timestamp);
   fillMessage(element, message, around);
   return element;
 }
@@ -58,7 +62,7 @@ function exchange(old, made) {
 
 /** Draw how a message ended: its text stays as it stands. @param {HTMLElement} element @param {Resource} message @param {Around} around */
 export function endMessage(element, message, around) {
-  for (const old of element.querySelectorAll(":scope > .pulse, :scope > .error")) old.remove();
+  for (const old of element.querySelectorAll(":scope > .pulse, :scope > .error, :scope > .ended")) old.remove();
   element.append(...tail(message));
   const cutOff = message.content.flatMap((/** @type {any} */ block, /** @type {number} */ index) =>
     block?.type === "tool_use" && !resultOf(message, block) ? [index] : []);
@@ -97,7 +101,19 @@ function tail(message) {
   return [
     ...(streaming ? [make("p.pulse", "writing…")] : []),
     ...(message.error ? [make("p.error", message.error.error, { role: "alert" })] : []),
+    ...endedEarly(message),
   ];
+}
+
+/** @type {Record<string, string>} */
+const ENDED = { stopped: "Stopped by you", interrupted: "Interrupted: Spinney was quit. Send a message to go on." };
+
+/** Why an answer ends in the middle. @param {Resource} message */
+function endedEarly(message) {
+  const words = message.role === "assistant" && ENDED[message.stop_reason];
+  // What waits for a person goes on waiting while Spinney is away.
+  const waits = message.stop_reason === "interrupted" && ["plan", "question"].includes(message.content.at(-1)?.type);
+  return words && !waits ? [make("p.notice.ended", words)] : [];
 }
 
 /** @param {Resource} message @param {number} index @param {Around} around */
@@ -113,7 +129,7 @@ function drawn(message, block, around) {
   switch (block.type) {
     case "text":
       return message.role === "user"
-        ? make("p.said", block.text)
+        ? saidElement(block.text)
         : make("div.prose", (block.blocks ?? []).map(blockElement));
     case "thinking":
       return folded("thinking", `${message.id}/${message.content.indexOf(block)}`, [thought(block)], () => make("p.said", block.text));
@@ -128,7 +144,7 @@ function drawn(message, block, around) {
     case "question":
       return questionElement(block);
     case "image":
-      return make("p.file", `▧ ${block.path}`);
+      return make("p.file", `▧ ${nameOf(block.path)}`, { title: block.path });
     case "notice":
       return make("p.notice", block.text);
     default:

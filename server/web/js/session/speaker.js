@@ -6,12 +6,17 @@ import { make } from "../dom.js";
 import { counted } from "../words.js";
 
 const LONGEST = 600; // characters that are read out of one block; the rest is there to be read
+const LAST_WORDS = 250; // ms in which an answer's last blocks come after the word that it has ended
 
 /** @param {string} sessionId */
 export function speaker(sessionId) {
   const element = make("div.aside", { "aria-live": "polite", role: "status" });
-  /** @type {Map<string, { final: number, blocks: any[] }>} texts that are being written */
+  /** @type {Map<string, { final: number, blocks: any[] }>} texts of the answer that is being written, or was last */
   const texts = new Map();
+  let current = ""; // the id of that answer
+  let ending = ""; // what is said of its end, once its last blocks are here
+  let isOver = false; // it was said; what still comes of its text is whole
+  let timer = 0;
 
   /** @param {string} text */
   const say = (text) => {
@@ -19,15 +24,38 @@ export function speaker(sessionId) {
     element.append(make("p", text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text));
     while (element.children.length > 8) element.firstElementChild?.remove();
   };
-  /** @param {string} key @param {number} until blocks before this one will not change any more */
-  const sayUntil = (key, until) => {
-    const text = texts.get(key);
-    if (!text) return;
+  /** @param {{ final: number, blocks: any[] }} text @param {number} until blocks before this one will not change any more */
+  const sayUntil = (text, until) => {
     for (; text.final < until; text.final++) say(textOf(text.blocks[text.final]));
   };
-  const finish = () => {
-    for (const [key, text] of texts) sayUntil(key, text.blocks.length);
+  const sayAll = () => {
+    for (const text of texts.values()) sayUntil(text, text.blocks.length);
+  };
+  const sayEnding = () => {
+    clearTimeout(timer);
+    sayAll();
+    if (ending) say(ending);
+    isOver ||= Boolean(ending);
+    ending = "";
+  };
+  /** @param {string} id of the answer that something is heard of */
+  const turnTo = (id) => {
+    if (id === current) return;
+    sayEnding();
     texts.clear();
+    current = id;
+    isOver = false;
+  };
+  /** @param {any} body of `content-blocks` */
+  const hear = ({ message_id, content_index, from, blocks: [first, ...rest] }) => {
+    const key = `${message_id}/${content_index}`;
+    if (!texts.has(key)) sayAll();
+    const text = texts.get(key) ?? { final: 0, blocks: [] };
+    texts.set(key, text);
+    const old = text.blocks[from];
+    const lines = first?.from_line !== undefined && old ? [...old.lines.slice(0, first.from_line), ...first.lines] : first?.lines;
+    text.blocks.splice(from, Infinity, ...(first ? [{ ...first, lines }] : []), ...rest);
+    sayUntil(text, isOver ? text.blocks.length : from);
   };
   return {
     element,
@@ -35,23 +63,19 @@ export function speaker(sessionId) {
     event(name, body) {
       if (body.session_id !== sessionId) return;
       if (name === "content-blocks") {
-        const key = `${body.message_id}/${body.content_index}`;
-        const text = texts.get(key) ?? { final: 0, blocks: [] };
-        if (!texts.has(key)) finish();
-        texts.set(key, text);
-        const [first, ...rest] = body.blocks;
-        const old = text.blocks[body.from];
-        const lines = first?.from_line !== undefined && old ? [...old.lines.slice(0, first.from_line), ...first.lines] : first?.lines;
-        text.blocks.splice(body.from, Infinity, ...(first ? [{ ...first, lines }] : []), ...rest);
-        sayUntil(key, body.from);
+        turnTo(body.message_id);
+        hear(body);
       } else if (name === "tool-use") {
-        finish();
+        turnTo(body.message_id);
+        sayAll();
         say(`${body.tool_name}.`);
       } else if (name === "message-completed" || name === "message-error") {
-        finish();
-        say(name === "message-error" ? body.error : "Finished.");
+        turnTo(body.message_id);
+        ending = name === "message-error" ? body.error : "Finished.";
+        timer = setTimeout(sayEnding, LAST_WORDS);
       }
     },
+    close: () => clearTimeout(timer),
   };
 }
 

@@ -5,12 +5,14 @@
 import { gone } from "../app.js";
 import { replaceBlocks } from "./blocks.js";
 import { composer } from "./composer.js";
-import { Conversation, PAGE } from "./conversation.js";
+import { Conversation, keepConversation, keptConversation, PAGE } from "./conversation.js";
 import { button, make } from "../dom.js";
+import { markDays } from "./days.js";
 import { endMessage, fillContents, fillMessage, messageElement } from "./message.js";
 import { waitingList } from "./queue.js";
 import { chooseAction, drawPlaces, scrollButtons, toldBelow } from "./parts.js";
 import { speaker } from "./speaker.js";
+import { clock } from "../words.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -45,8 +47,9 @@ class SessionView {
     this.conversation = new Conversation(sessionId);
     this.older = button("Earlier messages", () => this.#fetchOlder(), ".quiet.older", { hidden: true });
     this.list = make("div.messages");
+    this.note = make("p.hint.messages", { role: "status", hidden: true });
     this.asked = make("div.asked");
-    this.scroller = make("div.transcript", this.older, this.list, this.asked, {
+    this.scroller = make("div.transcript", this.older, this.list, this.note, this.asked, {
       tabIndex: 0,
       role: "log",
       "aria-label": "Conversation",
@@ -68,6 +71,7 @@ class SessionView {
     // Text is told of from now on, and read then: nothing falls between. After a gap it is read again,
     // as the events that a connection is told afterwards hold no text.
     app.connection.show(sessionId);
+    if (app.link.state === "lost") this.#showKept();
     this.#unwatch = app.watch((link) => link.state === "open" && this.#fetch());
   }
 
@@ -82,6 +86,8 @@ class SessionView {
   close() {
     this.#unwatch();
     this.queue.close();
+    this.speaker.close();
+    keepConversation(this.conversation);
     this.app.connection.show(null);
     this.composer.close();
   }
@@ -119,12 +125,7 @@ class SessionView {
       return;
     }
     if (change.tree || change.ids.has(this.id)) {
-      const waiting = `${session.request?.id ?? ""} ${session.recap ?? ""} ${session.archived_at ?? ""}`;
-      if (this.asked.dataset.request !== waiting) {
-        this.asked.dataset.request = waiting;
-        this.asked.replaceChildren(...toldBelow(this.app, session));
-        if (this.#isAtEnd) this.#toEnd();
-      }
+      this.#drawBelow(session);
       this.composer.follow(session);
       drawPlaces(this.app, session, this.status);
       if (session.unread && document.visibilityState === "visible") {
@@ -152,7 +153,10 @@ class SessionView {
       this.#blocks.clear();
       const place = this.#isAtEnd ? null : this.#placeOfReader();
       this.list.replaceChildren(...this.#sections(page.messages));
+      markDays(this.list);
+      this.note.hidden = true;
       this.older.hidden = this.conversation.older === 0;
+      if (this.session) this.#drawBelow(this.session);
       if (this.#wanted) await this.#showWanted(this.#wanted);
       else if (place) this.#returnTo(place);
       else this.#toEnd();
@@ -162,6 +166,22 @@ class SessionView {
     } finally {
       this.#isReading = false;
     }
+  }
+
+  /** Show what was read before, where there is no connection to read it by. */
+  #showKept() {
+    const kept = keptConversation(this.id);
+    this.note.hidden = false;
+    this.note.textContent = kept
+      ? `You are offline. This is what was read by ${clock(kept.readAt)}; what came since is shown when the connection is back.`
+      : "You are offline, and this conversation was not read before. It is shown when the connection is back.";
+    if (!kept) return;
+    this.conversation.load({ messages: kept.messages, total: kept.total });
+    this.conversation.readAt = kept.readAt;
+    this.list.replaceChildren(...this.#sections(kept.messages));
+    markDays(this.list);
+    this.older.hidden = this.conversation.older === 0;
+    this.#toEnd();
   }
 
   /** Read an older page; gives whether it came. */
@@ -179,6 +199,7 @@ class SessionView {
     const before = this.scroller.scrollHeight - this.scroller.scrollTop;
     const read = this.conversation.prepend(page);
     this.list.prepend(...this.#sections(read));
+    markDays(this.list);
     this.older.hidden = this.conversation.older === 0;
     this.scroller.scrollTop = this.scroller.scrollHeight - before;
     return read.length > 0;
@@ -234,8 +255,20 @@ class SessionView {
       if (indices !== null && isEnd) endMessage(element, message, this.#around());
     }
     this.#dirty.clear();
+    if (this.session) this.#drawBelow(this.session);
     if (this.#isAtEnd) this.#toEnd();
     else this.ways.show({ hasNews: true });
+  }
+
+  /** Draw what stands under the last message. @param {Resource} session */
+  #drawBelow(session) {
+    const isStopped = session.status === "idle" && session.last_run?.status === "cancelled";
+    const isUnanswered = isStopped && this.conversation.messages.at(-1)?.role === "user";
+    const told = JSON.stringify([session.request?.id, session.recap, session.archived_at, isUnanswered]);
+    if (this.asked.dataset.told === told) return;
+    this.asked.dataset.told = told;
+    this.asked.replaceChildren(...toldBelow(this.app, session, isUnanswered));
+    if (this.#isAtEnd) this.#toEnd();
   }
 
   /** @param {string} key @param {any[]} told */
@@ -259,6 +292,7 @@ class SessionView {
       this.list.append(last);
     }
     last.append(made);
+    markDays(this.list, made);
     return made;
   }
 

@@ -140,7 +140,11 @@ export class DiffView {
     while (this.#isStale) {
       this.#isStale = false;
       const side = this.side;
-      if (!this.app.connection.isOpen) return;
+      if (!this.app.connection.isOpen) {
+        if (this.app.link.state === "lost") this.problem = "You are offline. Changes are read when the connection is back.";
+        this.#drawBars();
+        return;
+      }
       try {
         const changes = await this.app.connection.call("list_changed_files", { worktreeId: this.id, side });
         if (side !== this.side) continue;

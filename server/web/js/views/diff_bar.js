@@ -60,7 +60,7 @@ export function bars(view) {
     note,
     draw() {
       const { changes, side, look, actions, comments } = view;
-      const names = { unstaged: "Not staged", staged: "Staged", branch: `Against ${changes?.base ?? "its base"}` };
+      const names = { unstaged: "Not staged", staged: "Staged", branch: `Committed vs ${changes?.base ?? "its base"}` };
       const named = /** @type {[import("./diff.js").Side, string][]} */ (Object.entries(names));
       sync(sides, named.map(([name, words]) => [name, words, () => view.lookAt(name), side === name]));
       const all = side === "unstaged" ? "Stage all" : "Unstage all";
@@ -76,9 +76,16 @@ export function bars(view) {
       sync(tools, entries.filter((entry) => typeof entry === "object"));
       note.classList.toggle("bad", Boolean(view.problem));
       if (view.problem) note.textContent = view.problem;
-      else note.textContent = !changes ? "Reading …" : changes.files.length ? counts(changes.files) : EMPTY[side];
+      else note.textContent = !changes ? "Reading …" : `${changes.files.length ? counts(changes.files) : EMPTY[side]}${elsewhere(view)}`;
     },
   };
+}
+
+/** The base is compared with commits: that there is more is said where it is looked for. @param {import("./diff.js").DiffView} view */
+function elsewhere({ side, app, id }) {
+  const worktree = app.state.worktrees.get(id);
+  const [more, less] = [worktree?.cached_uncommitted_added ?? 0, worktree?.cached_uncommitted_removed ?? 0];
+  return side === "branch" && more + less > 0 ? ` +${more} −${less} are not committed and not counted here.` : "";
 }
 
 /** @param {import("./diff_head.js").ChangedFile[]} files */
