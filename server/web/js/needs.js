@@ -6,6 +6,7 @@ import { requestCard } from "./cards.js";
 import { button, make, placeKeyed } from "./dom.js";
 import { asks, markElement, markOf } from "./marks.js";
 import { hashOf } from "./router.js";
+import { counted } from "./words.js";
 
 /** @type {import("./app.js").MakeView} */
 export function needsView(app) {
@@ -34,7 +35,9 @@ function nobody(app) {
   if (!app.state.projects.size) {
     return ["No projects yet. ", button("Add a project", () => perform(app, "add_project"), ".primary")];
   }
-  return "Nobody needs you. What runs is shown below; all sessions are in the list at the left.";
+  const running = app.state.running().length;
+  const words = running ? `${counted(running, "session")} at work, below.` : "Nothing runs.";
+  return [`Nobody needs you. ${words} `, make("a.button", "New worktree", { href: hashOf("new") })];
 }
 
 /** @param {import("./app.js").App} app @param {import("./state.js").Resource} session */
