@@ -24,7 +24,8 @@ if options.replay is not None:
     sys.exit(0)
 seed = random.randrange(10**6) if options.seed is None else options.seed
 end = time.monotonic() + 60 * options.minutes
+found = 0
 while time.monotonic() < end:
-    if not run(options.face, seed, steps=options.steps):
-        sys.exit(1)
+    found += not run(options.face, seed, steps=options.steps)
     seed += 1
+sys.exit(1 if found else 0)

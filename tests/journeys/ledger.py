@@ -16,8 +16,8 @@ from tests.journeys.served import Client
 MARK = re.compile(r"k\d+k")
 _DRAWN = re.compile(r"[\s\u2500-\u259f]+")
 """Blanks and lines, which a screen puts between the characters of a text."""
-
-WORKING_MODES = ("build", "yolo")
+_ASKED = re.compile(r"^You asked: .*$", re.MULTILINE)
+"""Spinney repeats a question whose agent is gone before the answer to it."""
 
 
 @dataclass
@@ -29,10 +29,25 @@ class Conversation:
     queued: list[dict[str, Any]]
 
     @property
+    def id(self) -> str:
+        """The session's id."""
+        return str(self.session["id"])
+
+    @property
+    def name(self) -> str:
+        """The session's name."""
+        return str(self.session["name"])
+
+    @property
     def request(self) -> dict[str, Any] | None:
         """What it waits for, if it does."""
         request: dict[str, Any] | None = self.session["request"]
         return request if self.session["status"] == "waiting" else None
+
+    @property
+    def needs_somebody(self) -> bool:
+        """Whether the terminal counts it among those that need somebody."""
+        return self.session["status"] in ("waiting", "failed") or bool(self.session["unread"])
 
     @property
     def is_archived(self) -> bool:
@@ -78,15 +93,29 @@ class World:
                 wanted = {"worktreeId": worktree["id"], "includeArchived": True}
                 for session in client.call("list_sessions", **wanted):
                     named = {"sessionId": session["id"]}
-                    messages = client.call("get_messages", **named, limit=500)["messages"]
+                    # In this order: one that leaves the queue meanwhile is read twice.
                     queued = client.call("list_queued_messages", **named)
+                    messages = client.call("get_messages", **named, limit=500)["messages"]
+                    said = {message["id"] for message in messages}
+                    queued = [message for message in queued if message["id"] not in said]
                     found[session["id"]] = Conversation(session, messages, queued)
         return cls(found)
 
     def named(self, name: str) -> Conversation | None:
         """The session of this name, which no other has."""
-        named = (made for made in self.conversations.values() if made.session["name"] == name)
+        named = (made for made in self.conversations.values() if made.name == name)
         return next(named, None)
+
+    def at(self, number: int) -> Conversation:
+        """One of all, counted in the order in which they were made."""
+        made = list(self.conversations.values())
+        made.sort(key=lambda conversation: conversation.session["created_at"])
+        return made[number % len(made)]
+
+    @property
+    def open(self) -> list[Conversation]:
+        """Those that are not archived."""
+        return [made for made in self.conversations.values() if not made.is_archived]
 
     @property
     def texts(self) -> Iterator[str]:
@@ -161,11 +190,12 @@ class Ledger:
                 meant = self.acts.get(message_id, set())
                 in_words = outcome == "denied" or any(outcome == f"answered {w}" for w in said)
                 if message_id in self.requests and outcome not in meant and not (said and in_words):
-                    yield f"“{outcome}” was decided by nobody in {conversation.session['name']}"
+                    yield f"“{outcome}” was decided by nobody in {conversation.name}"
             for message in [*conversation.messages, *conversation.queued]:
                 known.add(message["id"])
                 if message["role"] == "user":
-                    sent.update(set(MARK.findall(" ".join(strings(message["content"])))))
+                    said_now = _ASKED.sub("", " ".join(strings(message["content"])))
+                    sent.update(set(MARK.findall(said_now)))
         for mark, times in sent.items():
             if times > self.sends[mark]:
                 yield f"{mark} was sent {times} times, and should have been {self.sends[mark]}"

@@ -1,0 +1,79 @@
+"""The person at the second client: does to any session what the one who is watched could do."""
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any, Final
+
+from tests.journeys.ledger import Conversation, Ledger, World
+from tests.journeys.served import Client, RefusedError
+from tests.journeys.speech import DIRECTIVES
+
+FEWEST: Final = 3
+"""Sessions that are left where one is archived."""
+
+
+class SecondPerson:
+    """Acts by commands, and keeps the same account."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._names = count(1)
+        self._kinds = count()
+        self.does: dict[str, Callable[[Client, World, Conversation], None]] = {
+            "send": self._send,
+            "stop": self._stop,
+            "decide": self._decide,
+            "archive": self._archive,
+            "rename": self._rename,
+        }
+        """What can be done, by its name."""
+
+    def do(self, name: str, client: Client, world: World, number: int) -> None:
+        """Do it to the session of this number, if that is possible there now."""
+        try:
+            self.does[name](client, world, world.at(number))
+        except RefusedError:
+            pass  # The agent may have gone on since the world was read.
+
+    def name(self) -> str:
+        """A name that no other session has."""
+        return f"name{next(self._names)}"
+
+    def create_session(self, client: Client, worktree_id: str, mode: str) -> None:
+        made = {"worktreeId": worktree_id, "name": self.name(), "executionMode": mode}
+        client.call("create_session", **made)
+
+    def _send(self, client: Client, _: World, conversation: Conversation) -> None:
+        kind = list(DIRECTIVES)[next(self._kinds) % len(DIRECTIVES)]
+        text = DIRECTIVES[kind].format(mark=self._ledger.mark())
+        self._ledger.send(text, conversation.id)
+        client.call("send_chat_message", sessionId=conversation.id, message=text)
+
+    def _stop(self, client: Client, _: World, conversation: Conversation) -> None:
+        client.call("stop_generation", sessionId=conversation.id)
+
+    def _decide(self, client: Client, _: World, conversation: Conversation) -> None:
+        request = conversation.request
+        if request is None:
+            return
+        outcome, command, choice = _DECISIONS[request["kind"]]
+        self._ledger.act(request["message_id"], outcome)
+        named = {"requestId": request["id"]} if request["kind"] == "permission" else {}
+        client.call(command, sessionId=conversation.id, **named, **choice)
+
+    def _archive(self, client: Client, world: World, conversation: Conversation) -> None:
+        if conversation.is_archived:
+            client.call("unarchive_session", sessionId=conversation.id)
+        elif len(world.open) > FEWEST:
+            client.call("archive_session", sessionId=conversation.id)
+
+    def _rename(self, client: Client, _: World, conversation: Conversation) -> None:
+        client.call("update_session", sessionId=conversation.id, name=self.name())
+
+
+_DECISIONS: Final[dict[str, tuple[str, str, dict[str, Any]]]] = {
+    "plan": ("approved build", "approve_plan", {"mode": "build"}),
+    "question": ("answered blue", "answer_question", {"answer": "blue"}),
+    "permission": ("denied", "answer_permission", {"decision": "deny"}),
+}
+"""What becomes of a request, by which command, with which choice."""

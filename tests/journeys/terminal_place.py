@@ -1,0 +1,209 @@
+"""A Spinney on a terminal with a second client beside it: begun, waited for, held to account."""
+
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from model.client.here import found_door
+from model.errors import SpinneyError
+from model.paths import Directories
+from tests.journeys.elsewhere import SecondPerson
+from tests.journeys.ledger import Conversation, Ledger, World
+from tests.journeys.screen import View
+from tests.journeys.served import Client, prepare_repositories
+from tests.journeys.terminal import Terminal
+from tests.patience import PATIENCE
+from tests.program import Program
+
+TREES = {"alpha": ("oak", "elm"), "beta": ("ash",)}
+"""The worktrees of each repository."""
+FIRST_SIZE = (120, 40)
+
+
+class FoundError(AssertionError):
+    """Something that must hold did not; `steps` lead there."""
+
+    steps: list[tuple[str, dict[str, Any]]]
+
+
+class TerminalPlace:
+    """Two repositories with sessions, the terminal, and the account of what both clients did."""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self.patience = patience
+        """Seconds that anything may take to be drawn."""
+        self.slowest = 0.0
+        """Seconds that the slowest change of session took."""
+        self.ledger = Ledger()
+        self.second = SecondPerson(self.ledger)
+        self.size = FIRST_SIZE
+        self.is_scrolled = False
+        """Whether the end of the conversation may be out of sight."""
+        self._observed = 0
+        self.place = Path(tempfile.mkdtemp(prefix="journey-"))
+        self.program = Program(self.place)
+        self._repositories = prepare_repositories(self.program, tuple(TREES))
+        self._begin()
+        self._fill()
+        self.read()
+
+    # Beginning and end --------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        columns, rows = self.size
+        where = str(self._repositories[0])
+        self.terminal = Terminal(self.program, "open", "--demo", where, columns=columns, rows=rows)
+        self.client = Client(*self._find_door())
+        self._observed = 0
+
+    def _find_door(self) -> tuple[str, str]:
+        directories = Directories(self.program.config, self.program.data, self.program.home)
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return found_door(directories)
+            except SpinneyError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.05)
+
+    def _fill(self) -> None:
+        for repository in self._repositories:
+            project = self.client.call("add_project", path=str(repository))
+            for tree in TREES[repository.name]:
+                named = {"projectId": project["id"], "customName": tree}
+                worktree = self.client.call("create_worktree", **named)
+                for mode in ("build", "plan") if tree == "oak" else ("build",):
+                    self.second.create_session(self.client, worktree["id"], mode)
+
+    def begin_again(self) -> None:
+        """Start the program once more, after it has ended."""
+        self.ledger.observe(self.client.events[self._observed :])
+        self.client.close()
+        self.terminal.close()
+        self._begin()
+        self.read()
+        self.is_scrolled = True
+        self.wait_for(lambda view: any("alpha" in row for row in view.rows), "the tree")
+
+    def close(self) -> None:
+        """End everything, and remove what was made."""
+        self.client.close()
+        self.terminal.close()
+        self.program.kill()
+        shutil.rmtree(self.place, ignore_errors=True)
+
+    # Looking ------------------------------------------------------------------------------------
+
+    @property
+    def view(self) -> View:
+        """The screen as it is."""
+        return View(self.terminal.rows)
+
+    @property
+    def shown(self) -> Conversation | None:
+        """The session that is open."""
+        return self.world.named(self.view.session)
+
+    def read(self) -> None:
+        """Read all conversations anew, and what has happened in them until then."""
+        events = self.client.events[self._observed :]
+        self._observed += len(events)
+        self.ledger.observe(events)
+        self.world = World.read(self.client)
+
+    # Waiting ------------------------------------------------------------------------------------
+
+    def settle(self, complain: Callable[[], str]) -> None:
+        """Wait until there is nothing to complain of; what nobody asked for is found at once."""
+        end = time.monotonic() + self.patience
+        while True:
+            self.read()
+            for found in self.ledger.complaints(self.world):
+                raise FoundError(found)
+            if not (found := complain()):
+                return
+            if not self.terminal.is_alive:
+                raise FoundError("the program on the terminal has ended")
+            if time.monotonic() > end:
+                raise FoundError(found)
+            with self.terminal.drawn:
+                self.terminal.drawn.wait(0.1)
+
+    def wait_for(self, condition: Callable[[View], bool], what: str) -> None:
+        """Wait until the screen shows it."""
+        if not self.terminal.wait(lambda rows: condition(View(rows)), self.patience):
+            raise FoundError(f"waited in vain for {what}")
+
+    def wait_for_end_or(self, condition: Callable[[View], bool]) -> bool:
+        """Wait until the screen shows this, or the program has ended; whether it has."""
+        self.terminal.wait(lambda rows: condition(View(rows)), self.patience)
+        return not self.terminal.is_alive
+
+    def wait_for_session(self, name: str) -> None:
+        """Wait until the session of this name is shown, whole."""
+        began = time.monotonic()
+        self.wait_for(lambda view: view.session == name, f"the session {name}")
+        self.is_scrolled = False
+        self.settle(self.complain_of_the_conversation)
+        self.slowest = max(self.slowest, time.monotonic() - began)
+
+    # What must hold -----------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Everything that must hold after each step."""
+        if not self.terminal.is_alive:
+            raise FoundError("the program on the terminal has ended")
+        self.settle(
+            lambda: (
+                self.complain_of_the_screen()
+                or self.complain_of_the_conversation()
+                or self.complain_of_lost()
+            )
+        )
+        log = self.program.data / "spinney.log"
+        if log.exists() and "Traceback" in (text := log.read_text()):
+            raise FoundError(f"a traceback in the log:\n{text[-3000:]}")
+
+    def complain_of_the_screen(self) -> str:
+        view = self.view
+        if view.over:
+            return f"boxes lie over the main screen: {view.over}"
+        return f"something is drawn over the frame: {view.holes}" if view.holes else ""
+
+    def complain_of_the_conversation(self) -> str:
+        view, here = self.view, self.shown
+        if not view.session:
+            return ""
+        if here is None:
+            return f"“{view.session}” is shown, and no session has this name"
+        own = here.marks | {mark for mark, ids in self.ledger.homes.items() if here.id in ids}
+        if view.marks - own:
+            return f"{sorted(view.marks - own)} are shown in {view.session}, and not its own"
+        is_still = here.session["status"] != "running" and not self.is_scrolled
+        if is_still and here.tail not in view.conversation:
+            return f"the end of the conversation ({here.tail}) is not shown"
+        return ""
+
+    def complain_of_lost(self, *, on_disk: bool = False) -> str:
+        drawn = [] if on_disk else [self.view.conversation]
+        lost = self.ledger.lost([*self.world.texts, *self._kept_texts(), *drawn])
+        return f"typed and lost: {lost}" if lost else ""
+
+    def _kept_texts(self) -> list[str]:
+        folder = self.program.data / "terminal"
+        texts = []
+        for path in [*folder.glob("drafts/*.json"), *folder.glob("sent/*.jsonl")]:
+            try:
+                texts += [json.loads(line)["text"] for line in path.read_text().splitlines()]
+            except OSError:
+                pass  # It was removed meanwhile.
+        return texts
+
+    def draw_report(self) -> str:
+        """The screen, for whoever looks into what was found."""
+        return "\n".join(row.rstrip() for row in self.terminal.rows)
