@@ -7,13 +7,16 @@ TESTS ?= tests
 JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 3 // 2)')
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --constraint constraints.txt
 
-.PHONY: run test check lint types imports bench docs pictures media clean
+.PHONY: run test monkey check lint types imports bench docs pictures media clean
 
 run: .venv/installed                ## the demo: a throw-away repository, an agent that needs nothing
 	@$(BIN)/spinney demo
 
 test: .venv/developing              ## all tests, or `make test TESTS=tests/model`
 	$(BIN)/pytest $(TESTS) -n $(JOBS) --dist worksteal
+
+monkey: .venv/developing            ## walks through Spinney at random, until stopped
+	$(BIN)/python -m tests.journeys
 
 check: lint types imports           ## what the code must hold besides its tests
 

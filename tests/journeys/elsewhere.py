@@ -41,6 +41,7 @@ class SecondPerson:
 
     def create_session(self, client: Client, worktree_id: str, mode: str) -> None:
         made = {"worktreeId": worktree_id, "name": self.name(), "executionMode": mode}
+        self._ledger.want("session-created")
         client.call("create_session", **made)
 
     def _send(self, client: Client, _: World, conversation: Conversation) -> None:
@@ -65,6 +66,7 @@ class SecondPerson:
         if conversation.is_archived:
             client.call("unarchive_session", sessionId=conversation.id)
         elif len(world.open) > FEWEST:
+            self._ledger.want("session-archived")
             client.call("archive_session", sessionId=conversation.id)
 
     def _rename(self, client: Client, _: World, conversation: Conversation) -> None:

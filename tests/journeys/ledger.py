@@ -16,6 +16,11 @@ from tests.journeys.served import Client
 MARK = re.compile(r"k\d+k")
 _DRAWN = re.compile(r"[\s\u2500-\u259f]+")
 """Blanks and lines, which a screen puts between the characters of a text."""
+COUNTED = (
+    "session-created", "session-archived", "session-deleted",
+    "worktree:creating", "worktree:archived", "worktree:deleted", "project:removed",
+)  # fmt: skip
+"""Events of which each is asked for by a person, by one key press or one call."""
 _ASKED = re.compile(r"^You asked: .*$", re.MULTILINE)
 """Spinney repeats a question whose agent is gone before the answer to it."""
 
@@ -138,6 +143,10 @@ class Ledger:
     """What a person chose deliberately, by the message of the request."""
     words: dict[str, list[str]] = field(default_factory=dict)
     """What was sent to each session: an answer in words, where it waited."""
+    wanted: Counter[str] = field(default_factory=Counter)
+    """How often each kind of event was asked for; see `COUNTED`."""
+    happened: Counter[str] = field(default_factory=Counter)
+    """How often each of them came."""
     requests: set[str] = field(default_factory=set)
     """The messages of all requests that were made of a person."""
     accepted: set[str] = field(default_factory=set)
@@ -163,15 +172,20 @@ class Ledger:
         """A person chooses one of these outcomes for the request that was made in a message."""
         self.acts.setdefault(message_id, set()).update(outcomes)
 
+    def want(self, event: str) -> None:
+        """One key press, or one call, asks for this event."""
+        self.wanted[event] += 1
+
     def lost(self, places: Iterable[str]) -> list[str]:
         """The typed texts that stand in none of these."""
-        kept = "\n".join(_DRAWN.sub("", place) for place in places)
-        return [text for text in self.typed.values() if _DRAWN.sub("", text) not in kept]
+        kept = "\n".join(_bare(place) for place in places)
+        return [text for text in self.typed.values() if _bare(text) not in kept]
 
     def observe(self, events: Iterable[dict[str, Any]]) -> None:
         """Note what was asked and what was acknowledged."""
         for frame in events:
             body = frame.get("payload") or frame.get("data") or {}
+            self.happened[frame["event"]] += 1
             match frame["event"]:
                 case "session-waiting" if body["request"] is not None:
                     self.requests.add(body["request"]["message_id"])
@@ -182,25 +196,33 @@ class Ledger:
 
     def complaints(self, world: World) -> Iterator[str]:
         """What nobody asked for: decisions, messages that were sent twice or are gone."""
+        for event in COUNTED:
+            if self.happened[event] > self.wanted[event]:
+                times, wanted = self.happened[event], self.wanted[event]
+                yield f"{event} came {times} times, and was asked for {wanted} times"
         sent: Counter[str] = Counter()
         known = set()
         for session_id, conversation in world.conversations.items():
-            said = self.words.get(session_id, [])
+            said = {_bare(f"answered {words}") for words in self.words.get(session_id, ())}
             for message_id, outcome in conversation.decided():
                 meant = self.acts.get(message_id, set())
-                in_words = outcome == "denied" or any(outcome == f"answered {w}" for w in said)
+                in_words = outcome == "denied" or _bare(outcome) in said
                 if message_id in self.requests and outcome not in meant and not (said and in_words):
                     yield f"“{outcome}” was decided by nobody in {conversation.name}"
             for message in [*conversation.messages, *conversation.queued]:
                 known.add(message["id"])
                 if message["role"] == "user":
-                    said_now = _ASKED.sub("", " ".join(strings(message["content"])))
-                    sent.update(set(MARK.findall(said_now)))
+                    words = "\n".join(block.get("text", "") for block in message["content"])
+                    sent.update(set(MARK.findall(_ASKED.sub("", words))))
         for mark, times in sent.items():
             if times > self.sends[mark]:
                 yield f"{mark} was sent {times} times, and should have been {self.sends[mark]}"
         for message_id in self.accepted - known:
             yield f"the message {message_id} was accepted and is gone"
+
+
+def _bare(text: str) -> str:
+    return _DRAWN.sub("", text)
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -7,6 +7,8 @@ from tests.journeys.ledger import MARK
 
 _TITLE = re.compile(r"╭─+ ([^─╮]+?) ─")
 _TOAST = re.compile(r"“[^”]*”?")
+_CURSOR = re.compile(r"│ *❯ +(?:\w +)?(\S.*)")
+_RULE = re.compile("─{20,}")
 EXPECTED_BOXES = frozenset({"Projects", "Plan", "Permission", "Question"})
 """Titles of what stands on the main screen; any other box lies over it."""
 TREE_FROM = 100
@@ -44,6 +46,19 @@ class View:
     def marks(self) -> set[str]:
         """The marks in the conversation, its queue, its request and its box."""
         return set(MARK.findall(self.conversation))
+
+    @property
+    def chosen(self) -> str:
+        """The choice that the cursor of a request is on, without the key that may stand there."""
+        found = _CURSOR.findall("\n".join(self.rows))
+        return found[-1] if found else ""
+
+    @property
+    def box(self) -> tuple[int, int] | None:
+        """Where the message box begins, as column and row from 1."""
+        left = TREE if len(self.rows[0]) >= TREE_FROM else 0
+        rules = [at for at, row in enumerate(self.rows) if _RULE.fullmatch(row[left:].strip(" │"))]
+        return (left + 4, rules[-1] + 2) if rules else None
 
     @property
     def holes(self) -> list[str]:

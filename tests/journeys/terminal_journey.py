@@ -6,6 +6,7 @@ possible where it comes (nothing waits, nothing is open) does nothing.
 
 import json
 import time
+from collections import defaultdict
 from typing import Any, Final
 
 from tests.journeys.ledger import MARK, Conversation, strings
@@ -19,11 +20,15 @@ MODE, SEARCH, PALETTE, QUIT, NEW_SESSION = "\x1b[Z", "\x06", "\x10", "\x11", "\x
 PAGES: Final = {-1: "\x1b[5~", 1: "\x1b[6~"}
 MOST_SESSIONS: Final = 8
 DECISIONS: Final = {
-    "plan": {"approved build": "b", "approved yolo": "yy"},
-    "permission": {"allowed": "a", "denied": "d"},
-    "question": {"answered red": "1", "answered blue": "2"},
+    "plan": {"approved build": "Build", "approved yolo": "Yolo"},
+    "permission": {"allowed": "Allow once", "denied": "Deny"},
+    "question": {"answered red": "red", "answered blue": "blue"},
 }
-"""The keys that decide, by the kind of request and by what becomes of it."""
+"""What becomes of each kind of request by which of its choices."""
+LETTERS: Final = {"Build": "b", "Yolo": "y", "Allow once": "a", "Deny": "d"}
+"""The keys of choices that have no cursor."""
+CALM: Final = 0.5
+"""Seconds without a key, after which enter counts as meant for a request."""
 PRESS: Final = 0.02
 """Seconds between the keys of somebody who types."""
 
@@ -34,7 +39,7 @@ class TerminalJourney:
     def __init__(self, patience: float = PATIENCE) -> None:
         self.steps: list[tuple[str, dict[str, Any]]] = []
         self.place = TerminalPlace(patience)
-        self.boxes: dict[str, str] = {}
+        self.boxes: defaultdict[str, str] = defaultdict(str)
         """What stands in the message box of each session."""
 
     def perform(self, name: str, **values: Any) -> None:
@@ -45,9 +50,8 @@ class TerminalJourney:
             self.place.check()
         except Exception as error:
             steps = "\n".join(f"    {json.dumps(step)}" for step in self.steps)
-            screen = self.place.draw_report()
-            told = f"{error}\nafter {len(self.steps)} steps:\n{steps}\nthe screen:\n{screen}"
-            found = FoundError(told)
+            told = f"{error}\nafter {len(self.steps)} steps:\n{steps}\n"
+            found = FoundError(told + self.place.draw_report())
             found.steps = self.steps
             raise found from error
 
@@ -67,14 +71,13 @@ class TerminalJourney:
         name = self.place.world.at(number).name
         row = self.place.view.row_of(name)
         if row is not None:
-            for end in "Mm":
-                self._press(f"\x1b[<0;12;{row}{end}")
+            self._click(12, row)
             self.place.wait_for_session(name)
 
     def step_tab(self, step: int) -> None:
         """Go to the next or previous session of the worktree."""
         here = self.shown
-        if here is None:
+        if here is None or here.is_archived:
             return
         tree = here.session["worktree_id"]
         beside = [made for made in self.place.world.open if made.session["worktree_id"] == tree]
@@ -92,7 +95,7 @@ class TerminalJourney:
             return  # It could not be told from what it says next.
         self.place.read()
         others = [made for made in self.place.world.open if made.needs_somebody and made != here]
-        text = f"{words} {self.place.ledger.mark()}" if words and (here or others) else ""
+        text = f"{words} {self.place.ledger.mark()}" if words and here else ""
         self.place.ledger.type(text, *(made.id for made in self.place.world.open))
         self._press(NEXT_WAITING + text)
         self.place.wait_for(
@@ -100,9 +103,19 @@ class TerminalJourney:
             "the next session that needs somebody, or a word that there is none",
         )
         self.place.is_scrolled = False
-        self.place.settle(self.place.complain_of_lost)
-        if text and (here := self.shown) is not None:
-            self.boxes[here.id] = self.boxes.get(here.id, "") + text
+        if text:
+            self.boxes[self._find_draft(text)] += text
+
+    def _find_draft(self, text: str) -> str:
+        """The session in whose message box a text came to stand."""
+        keys: list[str] = []
+
+        def complain() -> str:
+            keys[:] = [key for key, draft in self.place.drafts().items() if text in draft]
+            return "" if keys else f"typed, and in no message box: {text}"
+
+        self.place.settle(complain)
+        return keys[0]
 
     def search(self, number: int) -> None:
         """Open a session by a hit of the search."""
@@ -150,12 +163,13 @@ class TerminalJourney:
         """Send what stands in the box."""
         here = self.shown
         if here is not None and self.boxes.get(here.id):
+            self._go_to_box()
             self._press(ENTER)
             self._await_sent(here)
 
     def _type(self, here: Conversation, text: str, burst: bool, after: str = "") -> None:
         self.place.ledger.type(text.strip(), here.id)
-        self.boxes[here.id] = self.boxes.get(here.id, "") + text
+        self.boxes[here.id] += text
         for keys in [text + after] if burst else [*text, after]:
             self._press(keys)
             time.sleep(0 if burst else PRESS)
@@ -181,15 +195,19 @@ class TerminalJourney:
             return
         request = here.request
         outcomes = sorted(DECISIONS[request["kind"]].items())
-        outcome, keys = outcomes[number % len(outcomes)]
+        outcome, choice = outcomes[number % len(outcomes)]
         self.place.ledger.act(request["message_id"], outcome)
+        self._go_to_box()
         end = time.monotonic() + self.place.patience
         while self._request_of(here) == request["id"]:
             if time.monotonic() > end:
-                raise FoundError(f"{keys} did not decide: {outcome}")
-            for key in keys:
-                self._press(key)
-            time.sleep(1.0)  # A request that has just come takes no keys yet.
+                raise FoundError(f"it could not be chosen: {choice}")
+            chosen = self.place.view.chosen
+            if chosen or choice not in LETTERS:
+                self._press(ENTER if chosen.startswith(choice) else DOWN)
+            else:
+                self._press(LETTERS[choice])
+            time.sleep(CALM)
 
     def _request_of(self, here: Conversation) -> str | None:
         self.place.read()
@@ -211,13 +229,12 @@ class TerminalJourney:
         before = set(self.place.world.conversations)
         if self.shown is None or len(before) >= MOST_SESSIONS:
             return
+        self.place.ledger.want("session-created")
         self._press(NEW_SESSION)
         self.place.settle(
             lambda: "" if set(self.place.world.conversations) - before else "no session was made"
         )
         made = set(self.place.world.conversations) - before
-        if len(made) > 1:
-            raise FoundError(f"one key made {len(made)} sessions")
         name = self.place.second.name()
         changes = {"name": name, "executionMode": "build"}
         self.place.client.call("update_session", sessionId=made.pop(), **changes)
@@ -231,6 +248,7 @@ class TerminalJourney:
         self._press(PALETTE)
         named = "Search for commands"
         self.place.wait_for(lambda view: named in "\n".join(view.rows), "the palette")
+        self.place.ledger.want("session-archived")
         self._press("Archive the session" + ENTER)
         conversations = lambda: self.place.world.conversations  # noqa: E731
         self.place.settle(lambda: "" if conversations()[here.id].is_archived else "not archived")
@@ -251,6 +269,17 @@ class TerminalJourney:
     def elsewhere(self, do: str, number: int) -> None:
         """The second person does something to a session."""
         self.place.second.do(do, self.place.client, self.place.world, number)
+
+    def _go_to_box(self) -> None:
+        """Click into the message box: the keys may be in the conversation."""
+        place = self.place.view.box
+        if place is None:
+            raise FoundError("there is no message box")
+        self._click(*place)
+
+    def _click(self, column: int, row: int) -> None:
+        for end in "Mm":
+            self._press(f"\x1b[<0;{column};{row}{end}")
 
     def _press(self, keys: str) -> None:
         self.place.terminal.write(keys)

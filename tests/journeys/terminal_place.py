@@ -12,7 +12,7 @@ from model.client.here import found_door
 from model.errors import SpinneyError
 from model.paths import Directories
 from tests.journeys.elsewhere import SecondPerson
-from tests.journeys.ledger import Conversation, Ledger, World
+from tests.journeys.ledger import Conversation, Ledger, World, strings
 from tests.journeys.screen import View
 from tests.journeys.served import Client, prepare_repositories
 from tests.journeys.terminal import Terminal
@@ -75,6 +75,7 @@ class TerminalPlace:
         for repository in self._repositories:
             project = self.client.call("add_project", path=str(repository))
             for tree in TREES[repository.name]:
+                self.ledger.want("worktree:creating")
                 named = {"projectId": project["id"], "customName": tree}
                 worktree = self.client.call("create_worktree", **named)
                 for mode in ("build", "plan") if tree == "oak" else ("build",):
@@ -191,19 +192,33 @@ class TerminalPlace:
 
     def complain_of_lost(self, *, on_disk: bool = False) -> str:
         drawn = [] if on_disk else [self.view.conversation]
-        lost = self.ledger.lost([*self.world.texts, *self._kept_texts(), *drawn])
+        kept = [*self.drafts().values(), *self._read_texts("sent/*.jsonl")]
+        lost = self.ledger.lost([*self.world.texts, *kept, *drawn])
         return f"typed and lost: {lost}" if lost else ""
 
-    def _kept_texts(self) -> list[str]:
-        folder = self.program.data / "terminal"
-        texts = []
-        for path in [*folder.glob("drafts/*.json"), *folder.glob("sent/*.jsonl")]:
+    def drafts(self) -> dict[str, str]:
+        """What stands in message boxes, by the session or worktree, as the disk has it."""
+        return {entry["key"]: entry["text"] for entry in self._read_entries("drafts/*.json")}
+
+    def _read_texts(self, pattern: str) -> list[str]:
+        return [entry["text"] for entry in self._read_entries(pattern)]
+
+    def _read_entries(self, pattern: str) -> list[dict[str, Any]]:
+        entries = []
+        for path in (self.program.data / "terminal").glob(pattern):
             try:
-                texts += [json.loads(line)["text"] for line in path.read_text().splitlines()]
+                entries += [json.loads(line) for line in path.read_text().splitlines()]
             except OSError:
                 pass  # It was removed meanwhile.
-        return texts
+        return entries
 
     def draw_report(self) -> str:
-        """The screen, for whoever looks into what was found."""
-        return "\n".join(row.rstrip() for row in self.terminal.rows)
+        """The screen and what was said, for whoever looks into what was found."""
+        said = [
+            f"    {made.name}: {message['role']}: {' '.join(strings(message['content']))[:100]!r}"
+            for made in self.world.conversations.values()
+            for message in [*made.messages, *made.queued]
+        ]
+        kept = [f"    {key}: {text!r}" for key, text in self.drafts().items()]
+        screen = "\n".join(row.rstrip() for row in self.terminal.rows)
+        return "\n".join(["what was said:", *said, "drafts:", *kept, "the screen:", screen])
