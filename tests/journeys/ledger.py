@@ -44,15 +44,21 @@ class Conversation:
         return str(self.session["name"])
 
     @property
+    def status(self) -> str:
+        return str(self.session["status"])
+
+    @property
     def request(self) -> dict[str, Any] | None:
         """What it waits for, if it does."""
         request: dict[str, Any] | None = self.session["request"]
-        return request if self.session["status"] == "waiting" else None
+        return request if self.status == "waiting" else None
 
     @property
     def needs_somebody(self) -> bool:
         """Whether the terminal counts it among those that need somebody."""
-        return self.session["status"] in ("waiting", "failed") or bool(self.session["unread"])
+        return self.status in ("waiting", "failed") or (
+            self.status == "idle" and bool(self.session["unread"])
+        )
 
     @property
     def is_archived(self) -> bool:

@@ -37,6 +37,10 @@ class View:
         return [title for title in titles if title not in EXPECTED_BOXES]
 
     @property
+    def has_palette(self) -> bool:
+        return any("Search for commands" in row for row in self.rows)
+
+    @property
     def conversation(self) -> str:
         """What stands right of the tree and below the tabs; without the names in toasts."""
         left = TREE if len(self.rows[0]) >= TREE_FROM else 0
@@ -69,7 +73,7 @@ class View:
 
     def row_of(self, name: str) -> int | None:
         """The row, from 1, in which the tree shows a session."""
-        for number, row in enumerate(self.rows, 1):
+        for number, row in list(enumerate(self.rows, 1))[1:]:
             if name in row[:TREE].split():
                 return number
         return None

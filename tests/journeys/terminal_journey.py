@@ -29,6 +29,8 @@ LETTERS: Final = {"Build": "b", "Yolo": "y", "Allow once": "a", "Deny": "d"}
 """The keys of choices that have no cursor."""
 CALM: Final = 0.5
 """Seconds without a key, after which enter counts as meant for a request."""
+READING: Final = 1.0
+"""Seconds in which somebody reads what has come; after them a request takes keys."""
 PRESS: Final = 0.02
 """Seconds between the keys of somebody who types."""
 
@@ -69,8 +71,7 @@ class TerminalJourney:
     def click_row(self, number: int) -> None:
         """Open a session by a click on its row of the tree."""
         name = self.place.world.at(number).name
-        row = self.place.view.row_of(name)
-        if row is not None:
+        if (row := self.place.view.row_of(name)) is not None:
             self._click(12, row)
             self.place.wait_for_session(name)
 
@@ -81,6 +82,8 @@ class TerminalJourney:
             return
         tree = here.session["worktree_id"]
         beside = [made for made in self.place.world.open if made.session["worktree_id"] == tree]
+        if len(beside) == 1:
+            return  # Nothing would tell when the key was taken.
         beside.sort(key=lambda made: made.session["order"])
         wanted = beside[(beside.index(here) + step) % len(beside)]
         self._press(NEXT_TAB if step > 0 else PREVIOUS_TAB)
@@ -128,8 +131,7 @@ class TerminalJourney:
         self._press(marks[0])
         self.place.wait_for(lambda view: "found in" in "\n".join(view.rows), "a hit")
         self._press(ENTER)
-        self.place.wait_for_session(conversation.name)
-        self.place.is_scrolled = True
+        self.place.wait_for_session(conversation.name, at_end=False)
 
     def scroll(self, pages: int) -> None:
         """Look at older messages, or come back."""
@@ -202,17 +204,22 @@ class TerminalJourney:
         while self._request_of(here) == request["id"]:
             if time.monotonic() > end:
                 raise FoundError(f"it could not be chosen: {choice}")
+            time.sleep(CALM)
             chosen = self.place.view.chosen
             if chosen or choice not in LETTERS:
                 self._press(ENTER if chosen.startswith(choice) else DOWN)
             else:
                 self._press(LETTERS[choice])
-            time.sleep(CALM)
 
     def _request_of(self, here: Conversation) -> str | None:
         self.place.read()
         request = self.place.world.conversations[here.id].request
         return request["id"] if request is not None else None
+
+    def watch(self) -> None:
+        """Look on until the agent rests or asks something, if it does soon."""
+        self.place.look_on(lambda: (here := self.shown) is None or here.status != "running")
+        time.sleep(READING)
 
     def stop(self) -> None:
         """Press escape."""
@@ -243,15 +250,15 @@ class TerminalJourney:
     def archive(self) -> None:
         """Archive the open session by its name in the palette."""
         here = self.shown
-        if here is None or len(self.place.world.open) < 3 or here.session["status"] != "idle":
+        if here is None or len(self.place.world.open) < 3 or here.status != "idle":
             return
         self._press(PALETTE)
-        named = "Search for commands"
-        self.place.wait_for(lambda view: named in "\n".join(view.rows), "the palette")
+        self.place.wait_for(lambda view: view.has_palette, "the palette")
         self.place.ledger.want("session-archived")
         self._press("Archive the session" + ENTER)
         conversations = lambda: self.place.world.conversations  # noqa: E731
         self.place.settle(lambda: "" if conversations()[here.id].is_archived else "not archived")
+        self.place.wait_for(lambda view: not view.has_palette, "the end of the palette")
 
     def restart(self, how: str) -> None:
         """Kill the program, or quit by the key for it with or without its agents; start again."""
@@ -261,6 +268,7 @@ class TerminalJourney:
         else:
             self._press(QUIT)
             if not self.place.wait_for_end_or(lambda view: "Quit Spinney" in view.over):
+                time.sleep(READING)  # A key that came before the question was seen counts not.
                 self._press("q" if how == "quit" else ENTER)
             if not self.place.wait_for_end_or(lambda _: False):
                 raise FoundError("it does not quit")

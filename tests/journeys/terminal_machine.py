@@ -95,6 +95,11 @@ class TerminalMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.is_open)
     @rule()
+    def watch(self) -> None:
+        self.perform("watch")
+
+    @precondition(lambda self: self.is_open)
+    @rule()
     def stop(self) -> None:
         self.perform("stop")
 

@@ -21,6 +21,8 @@ from tests.program import Program
 
 TREES = {"alpha": ("oak", "elm"), "beta": ("ash",)}
 """The worktrees of each repository."""
+ATTENTION = 6.0
+"""Seconds that somebody looks on who has nothing else to do."""
 FIRST_SIZE = (120, 40)
 
 
@@ -135,21 +137,35 @@ class TerminalPlace:
             with self.terminal.drawn:
                 self.terminal.drawn.wait(0.1)
 
+    def look_on(self, condition: Callable[[], bool]) -> None:
+        """Wait until it holds, or for `ATTENTION` seconds."""
+        end = time.monotonic() + ATTENTION
+        while time.monotonic() < end:
+            self.read()
+            if condition():
+                return
+            with self.terminal.drawn:
+                self.terminal.drawn.wait(0.1)
+
     def wait_for(self, condition: Callable[[View], bool], what: str) -> None:
         """Wait until the screen shows it."""
-        if not self.terminal.wait(lambda rows: condition(View(rows)), self.patience):
+        if not self.comes(condition, self.patience):
             raise FoundError(f"waited in vain for {what}")
+
+    def comes(self, condition: Callable[[View], bool], seconds: float) -> bool:
+        """Whether the screen shows it within this time."""
+        return self.terminal.wait(lambda rows: condition(View(rows)), seconds)
 
     def wait_for_end_or(self, condition: Callable[[View], bool]) -> bool:
         """Wait until the screen shows this, or the program has ended; whether it has."""
-        self.terminal.wait(lambda rows: condition(View(rows)), self.patience)
+        self.comes(condition, self.patience)
         return not self.terminal.is_alive
 
-    def wait_for_session(self, name: str) -> None:
-        """Wait until the session of this name is shown, whole."""
+    def wait_for_session(self, name: str, *, at_end: bool = True) -> None:
+        """Wait until the session of this name is shown, with its end or another part."""
         began = time.monotonic()
         self.wait_for(lambda view: view.session == name, f"the session {name}")
-        self.is_scrolled = False
+        self.is_scrolled = not at_end
         self.settle(self.complain_of_the_conversation)
         self.slowest = max(self.slowest, time.monotonic() - began)
 
@@ -185,7 +201,7 @@ class TerminalPlace:
         own = here.marks | {mark for mark, ids in self.ledger.homes.items() if here.id in ids}
         if view.marks - own:
             return f"{sorted(view.marks - own)} are shown in {view.session}, and not its own"
-        is_still = here.session["status"] != "running" and not self.is_scrolled
+        is_still = here.status != "running" and not self.is_scrolled
         if is_still and here.tail not in view.conversation:
             return f"the end of the conversation ({here.tail}) is not shown"
         return ""
