@@ -195,6 +195,8 @@ class Session(Resource):
     status: SessionStatus = "idle"
     waiting_for: WaitingFor | None = None
     request: Request | None = None
+    set_aside_plan: Request | None = None
+    """A plan whose run was stopped, or failed; it can be approved until a newer one comes."""
     unread: bool = False
     usage: Usage = Field(default_factory=Usage)
     context_tokens: int | None = None

@@ -9,6 +9,7 @@ from tui.widgets.composer import Composer
 from tui.widgets.key_hints import KeyHints, useless
 from tui.widgets.project_tree import ProjectTree
 from tui.widgets.queue import Queue
+from tui.widgets.request_panel import RequestPanel
 from tui.widgets.top_bar import TopBar
 
 if TYPE_CHECKING:
@@ -43,12 +44,15 @@ def name_keys(screen: "MainScreen") -> None:
     first: tuple[tuple[str, str], ...] = ()
     match screen.focused:
         case Composer():
-            first = (("enter", "send"), ("^j", "line"))
+            word = "send queued" if screen.chat.queue.is_stopped else "send"
+            first = (("enter", word), ("^j", "line"))
         case ProjectTree():
             remove = (screen.key_of("remove_here"), "remove")
             back = (screen.key_of("stop"), "back")
             stop = ((screen.key_of("stop_here"), "stop"),) if _anything_runs(screen) else ()
             first = (("enter", "open"), ("letters", "filter"), *stop, remove, back)
+        case RequestPanel():
+            first = (("↑ ↓", "move"), ("enter", "choose"))
         case Queue():
             first = (("enter", "edit"), ("del", "remove"), ("↑ ↓", "choose"))
     without = useless(screen.state if screen.link is not None else None, screen.session)

@@ -8,9 +8,10 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from model.text import clean_line
+from tui.composer_draft import Draft
 from tui.screens.dialog import Dialog, keys_line
 from tui.widgets.composer import Composer, MessageArea
-from tui.widgets.request_panel import RequestPanel
+from tui.widgets.request_panel import HELD, RequestPanel
 
 if TYPE_CHECKING:
     from model.resources import Session
@@ -59,8 +60,8 @@ class Answer(Dialog[None]):
         panel = RequestPanel(id="request")
         panel.add_class("hidden")
         composer = Composer(id="answer")
-        composer.first_refusal = panel.press
-        composer.placeholder = "or write what should happen"
+        panel.connect(composer)
+        composer.placeholder = "or write your answer"
         plan = Static(self._plan(), id="asked-plan", markup=False)
         plan.display = bool(self._plan())
         return [
@@ -76,35 +77,64 @@ class Answer(Dialog[None]):
 
     def on_mount(self) -> None:
         """Ask, and take the keys."""
-        self.query_one(RequestPanel).ask(self._session.request)
+        self._ask()
         self.query_one(Composer).focus()
 
     def follow(self, session: "Session | None") -> None:
         """Take up what became of the session."""
         if session is None or session.status != "waiting" or session.request is None:
             if self.is_current:
-                self.dismiss(None)
+                self.action_leave()
             return
         self._session = session
         self.query_one("#asked-plan", Static).update(self._plan())
-        self.query_one(RequestPanel).ask(session.request)
+        self._ask()
 
-    def action_leave(self) -> None:
-        """Back to the choices, or else to the canvas."""
-        if not self.query_one(RequestPanel).rearm():
-            self.dismiss(None)
+    def _ask(self) -> None:
+        self.query_one(RequestPanel).ask(self._session.id, self._session.request)
 
     @on(RequestPanel.Chosen)
     def _chosen(self, event: RequestPanel.Chosen) -> None:
-        decided = (event.request, event.choice, event.reason)
-        self._link.start(self._link.decide(self._session, *decided))
+        self._link.start(self._link.decide(event))
 
     @on(RequestPanel.Answered)
     def _answered(self, event: RequestPanel.Answered) -> None:
-        self._link.start(self._link.answer(self._session.id, event.answers))
+        self._link.start(self._link.answer(event))
 
-    @on(MessageArea.Submitted)
-    def _said(self, event: MessageArea.Submitted) -> None:
+    def action_leave(self) -> None:
+        """Leave it waiting; what was written goes into the session's own message box."""
+        self._link.keep_words(self._session.id, self.query_one(Composer).draft.full())
+        self.dismiss(None)
+
+    @on(RequestPanel.Typed)
+    def _typed_beside(self, event: RequestPanel.Typed) -> None:
+        """A letter that chooses nothing belongs to the message box."""
         event.stop()
-        if not self.query_one(RequestPanel).say(event.text):
-            self._link.start(self._link.send(self._session.id, event.text))
+        self.query_one(Composer).focus()
+        self.query_one(Composer).write(event.character)
+
+    @on(RequestPanel.Dropped)
+    def _words_dropped(self, event: RequestPanel.Dropped) -> None:
+        event.stop()
+        self._link.keep_words(event.session_id, "\n".join(event.words))
+
+    @on(Composer.Held)
+    def _held(self, event: Composer.Held) -> None:
+        event.stop()
+        self._hold()
+
+    def _hold(self) -> None:
+        panel = self.query_one(RequestPanel)
+        self.query_one(Composer).written_for = panel.subject
+        panel.rearm()
+        self.notify(HELD, severity="warning", markup=False)
+
+    @on(Composer.Submitted)
+    def _said(self, event: Composer.Submitted) -> None:
+        event.stop()
+        panel, composer = self.query_one(RequestPanel), self.query_one(Composer)
+        if event.written_for != panel.subject:
+            composer.rewrite(Draft.of(event.text, event.images).before(composer.draft))
+            self._hold()
+        elif not panel.say(event.text, event.images):
+            self._link.start(self._link.said(self._session.id, event.text, event.images))

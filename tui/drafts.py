@@ -73,6 +73,10 @@ class Drafts:
             self._on_the_way[key].remove(draft)
             self._unwritten.add(key)
 
+    def on_their_way(self, key: str) -> list[str]:
+        """The messages that were handed over and are not settled."""
+        return [draft.full() for draft in self._on_the_way.get(key, ())]
+
     def is_sending(self, key: str) -> bool:
         """Whether a message was handed over and is not settled."""
         return bool(self._on_the_way.get(key))

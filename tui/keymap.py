@@ -238,6 +238,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("choose_agent", "", "Choose the session's agent"),
     Action("choose_thinking", "", "Choose how much the session thinks"),
     Action("take_back", "", "Take back the newest queued message"),
+    Action("send_queued", "", "Send the queued messages now"),
     Action("edit_queued", "", "Change the queued message that is marked, or the newest"),
     Action("remove_queued", "", "Remove the queued message that is marked, or the newest"),
     Action(

@@ -4,7 +4,8 @@ Imported after the first frame, in a thread: it brings in the model's commands.
 """
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Hashable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Hashable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from model import events as e
@@ -32,18 +33,18 @@ from tui.warming import warm_up
 
 if TYPE_CHECKING:
     from model.diff_comments import Comment
-    from model.resources import AgentCommand, Request, Session
+    from model.resources import AgentCommand, Session
     from tui.colours import Palette
     from tui.screens.commit import CommitDraft
     from tui.screens.main import MainScreen
     from tui.screens.pull_request import PullRequestDraft
     from tui.transcript_targets import Target
-    from tui.widgets.request_panel import Choice
+    from tui.widgets.request_panel import RequestPanel
 
 STEPS: Final = frozenset(
     {
         "cycle_mode", "next_waiting", "previous_session", "next_session", "move_up", "move_down",
-        "find_next", "find_previous", "take_back", "remove_queued", "canvas_layout",
+        "find_next", "find_previous", "remove_queued", "canvas_layout",
         "diff_mark", "diff_next_side", "diff_layout", "diff_next_hunk", "diff_previous_hunk",
     }
 )  # fmt: skip
@@ -183,40 +184,54 @@ class Link:
         found = await self.client.call(list_agent_commands, worktree_id=worktree.id, **given)
         return self.labels(session)[0] if session is not None else "the agent", found
 
-    async def decide(
-        self, session: "Session", request: "Request", choice: "Choice", reason: str
-    ) -> None:
-        """Carry a plan out, or decide on a permission."""
-        match choice:
-            case "allow" | "allow_session" | "deny":
-                await self.client.call(
-                    commands.answer_permission,
-                    session_id=session.id,
-                    request_id=request.id,
-                    decision=choice,
-                    **({"reason": reason} if reason else {}),
-                )
-            case "build" | "yolo":
-                await self.client.call(
-                    commands.approve_plan,
-                    session_id=session.id,
-                    mode=choice,
-                    request_id=request.id,
-                )
-            case "edit":
-                edited = await self._screen.app.push_screen_wait(EditPlan(request.plan))
-                if edited is not None:
-                    await self.client.call(
-                        commands.approve_plan,
-                        session_id=session.id,
-                        mode=edited.mode,
-                        plan=edited.text,
-                        request_id=request.id,
-                    )
+    def keep_words(self, session_id: str, words: str) -> None:
+        """Put what was written elsewhere and not sent into the session's message box."""
+        self._screen.chat.give_back(session_id, words)
 
-    async def answer(self, session_id: str, answers: dict[str, str]) -> None:
+    async def decide(self, chosen: "RequestPanel.Chosen") -> None:
+        """Carry a plan out, or decide on a permission."""
+        given: dict[str, Any] = {
+            "session_id": chosen.session_id,
+            "request_id": chosen.request.id,
+        }
+        async with self._answering(chosen.panel, chosen.session_id, chosen.reason):
+            match chosen.choice:
+                case "allow" | "allow_session" | "deny":
+                    reason = {"reason": chosen.reason} if chosen.reason else {}
+                    given |= {"decision": chosen.choice, **reason}
+                    await self.client.call(commands.answer_permission, **given)
+                case "build" | "yolo":
+                    await self.client.call(commands.approve_plan, mode=chosen.choice, **given)
+                case "edit":
+                    edited = await self._screen.app.push_screen_wait(EditPlan(chosen.request.plan))
+                    if edited is None:
+                        chosen.panel.reopen(chosen.session_id)
+                        return
+                    given |= {"mode": edited.mode, "plan": edited.text}
+                    await self.client.call(commands.approve_plan, **given)
+
+    async def answer(self, answered: "RequestPanel.Answered") -> None:
         """Answer the questions of a session."""
-        await self.client.call(commands.answer_question, session_id=session_id, answer=answers)
+        words = "\n".join(answered.written)
+        async with self._answering(answered.panel, answered.session_id, words):
+            await self.client.call(
+                commands.answer_question,
+                session_id=answered.session_id,
+                request_id=answered.request.id,
+                answer=answered.answers,
+            )
+
+    @asynccontextmanager
+    async def _answering(
+        self, panel: "RequestPanel", session_id: str, words: str
+    ) -> AsyncIterator[None]:
+        """Ask again, with the words back in the message box, where an answer does not arrive."""
+        try:
+            yield
+        except (SpinneyError, TimeoutError):
+            panel.reopen(session_id)
+            self.keep_words(session_id, words)
+            raise
 
     def mark_read(self, session_id: str) -> None:
         """Note that somebody saw the session's end."""

@@ -18,8 +18,9 @@ CANVAS_KEYS = (
     ("tab", "Mark it and go on (also ctrl and a click); shift+tab goes back"),
 )
 COMPOSER_KEYS = (
-    ("enter", "Send; behind a run: queue"),
+    ("enter", "Send; behind a run: queue; empty, after a stop: send what is queued"),
     ("ctrl+j", "New line (also alt+enter, a trailing \\, and shift+enter where it exists)"),
+    ("↑", "In an empty box: take back the newest queued message"),
     ("↑ ↓", "At the edges: earlier messages of this project"),
     (
         "@ /",
@@ -28,6 +29,13 @@ COMPOSER_KEYS = (
     ("ctrl+_", "Undo (ctrl+y: redo)"),
     ("ctrl+u", "Empty the box; ↑ or ctrl+_ brings the text back"),
     ("ctrl+c", "Copy what is selected; else empty the box, stop the run, or, twice, quit"),
+)
+REQUEST_KEYS = (
+    ("↑ ↓", "Move over the choices; also from the message box, while it is empty"),
+    ("enter", "Take the marked choice; also from the empty message box. Yolo: twice"),
+    ("tab", "From the message box to the choices; there letters and digits choose"),
+    ("pgup pgdn", "Read on in a long text"),
+    ("esc", "Plan: leave it waiting, twice: set it aside. Else: stop the run"),
 )
 TRANSCRIPT_KEYS = (
     ("letters", "Go to the message box"),

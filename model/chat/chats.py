@@ -137,7 +137,10 @@ class Chats:
         """End what runs or waits; stopping what does neither is no error."""
         session = self._session(session_id)
         if session.waiting_for is not None and not self._conversation(session_id).holds_request:
-            await self._store.accept(*resolved(session_id, status="idle"))
+            updates: dict[str, object] = {"status": "idle"}
+            if session.request is not None and session.request.kind == "plan":
+                updates["set_aside_plan"] = session.request.model_dump(mode="json")
+            await self._store.accept(*resolved(session_id, **updates))
         elif session.is_active:
             await self._conversation(session_id).stop()
         return self._session(session_id)
@@ -147,13 +150,19 @@ class Chats:
     ) -> Session:
         """Carry the proposed plan out in `mode`, as edited in `plan` where that is given.
 
-        Raises `conflict` when it is no longer this plan that waits, or none.
+        One that was set aside is meant by its id. Raises `conflict` when it is no longer this
+        plan that waits, or none.
         """
         conversation = self._conversation(session_id)
         async with conversation.answering:
-            request = self._request(session_id, "plan", request_id)
             session = self._session(session_id)
+            request = session.set_aside_plan
+            if request is None or request.id != request_id:
+                request = self._request(session_id, "plan", request_id)
+            elif session.is_active:
+                raise SpinneyError("The session is at work; approve the plan after it.", "conflict")
             updates = plan_overrides(self._store.state.preferences, mode, session)
+            updates["set_aside_plan"] = None
             await self._store.accept(SessionUpdated(session_id=session_id, updates=updates))
             if updates.get("backend"):
                 # Another agent carries it out: the one that proposed it is done.

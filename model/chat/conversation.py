@@ -71,6 +71,8 @@ class Conversation:
         self._over = asyncio.Event()
         self._over.set()
         self._stopping = False
+        self._stopped_at: Request | None = None
+        """What waited for a person when the turn was stopped."""
         self.known = base.CommandsKnown(())
         """The agent's own commands, as it last told them."""
         self.taken_back: set[str] = set()
@@ -112,6 +114,7 @@ class Conversation:
         if self._over.is_set():
             return
         self._stopping = True
+        self._stopped_at = self._requests.first  # its agent may withdraw it in stopping
         agent = self._program.agent
         if agent is not None and self._answer is not None:
             try:
@@ -378,8 +381,12 @@ class Conversation:
         self._end_turn(run, usage or Usage(), None)
 
     def _end_turn(
-        self, run: LastRun, usage: Usage, proposed: Request | None, **fields: int
+        self, run: LastRun, usage: Usage, proposed: Request | None, **fields: Any
     ) -> None:
+        waited = self._stopped_at or self._requests.first
+        if waited is not None and waited.kind == "plan":
+            fields["set_aside_plan"] = waited.model_dump(mode="json")
+        self._stopped_at = None
         self._requests.forget_all()
         self._silence.end()
         status: SessionStatus = "waiting" if proposed else "idle"

@@ -141,6 +141,8 @@ def show_request(
     kind = request.kind if request else None
     shown = request.model_dump(mode="json") if request else None
     waited = store.state.sessions[session_id].waiting_for
+    if kind == "plan":
+        fields["set_aside_plan"] = None  # a newer plan has come
     record_session(store, session_id, status=status, waiting_for=kind, request=shown, **fields)
     if kind or waited:
         store.record(SessionWaiting(session_id=session_id, waiting_for=kind, request=request))

@@ -283,6 +283,7 @@ async def approve_plan(
     """Carry out the proposed plan in `build` or `yolo` mode, as edited in `plan` if given.
 
     With `requestId` (of the session's `request`) it is refused when a newer plan has replaced it.
+    A plan that was stopped (`set_aside_plan`) is approved by its id, while nothing runs.
     """
     return await workspace.chats.approve(session_id, mode, plan, request_id)
 

@@ -236,7 +236,7 @@ class Walk:
 def main() -> None:
     """Run it; the result is `{}` if nothing broke."""
     number, result = int(sys.argv[1]), Path(sys.argv[2])
-    RequestPanel.GRACE = 0.0
+    RequestPanel.ARMED_AFTER = RequestPanel.QUIET = 0.0
     client = a_client(TEXTS[number])
     app = SpinneyApp(lambda: client)
     walk = Walk(app, client, TEXTS[number])

@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -22,10 +22,10 @@ Start = Callable[..., AbstractAsyncContextManager[Started]]
 
 
 @pytest.fixture(autouse=True)
-def no_grace(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def armed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request takes keys at once: tests do not type by accident."""
-    monkeypatch.setattr(RequestPanel, "GRACE", 0.0)
-    yield
+    monkeypatch.setattr(RequestPanel, "ARMED_AFTER", 0.0)
+    monkeypatch.setattr(RequestPanel, "QUIET", 0.0)
 
 
 @pytest.fixture(autouse=True)

@@ -78,7 +78,13 @@ index 1..2 100644
 def a_busy_state() -> FakeClient:
     """Two projects, and sessions in every state."""
     request = Request(
-        id="r1", kind="permission", tool_name="bash", tool_input={"command": "make test"}
+        id="r1",
+        kind="permission",
+        tool_name="bash",
+        tool_input={"command": "make test"},
+        execution_mode="build",
+        directory="/code/alpha",
+        session_scope="exactly this command",
     )
     question = Request(
         id="r2",

@@ -3,11 +3,11 @@
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from textual.widgets import Input
 
+from model.resources import Request
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
 from tui.input_parser import InputParser
 from tui.screens.dialog import AskText
-from tui.widgets.composer import Composer
 from tui.widgets.project_tree import ProjectTree
 
 
@@ -91,18 +91,14 @@ async def test_escape_and_letters_of_one_read_stop_the_run_and_are_written(start
         await until(pilot, lambda: app.main.chat.composer.text == "hello")
 
 
-async def test_a_letter_that_a_request_takes_is_taken_from_a_burst_too(start: Start) -> None:
-    async with start(a_client()) as (app, pilot):
-        composer = app.main.chat.query_one(Composer)
-        taken: list[str] = []
-
-        def refuse(key: str) -> str | None:
-            if key not in "12":
-                return None
-            taken.append(key)
-            return ""
-
-        composer.first_refusal = refuse
-        bring(app, "12x1")
-        await until(pilot, lambda: composer.text == "x1")
-        assert taken == ["1", "2"]
+async def test_a_burst_is_text_while_a_request_waits_and_an_enter_in_it_sends_it(
+    start: Start,
+) -> None:
+    request = Request(id="r1", kind="plan", plan="1. look")
+    session = a_session(status="waiting", waiting_for="plan", request=request)
+    client = FakeClient(a_state(a_project(), a_worktree(), session))
+    async with start(client) as (app, pilot):
+        bring(app, "but first\r\r")
+        await until(pilot, lambda: client.called("send_chat_message"))
+        assert client.called("send_chat_message")[0]["message"] == "but first"
+        assert not client.called("approve_plan")

@@ -212,7 +212,7 @@ async def test_a_permission_is_given_from_the_canvas(start: Start) -> None:
         await opened(app, pilot)
         await pilot.press("ctrl+r")
         await until(pilot, lambda: isinstance(app.screen, Answer))
-        await pilot.press("a")
+        await pilot.press("enter")
         await until(pilot, lambda: client.called("answer_permission"))
         assert client.called("answer_permission") == [
             {"session_id": "asks", "request_id": "r1", "decision": "allow"}
@@ -223,7 +223,7 @@ async def test_a_permission_is_given_from_the_canvas(start: Start) -> None:
         await until(pilot, lambda: isinstance(app.screen, Canvas))
 
 
-async def test_a_question_is_answered_from_the_canvas_by_its_number_or_in_words(
+async def test_a_question_is_answered_from_the_canvas_by_the_cursor_or_in_words(
     start: Start,
 ) -> None:
     client = some_sessions(
@@ -232,7 +232,7 @@ async def test_a_question_is_answered_from_the_canvas_by_its_number_or_in_words(
     )
     async with start(client) as (app, pilot):
         canvas = await opened(app, pilot)
-        for session_id, keys in (("q1", ["1"]), ("q2", [*"Redis", "enter"])):
+        for session_id, keys in (("q1", ["enter"]), ("q2", [*"Redis", "enter"])):
             canvas.view.action_move_to(order(canvas).index(session_id))
             await pilot.press("ctrl+r")
             await until(pilot, lambda: isinstance(app.screen, Answer))

@@ -43,40 +43,50 @@ async def answers(pilot: Pilot[None], client: FakeClient) -> Any:
 async def test_arrows_move_over_the_options_and_enter_takes_one(start: Start) -> None:
     client = a_client(**asked(COLOUR))
     async with start(client) as (app, pilot):
-        assert "❯  1  red" in text_of(app)
+        assert "❯ red" in text_of(app)
         await pilot.press("down", "down")
-        assert "❯  3  green" in text_of(app)
+        assert "❯ green" in text_of(app)
         await pilot.press("down", "up", "up", "enter")
         assert await answers(pilot, client) == {"Which colour?": "blue"}
 
 
-async def test_of_several_choices_enter_takes_what_space_has_ticked(start: Start) -> None:
+async def test_of_several_choices_enter_ticks_and_the_last_row_sends(start: Start) -> None:
     client = a_client(**asked(SIDES))
     async with start(client) as (app, pilot):
-        await pilot.press("down", "space", "up", "space", "2")
+        await pilot.press("down", "enter", "up", "enter", "enter")
+        assert "[ ] left" in text_of(app)
+        assert "[x] right" in text_of(app)
+        await pilot.press("up", "enter")
+        assert await answers(pilot, client) == {"Which sides?": "right"}
+
+
+async def test_of_several_choices_none_is_never_sent(start: Start) -> None:
+    client = a_client(**asked(SIDES))
+    async with start(client) as (app, pilot):
+        await pilot.press("up", "enter", "enter")
+        assert "nothing is ticked yet" in text_of(app)
+        assert not client.called("answer_question")
+
+
+async def test_in_the_panel_digits_and_space_choose(start: Start) -> None:
+    client = a_client(**asked(COLOUR, SIDES))
+    async with start(client) as (app, pilot):
+        await pilot.press("tab")
+        await until(pilot, lambda: "❯  1  red" in text_of(app))
+        await pilot.press("3", "1", "2", "space")
         assert "[x] left" in text_of(app)
         assert "[ ] right" in text_of(app)
-        await pilot.press("enter")
-        assert await answers(pilot, client) == {"Which sides?": "left"}
-
-
-async def test_of_several_choices_none_is_never_sent_by_one_enter_too_early(start: Start) -> None:
-    client = a_client(**asked(SIDES))
-    async with start(client) as (app, pilot):
-        await pilot.press("enter")
-        assert "[x] left" in text_of(app)
-        assert not client.called("answer_question")
-        await pilot.press("enter")
-        assert await answers(pilot, client) == {"Which sides?": "left"}
+        await pilot.press("up", "up", "enter")
+        assert await answers(pilot, client) == {"Which colour?": "green", "Which sides?": "left"}
 
 
 async def test_an_earlier_answer_can_be_changed_until_the_last_one_is_given(start: Start) -> None:
     client = a_client(**asked(COLOUR, SIDES, WHY))
     async with start(client) as (app, pilot):
-        await pilot.press("3", "2", "enter", "left", "left")
+        await pilot.press("up", "enter", "down", "enter", "down", "enter", "left", "left")
         assert "1 of 3" in text_of(app)
-        assert "❯  3  green" in text_of(app)
-        await pilot.press("1")
+        assert "❯ green" in text_of(app)
+        await pilot.press("down", "enter")
         assert "[x] right" in text_of(app)
         await pilot.press("enter", *"so", "enter")
         assert await answers(pilot, client) == {
@@ -89,16 +99,17 @@ async def test_an_earlier_answer_can_be_changed_until_the_last_one_is_given(star
 async def test_a_click_on_an_option_takes_it(start: Start) -> None:
     client = a_client(**asked(COLOUR))
     async with start(client) as (_, pilot):
-        await pilot.click("#request-text", offset=(6, 2))
+        await pilot.click("#request-text", offset=(4, 2))
         assert await answers(pilot, client) == {"Which colour?": "blue"}
 
 
-async def test_a_click_on_a_shown_key_is_that_key(start: Start) -> None:
+async def test_a_click_on_a_choice_takes_it(start: Start) -> None:
     request = Request(id="r9", kind="permission", tool_name="bash", tool_input={"command": "ls"})
     client = a_client(status="waiting", waiting_for="permission", request=request)
     async with start(client) as (app, pilot):
-        place = str(app.main.chat.request.query_one("#request-keys", Static).render()).index("deny")
-        await pilot.click("#request-keys", offset=(place, 0))
+        rows = str(app.main.chat.request.query_one("#request-choices", Static).render())
+        [row] = [at for at, text in enumerate(rows.splitlines()) if "Deny" in text]
+        await pilot.click("#request-choices", offset=(4, row))
         await until(pilot, lambda: client.called("answer_permission"))
         assert client.called("answer_permission")[0]["decision"] == "deny"
 
@@ -122,7 +133,7 @@ async def test_a_terminal_with_no_room_for_the_question_shows_it_once_it_grows(
         await pilot.resize_terminal(80, 24)
         await until(pilot, lambda: app.main.chat.request.query_one("#request-scroll").size.width)
         await pilot.press("down")
-        await until(pilot, lambda: "❯  2  blue" in text_of(app))
+        await until(pilot, lambda: "❯ blue" in text_of(app))
 
 
 async def test_the_option_under_the_cursor_is_always_in_sight(start: Start) -> None:

@@ -93,6 +93,7 @@ DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
         sessions.choose_agent,
         sessions.choose_thinking,
         compose.take_back,
+        compose.send_queued,
         compose.edit_queued,
         compose.remove_queued,
         compose.external_editor,

@@ -28,6 +28,14 @@ async def take_back(screen: "MainScreen") -> None:
     await _edit(screen, waiting[-1] if waiting else None)
 
 
+async def send_queued(screen: "MainScreen") -> None:
+    """Send what waits after a stop, or after a failure."""
+    if screen.session is not None and screen.chat.queue.is_stopped:
+        await screen.client.call(commands.send_queued_messages, session_id=screen.session.id)
+    else:
+        screen.say("No message waits here for a run that is over.")
+
+
 async def edit_queued(screen: "MainScreen") -> None:
     """The same with the message that is marked."""
     await _edit(screen, screen.chat.queue.chosen)

@@ -56,7 +56,7 @@ def toggle_tree(screen: "MainScreen") -> None:
 
 
 def next_pane(screen: "MainScreen") -> None:
-    """The focus goes round: projects, conversation, request, message box."""
+    """The focus goes round: what is asked, projects, conversation, queue, message box."""
     hidden = "tree-hidden"
     if screen.has_class("narrow"):
         hidden = "" if screen.has_class("tree-open") else "narrow"
@@ -64,7 +64,7 @@ def next_pane(screen: "MainScreen") -> None:
     chat = screen.chat
     if not chat.is_complete:
         return
-    every = (tree, chat.welcome, chat.transcript, chat.request, chat.queue, chat.composer)
+    every = (chat.request, tree, chat.welcome, chat.transcript, chat.queue, chat.composer)
     panes: list[Widget] = [pane for pane in every if pane is not None and pane.display]
     position = panes.index(screen.focused) + 1 if screen.focused in panes else 0
     if panes:  # While the screen closes there are none.
@@ -93,7 +93,7 @@ def step_back(screen: "MainScreen") -> bool:
         screen.remove_class("tree-open")
         screen.focus_chat()
         return True
-    return screen.chat.is_complete and screen.chat.request.rearm()
+    return screen.chat.is_complete and screen.chat.request.step_back()
 
 
 def unfold_paste(screen: "MainScreen") -> None:

@@ -101,7 +101,7 @@ def _title(words: str) -> str:
 
 
 _OF_SESSIONS = (
-    "choose_", "rename_session", "archive_session", "delete_session", "take_back",
+    "choose_", "rename_session", "archive_session", "delete_session",
 )  # fmt: skip
 
 
@@ -117,6 +117,10 @@ def _is_useful(action_id: str, screen: "MainScreen") -> bool:
     worktree = screen.worktree
     if action_id.startswith(_OF_SESSIONS):
         return screen.session is not None
+    if action_id in ("take_back", "edit_queued", "remove_queued"):
+        return screen.chat.is_complete and bool(screen.chat.queue.messages)
+    if action_id == "send_queued":
+        return screen.chat.is_complete and screen.chat.queue.is_stopped
     if action_id == "recreate_worktree":
         return worktree is not None and worktree.status == "missing"
     if action_id == "clear_pull_request":

@@ -17,6 +17,7 @@ from tui.pane_keys import (
     CANVAS_KEYS,
     COMPOSER_KEYS,
     DIFF_KEYS,
+    REQUEST_KEYS,
     TRANSCRIPT_KEYS,
     TREE_KEYS,
 )
@@ -53,6 +54,7 @@ class Area:
 AREAS = (
     Area("Everywhere", "everywhere"),
     Area("Message box", None, COMPOSER_KEYS, ("composer",)),
+    Area("Plan, permission or question", None, REQUEST_KEYS, ("request",)),
     Area("Conversation", None, TRANSCRIPT_KEYS, ("transcript",)),
     Area("Projects", "projects", TREE_KEYS, ("tree",)),
     Area("All sessions", "canvas", CANVAS_KEYS, ("canvas",)),

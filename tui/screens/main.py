@@ -299,14 +299,13 @@ class MainScreen(Here):
 
     @on(RequestPanel.Chosen)
     def _chosen(self, event: RequestPanel.Chosen) -> None:
-        if self.link is not None and self.session is not None:
-            decided = (event.request, event.choice, event.reason)
-            self.link.start(self.link.decide(self.session, *decided))
+        if self.link is not None:
+            self.link.start(self.link.decide(event))
 
     @on(RequestPanel.Answered)
     def _answered(self, event: RequestPanel.Answered) -> None:
-        if self.link is not None and self.session is not None:
-            self.link.start(self.link.answer(self.session.id, event.answers))
+        if self.link is not None:
+            self.link.start(self.link.answer(event))
 
     # Actions ------------------------------------------------------------------------------------
 

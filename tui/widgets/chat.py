@@ -24,14 +24,14 @@ from tui.composer_orders import is_order, order
 from tui.widgets.completion import Completion
 from tui.widgets.composer import Composer
 from tui.widgets.queue import Queue
-from tui.widgets.request_panel import RequestPanel
+from tui.widgets.request_panel import HELD, RequestPanel
 from tui.widgets.session_tabs import SessionTabs
 from tui.widgets.status_line import StatusLine
 from tui.widgets.welcome import Step, Welcome
 
 if TYPE_CHECKING:
     from model.catalog import Catalog
-    from model.resources import Session, Worktree
+    from model.resources import Request, Session, Worktree
     from model.state import State
     from tui.colours import Palette
     from tui.drafts import Drafts
@@ -73,19 +73,22 @@ class Chat(Vertical):
         self._project_id = ""
         self._keeping: Timer | None = None
         self._is_told = False
+        self._written_for: dict[str, str | None] = {}
+        """What drafts that are not shown were begun for, by session or worktree."""
 
     def compose(self) -> ComposeResult:
         """The first frame's part; the rest is mounted after it."""
         yield Welcome(id="welcome")
 
     async def _complete(self) -> None:
-        """Mount everything but the transcript. Keys go to a request first."""
+        """Mount everything but the transcript."""
         request = RequestPanel(id="request")
         request.add_class("hidden")
         composer = Composer(id="composer")
-        composer.first_refusal = request.press
-        composer.step_back = request.rearm
+        request.connect(composer)
         composer.is_order = is_order
+        composer.take_back = self._take_back
+        composer.unsent = self._unsent
         waiting = Queue(id="queue")
         await self.mount(SessionTabs(id="tabs"), before=self.welcome)
         recap = Static(id="recap", classes="hidden", markup=False)
@@ -149,26 +152,30 @@ class Chat(Vertical):
         """Show a step instead of a conversation; `key`: what the message box would begin."""
         self.session_id = None
         self.add_class("no-session")
-        self.request.ask(None)
+        self._ask("", None)
         self.status.follow(None)
         self.welcome.show(step)
-        self._write_to(key, project_id)
+        self._write_to(key, project_id, "")
 
     def open_session(self, session: "Session", project_id: str) -> None:
         """Make room for a conversation; `show` fills it."""
         self.session_id = session.id
         self.remove_class("no-session", "no-draft")  # at once: each change styles all panes anew
-        self._write_to(session.id, project_id)
+        request = session.request if session.status == "waiting" else None
+        self._write_to(session.id, project_id, request.id if request is not None else "")
 
-    def _write_to(self, key: str, project_id: str) -> None:
+    def _write_to(self, key: str, project_id: str, subject: str) -> None:
         if key == self.key:
             return
         self.keep_draft()
+        self._written_for[self.key] = self.composer.written_for
         self.key, self._project_id = key, project_id
         self.set_class(not key, "no-draft")
         if key:
             self.completion.forget()
-            self.composer.begin(self.drafts.of(key), self.drafts.earlier(project_id))
+            draft, earlier = self.drafts.of(key), self.drafts.earlier(project_id)
+            written_for = self._written_for.pop(key, subject) if draft else subject
+            self.composer.begin(draft, earlier, written_for)
 
     def show(
         self,
@@ -197,12 +204,14 @@ class Chat(Vertical):
         session = state.sessions.get(self.session_id or "")
         worktree_id = session.worktree_id if session is not None else self.key
         self.query_one("#tabs", SessionTabs).follow(state.sessions_of(worktree_id), self.session_id)
-        self.queue.follow(state.queued.get(session.id, ()) if session is not None else ())
+        waiting = state.queued.get(session.id, ()) if session is not None else ()
+        self.queue.follow(waiting, is_stopped=session is not None and not session.is_active)
         if session is None:
             return
         streaming = state.streaming_in(session.id)
         worktree = state.worktrees.get(session.worktree_id)
-        self.request.ask(session.request if session.status == "waiting" else None)
+        request = session.request if session.status == "waiting" else None
+        self._ask(session.id, request)
         note = _note(session, state.worktrees.get(session.worktree_id))
         recap = self.query_one("#recap", Static)
         recap.set_class(not note, "hidden")
@@ -216,16 +225,24 @@ class Chat(Vertical):
         )
         self._prompt(session, labels[0])
 
+    def _ask(self, session_id: str, request: "Request | None") -> None:
+        had_focus = self.request.has_focus
+        self.request.ask(session_id, request)
+        if request is None and had_focus:
+            self.composer.focus()
+
     def _prompt(self, session: "Session", agent: str) -> None:
         match session.status, session.waiting_for:
             case "running", _:
-                text = "Write on: enter queues it behind this run"
+                text = "Queue a message…"
             case "waiting", "plan":
-                text = "Say what should change about the plan"
+                text = "Approve above, or say what should change"
             case "waiting", "question":
-                text = "Answer in your own words"
+                text = "Answer above, or in your own words"
             case "waiting", "permission":
-                text = "Decide above, or write what should happen afterwards"
+                text = "Allow or deny above, or tell the agent what to do instead"
+            case _ if self.queue.messages:
+                text = "Enter sends what is queued, or write another message"
             case _:
                 text = f"Message {clean_line(agent) or 'the agent'}"
         shown = Content(text)  # a text alone would be read as markup
@@ -253,16 +270,64 @@ class Chat(Vertical):
     # Writing ------------------------------------------------------------------------------------
 
     def on_message_area_submitted(self, event: Composer.Submitted) -> None:
-        """Hand the message on, unless it answers a question."""
+        """Hand the message on, unless it answers what is asked."""
         event.stop()
         text, images = event.text, event.images
+        if event.written_for != self.request.subject:  # it changed since enter was pressed
+            self.composer.rewrite(Draft.of(text, images).before(self.composer.draft))
+            self._hold()
+            return
         if self.transcript is not None:
             # Whoever speaks wants to see the answer, wherever they had scrolled to.
             self.transcript.action_scroll_end()
         self.drafts.sent(self._project_id, text)
-        if images or not self.request.say(text):
+        if not self.request.say(text, images):
             self.drafts.hand_over(self.key, Draft.of(text, images))
             self.post_message(self.Said(self.key, text, images))
+
+    @on(Composer.Held)
+    def _held(self, event: Composer.Held) -> None:
+        """The words stay in the box."""
+        event.stop()
+        self._hold()
+
+    def _hold(self) -> None:
+        """Say what the words would be sent to now; another enter sends them."""
+        asked = self.request.request
+        self.composer.written_for = self.request.subject
+        self.request.rearm()
+        gone = "What you were answering is gone. Press enter again to send this as a message."
+        self.notify(HELD if asked is not None else gone, severity="warning", markup=False)
+
+    @on(Composer.NothingWritten)
+    def _send_queued(self, event: Composer.NothingWritten) -> None:
+        """Enter on an empty box sends what waits where nothing runs any more."""
+        event.stop()
+        if self.queue.is_stopped:
+            self.call_later(self.screen.run_action, "do('send_queued')")
+
+    @on(RequestPanel.Dropped)
+    def _words_dropped(self, event: RequestPanel.Dropped) -> None:
+        """What was written for questions that are gone is a draft again."""
+        event.stop()
+        self.give_back(event.session_id, "\n".join(event.words))
+
+    @on(RequestPanel.Typed)
+    def _typed_beside(self, event: RequestPanel.Typed) -> None:
+        """A letter that chooses nothing belongs to the message box."""
+        event.stop()
+        self.composer.focus()
+        self.composer.write(event.character)
+
+    def _take_back(self) -> bool:
+        if not self.queue.messages:
+            return False
+        self.call_later(self.screen.run_action, "do('take_back')")
+        return True
+
+    def _unsent(self) -> list[str]:
+        waiting = [message.text for message in self.queue.messages]
+        return [*waiting, *self.drafts.on_their_way(self.key)]
 
     @on(Composer.Emptied)
     def _emptied(self, event: Composer.Emptied) -> None:
@@ -302,6 +367,7 @@ class Chat(Vertical):
         if not draft:
             return
         self.drafts.settle(key, draft)
+        self.request.reopen(key)
         key = to or key
         if key == self.key:
             self.composer.rewrite(draft.before(self.composer.draft))
@@ -353,7 +419,7 @@ class Chat(Vertical):
         """Letters belong to the message box."""
         event.stop()
         self.composer.focus()
-        self.composer.insert(event.character)
+        self.composer.write(event.character)
 
     def on_transcript_copy_wanted(self, event: "Transcript.CopyWanted") -> None:
         """Copy a part of a message."""

@@ -1,7 +1,7 @@
 """The message box: several lines, chips for long pastes and images, earlier messages."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import ClassVar, Final
 
 from textual import events
@@ -42,11 +42,19 @@ class MessageArea(QuietText):
     class Submitted(Message):
         """Enter was pressed; `text` is everything, pastes too."""
 
-        def __init__(self, area: "MessageArea", text: str, images: tuple[str, ...] = ()) -> None:
+        def __init__(
+            self,
+            area: "MessageArea",
+            text: str,
+            images: tuple[str, ...] = (),
+            written_for: str = "",
+        ) -> None:
             super().__init__()
             self.area = area
             self.text = text
             self.images = images
+            self.written_for = written_for
+            """The request that it was written for, or nothing."""
 
         @property
         def control(self) -> "MessageArea":
@@ -187,13 +195,12 @@ class MessageArea(QuietText):
         return self._chips.chip_before(self.document.get_line(row)[:column])
 
 
-def _pressed(event: events.Key) -> str:
-    """The character, or the name of a key that writes none (enter has `\\r`)."""
-    return event.character if event.is_printable and event.character else event.key
-
-
 class Composer(MessageArea):
-    """The message box of a conversation, with earlier messages and the keys of a request."""
+    """The message box of a conversation, with earlier messages.
+
+    What is written is a message, whatever is asked at the time; it is sent as an answer only to
+    what it was written for (`addressee`).
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("pageup", "screen.scroll_chat(-1)", show=False),
@@ -219,15 +226,30 @@ class Composer(MessageArea):
             super().__init__()
             self.line = line
 
+    class Held(Message):
+        """Enter was pressed on a text that was written for something else than what is asked now;
+        it stays in the box."""
+
+    class NothingWritten(Message):
+        """Enter was pressed on an empty box."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.first_refusal: Callable[[str], str | None] = lambda key: None
-        """Asked for every key while the box is empty. If it took it, it says what is to be
-        written instead, mostly nothing."""
+        self.offer: Callable[[str, bool], bool] = lambda key, is_empty: False
+        """Told every key, and whether the box is empty; whether a request took it."""
+        self.addressee: Callable[[], str | None] = lambda: ""
+        """What a text that is begun now is written for: a request's id, nothing (empty), or
+        `None` where a request came so recently that nobody can have read it."""
+        self.sending: Callable[[], None] = lambda: None
+        """Told at once that a message leaves the box: the next key may follow in the same read."""
+        self.written_for: str | None = ""
+        """What the text in the box was begun for."""
         self.completion: Callable[[str], bool] = lambda key: False
         """Asked for every key: whether the list of completions took it."""
-        self.step_back: Callable[[], bool] = lambda: False
-        """What escape does first. At once: the next key may be meant for what it brings back."""
+        self.take_back: Callable[[], bool] = lambda: False
+        """Asked for up in an empty box: whether a message comes back that still waits."""
+        self.unsent: Callable[[], Container[str]] = lambda: ()
+        """Messages that wait or are on their way: recalled, they would be sent twice."""
         self.is_order: Callable[[str], bool] = lambda text: False
         """Whether a text is a command of Spinney's own."""
         self.takes_images = True
@@ -239,38 +261,21 @@ class Composer(MessageArea):
 
     async def on_key(self, event: events.Key) -> None:
         """Offer keys to a request, and go through earlier messages at the edges."""
+        self._note_addressee()
         if is_burst(event):
-            self._take_burst(event)
-            return
-        instead = None if self.text else self.first_refusal(_pressed(event))
-        if instead is not None:
-            self._taken(event)
-            if instead:
-                self.insert(instead)
+            self.offer(event.key, False)
         elif (
-            self.completion(event.key)
-            or (event.key == "escape" and self.step_back())
+            self.offer(event.key, not self.text)
+            or self.completion(event.key)
+            or (event.key == "up" and not self.text and self.take_back())
             or (event.key == "up" and self.cursor_location[0] == 0 and self._recall(-1))
             or (event.key == "down" and self._at_last_line and self._recall(+1))
         ):
             self._taken(event)
 
-    def _take_burst(self, event: events.Key) -> None:
-        """Offer the first letters to a request; the text box inserts the others at once."""
-        text = event.character or ""
-        offered = 0
-        while offered < len(text) and not self.text:
-            if (instead := self.first_refusal(text[offered])) is None:
-                break
-            offered += 1
-            if instead:
-                self.insert(instead)
-        if offered:
-            self._taken(event)
-            self.insert(text[offered:])
-
     async def on_paste(self, event: events.Paste) -> None:
         """A path of an image, pasted or dropped, goes with the message as an image."""
+        self._note_addressee()
         images = await asyncio.to_thread(dropped_images, event.text)
         if images and not self.takes_images:
             self.notify(
@@ -287,6 +292,20 @@ class Composer(MessageArea):
     def _at_last_line(self) -> bool:
         return self.cursor_location[0] == self.document.line_count - 1
 
+    def _note_addressee(self) -> None:
+        if not self.text:
+            self.written_for = self.addressee()
+
+    def write(self, text: str) -> None:
+        """Insert what was typed elsewhere."""
+        self._note_addressee()
+        self.insert(text)
+
+    def rewrite(self, draft: Draft) -> None:
+        """Put another text in the place of this one; undo brings this one back."""
+        self._note_addressee()
+        super().rewrite(draft)
+
     def empty(self) -> bool:
         """Remove the whole text; it is the newest of the earlier messages then."""
         text = self.draft.full()
@@ -302,7 +321,9 @@ class Composer(MessageArea):
                 return False
             self._unsent = self.draft
             self._recalled = len(self.earlier)
-        position = self._recalled + step
+        unsent, position = self.unsent(), self._recalled + step
+        while 0 <= position < len(self.earlier) and self.earlier[position] in unsent:
+            position += step
         if position < 0:
             return True
         if position >= len(self.earlier):
@@ -313,21 +334,29 @@ class Composer(MessageArea):
         self.draft = Draft.of(self.earlier[position])
         return True
 
-    def begin(self, draft: Draft, earlier: list[str]) -> None:
+    def begin(self, draft: Draft, earlier: list[str], written_for: str | None) -> None:
         """Show another conversation's draft."""
         self._recalled = None
         self.earlier = earlier
         self.draft = draft
+        self.written_for = written_for
 
     def submit(self) -> None:
         """Post what was written, and empty the box at once: the next word may be typed already."""
         draft = self.draft
         text, images = draft.full(), draft.image_paths()
         if not text.strip() and not images:
+            self.post_message(self.NothingWritten())
+            return
+        is_order = self.is_order(text)
+        addressee = self.addressee()
+        if not is_order and (addressee is None or addressee != self.written_for):
+            self.post_message(self.Held())
             return
         self._recalled = None
         self.draft = Draft()
-        if self.is_order(text):
+        if is_order:
             self.post_message(self.Ordered(text.strip()))
         else:
-            self.post_message(self.Submitted(self, text, images))
+            self.sending()
+            self.post_message(self.Submitted(self, text, images, addressee or ""))

@@ -34,27 +34,34 @@ class Queue(Widget, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._messages: tuple[Message, ...] = ()
+        self.messages: tuple[Message, ...] = ()
+        self._is_stopped = False
         self._chosen = ""
 
     @property
     def chosen(self) -> "Message | None":
         """The message that actions are about: the newest, unless another one was chosen."""
-        if not self._messages:
+        if not self.messages:
             return None
-        return self._messages[self._place]
+        return self.messages[self._place]
 
     @property
     def _place(self) -> int:
-        places = [at for at, message in enumerate(self._messages) if message.id == self._chosen]
-        return places[0] if places else len(self._messages) - 1
+        places = [at for at, message in enumerate(self.messages) if message.id == self._chosen]
+        return places[0] if places else len(self.messages) - 1
 
-    def follow(self, messages: "Sequence[Message]") -> None:
-        """Show what waits now."""
-        if tuple(messages) == self._messages:
+    @property
+    def is_stopped(self) -> bool:
+        """Whether messages wait and nothing runs behind which they would go out."""
+        return self._is_stopped and bool(self.messages)
+
+    def follow(self, messages: "Sequence[Message]", *, is_stopped: bool) -> None:
+        """Show what waits now; `is_stopped`: nothing runs."""
+        if (tuple(messages), is_stopped) == (self.messages, self._is_stopped):
             return
-        has_more_rows = min(len(messages), ROWS) != min(len(self._messages), ROWS)
-        self._messages = tuple(messages)
+        self._is_stopped = is_stopped
+        has_more_rows = min(len(messages), ROWS) != min(len(self.messages), ROWS)
+        self.messages = tuple(messages)
         self.display = bool(messages)
         if not messages and self.has_focus:
             self.action_leave()
@@ -71,8 +78,8 @@ class Queue(Widget, can_focus=True):
 
     def action_choose(self, step: int) -> None:
         """The message before or after."""
-        place = min(max(self._place + step, 0), len(self._messages) - 1)
-        self._chosen = self._messages[place].id
+        place = min(max(self._place + step, 0), len(self.messages) - 1)
+        self._chosen = self.messages[place].id
         self.refresh()
 
     def action_leave(self) -> None:
@@ -88,15 +95,15 @@ class Queue(Widget, can_focus=True):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """One row for each that is shown."""
-        return min(len(self._messages), ROWS)
+        return min(len(self.messages), ROWS)
 
     def render(self) -> Content:
         """The rows around the chosen one; the last says how many more there are."""
-        first = max(0, min(self._place - ROWS + 1, len(self._messages) - ROWS))
+        first = max(0, min(self._place - ROWS + 1, len(self.messages) - ROWS))
         if not self.has_focus:
             first = 0
-        shown = self._messages[first : first + ROWS]
-        more = len(self._messages) - first - len(shown)
+        shown = self.messages[first : first + ROWS]
+        more = len(self.messages) - first - len(shown)
         rows = [
             self._row(first + at, message, more if at == len(shown) - 1 else 0)
             for at, message in enumerate(shown)
@@ -107,7 +114,9 @@ class Queue(Widget, can_focus=True):
         width = self.content_size.width
         is_chosen = self.has_focus and place == self._place
         edit, remove = ("enter edit", "del remove") if is_chosen else ("edit", "remove")
+        is_first_stopped = place == 0 and self._is_stopped
         right = Content.assemble(
+            self._word(message, "send now  ", "send_queued") if is_first_stopped else "",
             (f"+{more} more  " if more else "", "$text-muted"),
             self._word(message, edit, "edit_queued"),
             "  ",

@@ -102,7 +102,8 @@ class StatusLine(Line):
         return {name: word for name, word in words.items() if word}
 
     def _state(self, session: "Session") -> Content:
-        waiting = f"{self._queued} queued · " if self._queued else ""
+        queued = f"{self._queued} queued" if self._queued else ""
+        waiting = f"{queued} · " if queued else ""
         match session.status:
             case "running":
                 now = time.monotonic()
@@ -120,13 +121,19 @@ class StatusLine(Line):
                     f"{waiting}{reason(session) or 'it'} waits for you", "bold $warning"
                 )
             case "failed":
-                return Content.styled(f"{waiting}failed", "bold $error")
+                return Content.styled(f"failed{_sends(queued)}", "bold $error")
             case _ if not self._is_set_up:
                 return Content.styled(f"{waiting}▶ setup runs, esc stops it", "$accent")
             case _:
                 ended = session.last_run.status if session.last_run else ""
-                words = {"cancelled": "stopped", "interrupted": "interrupted"}
-                return Content.styled(waiting + words.get(ended, "idle"), "$text-muted")
+                words = {"cancelled": "stopped by you", "interrupted": "interrupted"}
+                word = words.get(ended, "idle")
+                return Content.styled(f"{word}{_sends(queued)}", "$text-muted")
+
+
+def _sends(queued: str) -> str:
+    """What waits although nothing runs, and the key that sends it."""
+    return f" · {queued}, enter sends" if queued else ""
 
 
 def _fitting(words: dict[str, str], room: int) -> list[str]:

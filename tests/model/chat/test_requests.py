@@ -105,6 +105,62 @@ async def test_of_several_approvals_at_once_one_counts(stage: Stage, held: bool)
     assert stage.store.state.queued == {}
 
 
+async def test_a_plan_that_was_stopped_is_approved_by_its_id_until_a_newer_one_comes(
+    stage: Stage,
+) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.say(base.PlanProposed("r", "1. read"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    await stage.chats.stop("s")
+    assert stage.session.status == "idle" and stage.session.request is None
+    aside = stage.session.set_aside_plan
+    assert aside is not None and aside.plan == "1. read"
+    with pytest.raises(SpinneyError, match="No plan is waiting"):
+        await stage.chats.approve("s", "build", None)
+    session = await stage.chats.approve("s", "build", None, aside.id)
+    assert (session.status, session.execution_mode) == ("running", "build")
+    assert session.set_aside_plan is None
+    assert (await stage.messages())[-1].text.startswith("The plan is approved.")
+
+
+async def test_a_newer_plan_takes_the_place_of_one_that_was_set_aside(stage: Stage) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.say(base.PlanProposed("r", "old"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    await stage.chats.stop("s")
+    await stage.chats.send("s", "again")
+    with pytest.raises(SpinneyError, match="at work"):
+        await stage.chats.approve("s", "build", None, "r")
+    (await stage.backend.newest()).say(base.PlanProposed("r2", "new"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    assert stage.session.set_aside_plan is None
+
+
+async def test_a_plan_whose_program_died_can_still_be_approved(stage: Stage) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.say(base.PlanProposed("r", "1. read"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    puppet.say(base.TurnFailed("It broke.", "backend_error", Usage()))
+    await stage.until(lambda: stage.session.status == "failed")
+    await stage.chats.approve("s", "build", None, "r")
+    assert stage.session.status == "running"
+
+
+async def test_queued_messages_are_sent_after_a_stop_when_a_person_says_so(stage: Stage) -> None:
+    await stage.chats.send("s", "one")
+    await stage.backend.newest()
+    await stage.chats.send("s", "two")
+    await stage.chats.stop("s")
+    assert stage.session.status == "idle"
+    session = await stage.chats.send_queued("s")
+    assert session.status == "running"
+    assert "two" in [message.text for message in await stage.messages()]
+    assert not stage.store.state.queued.get("s")
+
+
 async def test_a_plan_that_was_replaced_cannot_be_approved_by_its_id(stage: Stage) -> None:
     await stage.chats.send("s", "plan it")
     puppet = await stage.backend.newest()
