@@ -25,8 +25,6 @@ DECISIONS: Final = {
     "question": {"answered red": "red", "answered blue": "blue"},
 }
 """What becomes of each kind of request by which of its choices."""
-LETTERS: Final = {"Build": "b", "Yolo": "y", "Allow once": "a", "Deny": "d"}
-"""The keys of choices that have no cursor."""
 CALM: Final = 0.5
 """Seconds without a key, after which enter counts as meant for a request."""
 READING: Final = 1.0
@@ -182,11 +180,14 @@ class TerminalJourney:
         self.place.is_scrolled = False
         wanted = "".join(text.split())
 
-        def complain() -> str:
-            said = "".join("".join(self.place.world.texts).split())
-            return "" if wanted in said else f"typed and not sent: {text}"
+        def is_said() -> bool:
+            return wanted in "".join("".join(self.place.world.texts).split())
 
-        self.place.settle(complain)
+        self.place.look_on(is_said)
+        if not is_said() and (now := self.shown) is not None and now.request is not None:
+            # It was written before that was asked; a second enter says that it is the answer.
+            self._press(ENTER)
+        self.place.settle(lambda: "" if is_said() else f"typed and not sent: {text}")
 
     # Sessions -----------------------------------------------------------------------------------
 
@@ -205,11 +206,7 @@ class TerminalJourney:
             if time.monotonic() > end:
                 raise FoundError(f"it could not be chosen: {choice}")
             time.sleep(CALM)
-            chosen = self.place.view.chosen
-            if chosen or choice not in LETTERS:
-                self._press(ENTER if chosen.startswith(choice) else DOWN)
-            else:
-                self._press(LETTERS[choice])
+            self._press(ENTER if self.place.view.chosen.startswith(choice) else DOWN)
 
     def _request_of(self, here: Conversation) -> str | None:
         self.place.read()

@@ -81,6 +81,7 @@ class TerminalMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.waits)
     @rule(words=st.sampled_from(OPENINGS), burst=st.booleans())
     def write_while_it_waits(self, words: str, burst: bool) -> None:
+        self.perform("watch")
         self.perform("write", words=words, burst=burst)
 
     @precondition(lambda self: self.is_open)
