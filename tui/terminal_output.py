@@ -117,29 +117,34 @@ class PacedDriver(LinuxDriver):
 class PaintedApp(App[None]):
     """An application whose frames are drawn by the driver's painter."""
 
+    @property
+    def painter(self) -> Painter | None:
+        """What draws; nothing does where there is no terminal."""
+        return self._driver.painter if isinstance(self._driver, PacedDriver) else None
+
     async def on_event(self, event: events.Event) -> None:
         """Know nothing of the terminal once it has another size: it may move what it shows."""
-        if isinstance(event, events.Resize) and isinstance(self._driver, PacedDriver):
-            self._driver.painter.forget()
+        if isinstance(event, events.Resize) and (painter := self.painter) is not None:
+            painter.forget()
         await super().on_event(event)
 
     def _display(self, screen: "Screen[Any]", renderable: "RenderableType | None") -> None:
-        driver, update = self._driver, cast("object", renderable)
-        if not isinstance(driver, PacedDriver):
+        if (painter := self.painter) is None:
             super()._display(screen, renderable)
             return
         try:
             if self._running and not self._closed and not self._batch_count:
-                self._paint(driver.painter, update)
+                self._paint(painter, renderable)
         except Exception as error:
             self._handle_exception(error)
         finally:
             self.post_display_hook()
 
     def _paint(self, painter: Painter, update: object) -> None:
-        size = self.screen.outer_size
+        compositor = self.screen._compositor
+        size = compositor.size
         if not painter.is_known(size):
-            update = self.screen._compositor.render_full_update()
+            update = compositor.render_full_update()
         painter.is_synchronized = self._sync_available
         system = self.console._color_system or ColorSystem.TRUECOLOR
         rows = ((x, y, _runs(strip, system)) for x, y, strip in _placed(update))

@@ -12,6 +12,7 @@ from tests.bench import (
     broadcast,
     busy,
     crowd,
+    line,
     living,
     page,
     session,
@@ -37,6 +38,7 @@ BENCHES: dict[str, Callable[[int], Table]] = {
     "agents": agents.measure,
     "tree": tree.measure,
     "page": page.measure,
+    "line": line.measure,
 }
 
 RUNS = {
@@ -53,6 +55,7 @@ RUNS = {
     "agents": 1,
     "tree": 3,
     "page": 2,
+    "line": 1,
 }
 
 

@@ -53,8 +53,12 @@ class Screen:
 
 
 @contextmanager
-def demo_in_terminal(place: Path, columns: int = 120, rows: int = 40) -> Iterator[Screen]:
-    """`spinney demo` in a terminal of this size, with everything it makes below `place`."""
+def demo_in_terminal(
+    place: Path, columns: int = 120, rows: int = 40, **more: str
+) -> Iterator[Screen]:
+    """`spinney demo` in a terminal of this size, with everything it makes below `place`; `more` of
+    its environment.
+    """
     far, near = pty.openpty()
     fcntl.ioctl(near, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     home = place / "home"
@@ -66,6 +70,7 @@ def demo_in_terminal(place: Path, columns: int = 120, rows: int = 40) -> Iterato
         "TERM": "xterm-256color",
         "COLORTERM": "truecolor",
         "LANG": "C.UTF-8",
+        **more,
     }
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "spinney.py"), "demo"],

@@ -1,0 +1,76 @@
+"""What Spinney costs on a line, in bytes; how long they take there is told by `make bench`."""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.patience import PATIENCE
+from tests.terminal.emulator import Emulator
+from tests.terminal.pty_program import Screen, demo_in_terminal
+
+COLUMNS, ROWS = 80, 24
+SSH = {"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}
+WORDS = 600
+MINUTE = 20 * 60
+"""Words that an agent says in a minute."""
+
+
+class Line:
+    """A terminal over SSH, whose bytes are counted."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._emulator = Emulator(COLUMNS, ROWS)
+        self._emulator.on_question = lambda: os.write(screen.far, b"\x1b[0n")
+        self._read = 0
+        self._counted = 0
+
+    def type(self, keys: str) -> None:
+        self._screen.type(keys)
+
+    def count_until(self, pattern: str) -> int:
+        """Bytes since the last count, until the screen shows this."""
+        end = time.monotonic() + PATIENCE
+        while not re.search(pattern, "\n".join(self._emulator.text)):
+            assert time.monotonic() < end, f"never showed {pattern!r}: {self._emulator.text}"
+            self._screen.read()
+            new = bytes(self._screen.output[self._read :])
+            # A letter may have come by half.
+            text = new.decode(errors="ignore")
+            self._read += len(text.encode())
+            self._emulator.feed(text)
+        counted, self._counted = len(self._screen.output) - self._counted, len(self._screen.output)
+        return counted
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Iterator[Line]:
+    """A demo that starts."""
+    with demo_in_terminal(tmp_path, COLUMNS, ROWS, **SSH) as screen:
+        yield Line(screen)
+
+
+def test_a_screen_costs_what_is_new_on_it(line: Line) -> None:
+    started = line.count_until("This agent is a demonstration")
+    started += line.count_until("Message Demo agent")
+    assert started < 16_000
+    line.type("\x10")
+    assert line.count_until("New session") < 8_000
+    line.type("tidal")
+    assert line.count_until("Search for commands|tidal") < 8_000
+    line.type("\x1b[27u")
+    line.count_until("Message Demo agent")
+    line.type("\x1bOQ")
+    assert line.count_until("Projects") < 4_000
+
+
+def test_text_that_is_written_costs_little_more_than_its_letters(line: Line) -> None:
+    line.count_until("Message Demo agent")
+    line.type(f"/demo stream {WORDS} 100\r")
+    line.count_until(r" 1\d:")
+    # 240 KB a minute; each word of the demo has some twenty letters.
+    assert line.count_until(f" {WORDS - 1}:") < 240_000 * WORDS / MINUTE
