@@ -84,6 +84,7 @@ class MainScreen(Here):
 
     def on_mount(self) -> None:
         """Frame the tree, and wait for the client."""
+        self._fit(*self.app.size)  # the first layout is that of the first frame
         self.projects.border_title = "Projects"
         self.set_interval(EVERY, self.beginning.keep)
         self.chat.welcome.focus()
@@ -356,7 +357,9 @@ class MainScreen(Here):
 
     def on_resize(self, event: events.Resize) -> None:
         """Fold the projects away where there is no room; say so where there is none at all."""
-        width, height = event.size
+        self._fit(*event.size)
+
+    def _fit(self, width: int, height: int) -> None:
         problem = size_problem(width, height)
         if problem is None and self.has_class("too-small"):
             self.call_after_refresh(self.focus_chat)  # what was hidden has lost the focus
