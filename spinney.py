@@ -123,6 +123,13 @@ def _check_terminal() -> None:
         from model.errors import SpinneyError
 
         raise SpinneyError("Spinney needs a terminal here. Without one, run: spinney serve")
+    if os.environ.get("TERM") == "dumb":
+        from model.errors import SpinneyError
+
+        raise SpinneyError(
+            "Spinney cannot draw in this terminal (TERM is dumb). Use another terminal, or the "
+            "page: spinney serve"
+        )
 
 
 def _behind(work: "Callable[[Leash], int]") -> int:

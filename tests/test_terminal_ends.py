@@ -113,6 +113,15 @@ def test_what_a_killed_one_leaves_ends_at_the_next_start(spinney: Program) -> No
         until(lambda: not of_this(spinney) & work, "nothing of the killed one is left")
 
 
+def test_a_terminal_that_draws_nothing_gets_a_sentence(spinney: Program) -> None:
+    command = ("env", "TERM=dumb", *spinney.command)
+    with spinney.on_a_terminal("demo", command=command) as terminal:
+        said = terminal.read_until(None)
+        assert b"TERM is dumb" in said
+        assert b"\x1b" not in said
+        assert terminal.process.wait(timeout=PATIENCE) == 1
+
+
 def test_a_killed_one_leaves_nothing_switched_on_in_the_terminal(spinney: Program) -> None:
     with spinney.on_a_terminal("open", "--demo", ".") as terminal:
         terminal.read_until(b"Welcome")

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import inspect
-import logging
 import os
 import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -26,7 +25,7 @@ from textual.theme import Theme
 from model.errors import SpinneyError
 from themes.loader import chrome
 from themes.terminal import theme_colors
-from tui import compositor, plain
+from tui import compositor, failure, plain
 from tui.background import TerminalDriver
 from tui.beginning import Beginning
 from tui.bursts import divided
@@ -34,8 +33,8 @@ from tui.clipboard import copied, copy_sequence, too_long
 from tui.harmless import Harmless
 from tui.input_parser import BackgroundTold
 from tui.interrupt import Interrupt
-from tui.keymap import ACTIONS, BY_ID, clashes, keys_of
-from tui.output_filters import filters
+from tui.keymap import BY_ID, clashes, is_bound
+from tui.output_filters import color_system, filters
 from tui.screens.main import MainScreen
 from tui.snapshot import file_of
 from tui.terminal import Terminal, exit_on_hang_up
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
 Ending = Literal["quit", "leave"]
 """Whether Spinney ends with its screen, or goes on without."""
 _HARMLESS = Harmless()
-_log = logging.getLogger(__name__)
 _DIALOGS = Path(__file__).with_name("dialogs.tcss")
 """How the screens look that nobody opens before the first frame."""
 Connect = Callable[[], "Client | Awaitable[Client]"]
@@ -103,6 +101,8 @@ class SpinneyApp(PaintedApp):
         self.set_class(self.terminal.plain, "for-ears")
         compositor.for_all_screens()
         self._wanted_theme: Literal["system", "light", "dark"] = "system"
+        term = os.environ.get("TERM", "")
+        self.console._color_system = color_system(term, self.console._color_system)
         self._output_filters = filters(
             ascii_signs=self.terminal.ascii_signs,
             plain=self.terminal.plain,
@@ -133,7 +133,7 @@ class SpinneyApp(PaintedApp):
     def on_mount(self) -> None:
         """The rest follows once the frame is painted."""
         if isinstance(self._driver, TerminalDriver):
-            self._driver.is_bound = self._is_bound
+            self._driver.is_bound = lambda key: is_bound(key, self.main.key_overrides)
         if not self.is_headless:
             exit_on_hang_up(self._told_to_end, self.exit, self.leash)
             self._stop_by_signal()
@@ -142,14 +142,10 @@ class SpinneyApp(PaintedApp):
 
     def _fatal_error(self) -> None:
         """Say it in a sentence; the traceback is for the log, where there is one."""
-        if self._exception is None or self._data is None or not logging.root.hasHandlers():
+        if (sentence := failure.log(self._exception, self._data)) is not None:
+            self.panic(sentence)
+        else:
             super()._fatal_error()
-            return
-        from rich.text import Text
-
-        _log.critical("the screen failed", exc_info=self._exception)
-        what, log = type(self._exception).__name__, self._data / "spinney.log"
-        self.panic(Text(f"Spinney's screen failed ({what}). What happened stands in {log}"))
 
     async def on_event(self, event: events.Event) -> None:
         """Let no key overtake those that wait, and none act below the screen that it was for."""
@@ -173,11 +169,6 @@ class SpinneyApp(PaintedApp):
             self._screen_of_key[event] = self.screen
         await super().on_event(event)
         self.type_ahead.sent(event, target)
-
-    def _is_bound(self, key: str) -> bool:
-        return any(
-            key in keys_of(action.id, self.main.key_overrides).split(",") for action in ACTIONS
-        )
 
     def first_frame_stands(self) -> None:
         """Fetch the client; called once, by the main screen."""

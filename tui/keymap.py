@@ -371,6 +371,11 @@ def keys_of(action_id: str, overrides: Mapping[str, str]) -> str:
     return overrides.get(action_id) or BY_ID[action_id].keys
 
 
+def is_bound(key: str, overrides: Mapping[str, str]) -> bool:
+    """Whether the key does something on any screen."""
+    return any(key in keys_of(action.id, overrides).split(",") for action in ACTIONS)
+
+
 def normalised(preference: Mapping[str, str]) -> dict[str, str]:
     """Own keys by action; unknown actions (those of other screens) and empty keys left out.
 

@@ -4,6 +4,7 @@ It is made to finished rows, so it holds for every screen alike: plain ASCII ins
 boxes, colours that can be told apart where there are only 16 or 256.
 """
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
@@ -104,6 +105,23 @@ def _palette(system: ColorSystem) -> RichPalette:
     from rich._palettes import EIGHT_BIT_PALETTE, STANDARD_PALETTE
 
     return STANDARD_PALETTE if system is ColorSystem.STANDARD else EIGHT_BIT_PALETTE
+
+
+_MANY_COLORS: Final = re.compile(
+    r"(alacritty|contour|foot|foot-extra|ghostty|iterm2?|konsole|mintty|rio|st|wezterm|xterm-ghostty"
+    r"|xterm-kitty)(-direct)?|(xterm|tmux|screen|vte|mlterm|gnome)-direct"
+)
+"""Values of `TERM` that do not say `256color`, of terminals with that many colors or more."""
+
+
+def color_system(term: str, detected: ColorSystem | None) -> ColorSystem | None:
+    """The colors that a terminal has: Rich knows only those whose name says it.
+
+    SSH does not carry `COLORTERM`, which says it in the terminal's own words.
+    """
+    if detected is not ColorSystem.STANDARD or not _MANY_COLORS.fullmatch(term.lower()):
+        return detected
+    return ColorSystem.TRUECOLOR if term.endswith("-direct") else ColorSystem.EIGHT_BIT
 
 
 def filters(*, ascii_signs: bool, plain: bool, color_system: str | None) -> list[LineFilter]:

@@ -29,6 +29,8 @@ WIDE = 100
 """Columns from which the projects stand beside the chat instead of over it."""
 LONGEST_ESCAPE_DELAY = 2.0
 """Seconds that `ESCDELAY` may ask for at most."""
+_COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
+"""What Python writes into `LC_CTYPE` by itself."""
 LAST_WORDS = 2.0
 """Seconds that a terminal has to take what is written to it when Spinney is told to end."""
 
@@ -90,8 +92,12 @@ def _wants(environ: Mapping[str, str], name: str, usually: bool) -> bool:
 
 def _has_other_charset(environ: Mapping[str, str]) -> bool:
     """Whether the locale names a character set that is not UTF-8, or is that of plain C."""
-    given = (environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
-    charset = next(filter(None, given), "utf-8").lower()
+    names = ["LC_ALL", "LC_CTYPE", "LANG"]
+    if environ.get("LC_CTYPE") in _COERCED and environ.get("LANG") and not environ.get("LC_ALL"):
+        # Python sets it in its own environment where it finds plain C, or a locale that is not
+        # installed (PEP 538). Terminals that were told of UTF-8 have it in LANG, too.
+        names.remove("LC_CTYPE")
+    charset = next(filter(None, map(environ.get, names)), "utf-8").lower()
     return "utf-8" not in charset and "utf8" not in charset
 
 

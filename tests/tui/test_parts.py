@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from rich.color import ColorSystem
 from textual.content import Content
 
 from model import events as e
@@ -20,12 +21,13 @@ from tests.tui.conftest import Start, until
 from tui import clipboard, key_names, keymap, mirror, plain
 from tui.marks import Mark, git_counts, in_need, mark_of
 from tui.mirror import Change, Mirror
+from tui.output_filters import color_system
 from tui.places import Place
 from tui.screens import preferences_rows
 from tui.screens.about import Found, rows
 from tui.screens.archive import counted
 from tui.steps import next_step
-from tui.terminal import Terminal, size_problem
+from tui.terminal import Terminal, escape_delay, size_problem
 from tui.widgets.session_tabs import SessionTabs
 from tui.widgets.status_line import duration, short
 
@@ -34,6 +36,61 @@ def test_over_ssh_there_are_fewer_frames() -> None:
     here, remote = Terminal.of({}), Terminal.of({"SSH_CONNECTION": "a b c d"})
     assert here.frame < remote.frame < remote.text_frame
     assert here.text_frame == here.frame
+
+
+@pytest.mark.parametrize(
+    ("environ", "ascii_signs"),
+    [
+        ({}, False),
+        ({"LANG": "C"}, True),
+        ({"LANG": "en_US.UTF-8"}, False),
+        ({"LC_ALL": "POSIX", "LANG": "en_US.UTF-8"}, True),
+        # As Python leaves the environment where the locale is plain C or unknown:
+        ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, True),
+        ({"LANG": "POSIX", "LC_CTYPE": "C.UTF-8"}, True),
+        ({"LANG": "en_US.ISO-8859-1", "LC_CTYPE": "C.UTF-8"}, True),
+        ({"LC_CTYPE": "C.UTF-8"}, False),
+        ({"LANG": "C", "LC_CTYPE": "en_US.UTF-8"}, False),
+        ({"LANG": "C", "LC_CTYPE": "C.UTF-8", "LC_ALL": "C.UTF-8"}, False),
+        ({"LANG": "C", "SPINNEY_ASCII": "0"}, False),
+    ],
+)
+def test_a_locale_without_utf_8_is_drawn_with_ascii(
+    environ: dict[str, str], ascii_signs: bool
+) -> None:
+    assert Terminal.of(environ).ascii_signs is ascii_signs
+
+
+@pytest.mark.parametrize(
+    ("environ", "delay"),
+    [
+        ({}, 0.1),
+        ({"SSH_TTY": "/dev/pts/1"}, 0.3),
+        ({"ESCDELAY": "25"}, 0.025),
+        ({"ESCDELAY": "999999999999"}, 2.0),
+        ({"ESCDELAY": "soon"}, 0.1),
+    ],
+)
+def test_escape_waits_as_long_as_the_line_needs(environ: dict[str, str], delay: float) -> None:
+    assert escape_delay(environ) == delay
+
+
+@pytest.mark.parametrize(
+    ("term", "system"),
+    [
+        ("alacritty", ColorSystem.EIGHT_BIT),
+        ("xterm-ghostty", ColorSystem.EIGHT_BIT),
+        ("foot-extra", ColorSystem.EIGHT_BIT),
+        ("xterm-direct", ColorSystem.TRUECOLOR),
+        ("xterm", ColorSystem.STANDARD),
+        ("linux", ColorSystem.STANDARD),
+    ],
+)
+def test_well_known_terminals_have_their_colors_without_colorterm(
+    term: str, system: ColorSystem
+) -> None:
+    assert color_system(term, ColorSystem.STANDARD) is system
+    assert color_system(term, ColorSystem.TRUECOLOR) is ColorSystem.TRUECOLOR
 
 
 @pytest.mark.parametrize(
