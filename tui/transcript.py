@@ -10,6 +10,8 @@ from textual.message import Message as TextualMessage
 from tui.line_parts import SHOWS_ALL
 from tui.transcript_lines import raw_text
 from tui.transcript_parts import ALL, CLOSED, OPEN
+from tui.transcript_rows import Rows
+from tui.transcript_selection import row_of, stable_row, word_at
 from tui.transcript_targets import Target, target_at, targets_of
 from tui.transcript_view import TranscriptView
 
@@ -108,6 +110,11 @@ class Transcript(TranscriptView, can_focus=True):
         """Open what folds, follow links, put the cursor there; the mark jumps to the end."""
         window = self.window
         place = window.place(event.y) if window else None
+        if event.chain > 1:
+            event.prevent_default()  # Textual would select the whole conversation.
+            if window is not None and place is not None:
+                self._select(window.rows, *place, event)
+            return
         if window is None or place is None or self.text_selection is not None:
             return
         if event.style.link:
@@ -132,6 +139,13 @@ class Transcript(TranscriptView, can_focus=True):
         elif part.is_cut and SHOWS_ALL in laid.strips[line].text:
             self._fold(index, part.key, ALL)
         self.refresh_changed()
+
+    def _select(self, rows: Rows, index: int, line: int, event: events.Click) -> None:
+        """Select the word that was clicked twice, or the row that was clicked three times."""
+        strip, row = rows.laid_out(index).strips[line], stable_row(rows, index, line)
+        found = word_at(strip, row, event.x) if event.chain == 2 else row_of(strip, row)
+        if found is not None:
+            self.screen.selections = {self: found}
 
     def action_step(self, by: int) -> None:
         """Bring the cursor out, or move it to the part before or after."""

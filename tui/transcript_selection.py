@@ -1,8 +1,11 @@
 """Text selected in the transcript: where a selection stands while rows move, its look, its text."""
 
+import re
+
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual.geometry import Offset
 from textual.selection import Selection
 from textual.strip import Strip
 
@@ -11,6 +14,10 @@ from tui.transcript_rows import Rows
 
 _BITS = 24
 """Of a selection's `y`, for the row within its message: rows move, messages keep their number."""
+
+
+_WORD = re.compile(r"[~./@#-]*\w(?:[\w./~@%+#=:-]*\w)?|\S")
+"""A word, a path, an address or an option, without the sentence's own signs."""
 
 
 def stable_row(rows: Rows, index: int, line: int) -> int:
@@ -32,6 +39,21 @@ def marked(strip: Strip, row: int, selection: Selection, style: Style) -> Strip:
         return strip
     inner = Segment.apply_style(strip.crop(first, last), post_style=style)
     return Strip.join([strip.crop(0, first), Strip(inner), strip.crop(last)])
+
+
+def word_at(strip: Strip, row: int, cell: int) -> Selection | None:
+    """The word that is drawn there; `None` between words."""
+    at = len(strip.crop(0, cell).text)
+    for word in _WORD.finditer(strip.text):
+        if word.start() <= at < word.end():
+            return Selection(Offset(word.start(), row), Offset(word.end(), row))
+    return None
+
+
+def row_of(strip: Strip, row: int) -> Selection:
+    """All that is drawn in the row."""
+    text = strip.text.rstrip()
+    return Selection(Offset(len(text) - len(text.lstrip()), row), Offset(len(text), row))
 
 
 def selected_text(rows: Rows, selection: Selection) -> str:

@@ -411,6 +411,17 @@ async def test_selected_text_comes_without_margins_and_survives_older_messages()
         assert app.screen.get_selected_text() == selected
 
 
+async def test_a_double_click_selects_the_word_and_a_third_the_row() -> None:
+    app = TranscriptApp(history_of(user("1", "see src/parser.py:12, please")))
+    async with app.run_test(size=SMALL) as pilot:
+        row = next(y for y in range(8) if "parser" in app.transcript.render_line(y).text)
+        at = app.transcript.render_line(row).text.index("parser")
+        await pilot.click(Transcript, offset=(at, row), times=2)
+        assert app.screen.get_selected_text() == "src/parser.py:12"
+        await pilot.click(Transcript, offset=(at, row), times=3)
+        assert app.screen.get_selected_text() == "see src/parser.py:12, please"
+
+
 async def test_all_text_can_be_selected() -> None:
     app = TranscriptApp(history_of(user("1", "first"), user("2", "second")))
     async with app.run_test(size=SMALL):
