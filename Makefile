@@ -7,13 +7,26 @@ TESTS ?= tests
 JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 3 // 2)')
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --constraint constraints.txt
 
-.PHONY: run test monkey check lint types imports bench docs pictures media clean
+.PHONY: run test test-longer test-all stress monkey check lint types imports bench docs pictures \
+	media clean
 
 run: .venv/installed                ## the demo: a throw-away repository, an agent that needs nothing
 	@$(BIN)/spinney demo
 
-test: .venv/developing              ## all tests, or `make test TESTS=tests/model`
-	$(BIN)/pytest $(TESTS) -n $(JOBS) --dist worksteal
+# The short tier; a part that is named, `make test TESTS=tests/live`, whole.
+TIER := $(if $(filter tests,$(TESTS)),-m "not longer")
+PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal
+
+test: .venv/developing              ## what to run after a change, or `make test TESTS=tests/model`
+	$(PYTEST) $(TESTS) $(TIER) $(PYTEST_OPTIONS)
+
+test-longer: .venv/developing       ## what `make test` leaves out: real agents, packages, …
+	$(PYTEST) tests -m longer $(PYTEST_OPTIONS)
+
+test-all: test test-longer          ## every test
+
+stress: .venv/developing            ## the suite ten times beside a busy machine: finds flaky tests
+	$(BIN)/python -m tests.stress
 
 monkey: .venv/developing            ## walks through Spinney at random, until stopped
 	$(BIN)/python -m tests.journeys

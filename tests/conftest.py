@@ -18,8 +18,13 @@ from model.paths import Directories
 from model.resources import Project, Session, Worktree
 from model.workspace import Workspace
 from tests.fakes import FakeBackend
+from tests.model.git.made_repository import make_templates
 from tests.needs import pytest_runtest_makereport  # noqa: F401 - a hook, found by its name
 from tests.patience import PATIENCE
+from tests.tiers import (  # noqa: F401 - hooks, found by their names
+    pytest_collection_modifyitems,
+    pytest_terminal_summary,
+)
 
 # Its limits of 0.2 s for an example, and of about a second for making the first ones, are of times
 # that a machine with other things to do does not keep.
@@ -31,6 +36,14 @@ def pytest_configure() -> None:
     """Let ctrl+c reach the programs of the tests, also where these run in a shell's background."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Repositories to copy; `make_templates` says which."""
+    place = tmp_path_factory.mktemp("templates")
+    make_templates(place)
+    return place
 
 
 @pytest.fixture

@@ -42,6 +42,8 @@ class Serving:
     port: int
     token: str
     pid: int
+    data: Path
+    """Its data directory."""
 
     def end(self) -> tuple[int, str, str]:
         """SIGTERM; exit code and what was written since."""
@@ -156,13 +158,17 @@ class Program:
     def call(self, name: str, *arguments: str) -> Any:
         """The result of a command that succeeds, asked for as `spinney call` does; from here, which
         takes hundredths of a second where the start of a process takes most of one."""
+        return self.call_with(name, arguments_from(list(arguments)))
+
+    def call_with(self, name: str, arguments: dict[str, Any]) -> Any:
+        """The same, with arguments as JSON has them."""
         places = Directories(self.config, self.data, self.home)
 
         async def asked() -> Any:
             client = RemoteClient(*found_door(places))
             try:
                 async with asyncio.timeout(PATIENCE):
-                    return await client.call_raw(name, arguments_from(list(arguments)))
+                    return await client.call_raw(name, arguments)
             finally:
                 await client.close()
 
@@ -262,7 +268,7 @@ class Program:
         with self.started("serve", "--port", str(own_port()), "--json", *arguments) as process:
             line = next_line(process, PATIENCE)
             assert line, "it did not answer: " + process.communicate(timeout=PATIENCE)[1]
-            yield Serving(process, **json.loads(line))
+            yield Serving(process, **json.loads(line), data=self.data)
 
 
 def pid_of(spinney: Program) -> int:

@@ -32,6 +32,7 @@ from tests.patience import PATIENCE
 from tests.ports import own_port
 from tests.program import Program, Serving
 from tests.server.conftest import TOKEN, Socket
+from tests.shared_program import SharedProgram, shared, wants_its_own
 
 Call = Callable[..., Awaitable[Any]]
 
@@ -75,12 +76,9 @@ def options() -> tuple[str, ...]:
 
 @pytest.fixture
 def served(request: pytest.FixtureRequest, options: tuple[str, ...]) -> Iterator[Serving]:
-    """This test's own `spinney serve`.
-
-    Tests that leave each other alone share one: their module says `ONE_PROGRAM = True`.
-    """
-    if getattr(request.module, "ONE_PROGRAM", False) and options == SERVED_WITH:
-        yield request.getfixturevalue("one_program")
+    """A `spinney serve` without projects: the module's, or this test's own where it wants one."""
+    if options == SERVED_WITH and not wants_its_own(request):
+        yield request.getfixturevalue("shared_program").emptied()
         return
     program: Program = request.getfixturevalue("program")
     with program.serving(*options) as serving:
@@ -88,9 +86,10 @@ def served(request: pytest.FixtureRequest, options: tuple[str, ...]) -> Iterator
 
 
 @pytest.fixture(scope="module")
-def one_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with program_in(tmp_path_factory.mktemp("served")).serving(*SERVED_WITH) as serving:
-        yield serving
+def shared_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedProgram]:
+    """The program that the tests of a module share."""
+    with shared(program_in(tmp_path_factory.mktemp("served")), *SERVED_WITH) as made:
+        yield made
 
 
 @pytest.fixture
@@ -127,9 +126,11 @@ class Side:
     call: Call
     base_url: str
     token: str
+    data: Path
+    """Its data directory."""
 
 
-@pytest.fixture(params=["in process", "served"])
+@pytest.fixture(params=["in process", pytest.param("served", marks=pytest.mark.longer)])
 async def side(
     request: pytest.FixtureRequest, directories: Directories, options: tuple[str, ...]
 ) -> AsyncIterator[Side]:
@@ -141,7 +142,12 @@ async def side(
     served: Serving = request.getfixturevalue("served")
     async with aiohttp.ClientSession(served.base_url) as http:
         socket = await connected(http, served.token)
-        yield Side(remote_call(socket), served.base_url, served.token)
+        yield served_side(served, socket)
+
+
+def served_side(served: Serving, socket: Socket) -> Side:
+    """The way to a served program over this WebSocket."""
+    return Side(remote_call(socket), served.base_url, served.token, served.data)
 
 
 @pytest.fixture
@@ -180,7 +186,7 @@ async def in_process(directories: Directories, *, demo: bool) -> AsyncIterator[S
     """A workspace of the test's process, with a server around it for those who listen."""
     backend = DemoBackend(directories.data / "demo")
     async with served_here(directories, backend, demo=demo) as (workspace, base_url):
-        yield Side(local_call(workspace), base_url, TOKEN)
+        yield Side(local_call(workspace), base_url, TOKEN, directories.data)
 
 
 def local_call(workspace: Workspace) -> Call:

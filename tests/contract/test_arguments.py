@@ -6,7 +6,6 @@ import pytest
 
 from tests.contract.conftest import Call, refusal
 
-ONE_PROGRAM = True
 """Each test has a repository of its own."""
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from model.paths import Directories
 from tests.contract.conftest import Call, Side, refusal
 from tests.model.git.made_repository import Repository
 from tests.program import Program, Serving
@@ -26,13 +25,19 @@ PICTURES = {
 
 
 @pytest.fixture
+def data(side: Side) -> Path:
+    """Where that Spinney keeps what it stores."""
+    return side.data
+
+
+@pytest.fixture
 async def project_id(call: Call, alpha: str) -> str:
     return str((await call("add_project", path=alpha))["id"])
 
 
 @pytest.mark.parametrize("kind", PICTURES)
 async def test_set_project_avatar_copies_the_picture_under_a_random_name(
-    call: Call, project_id: str, kind: str, tmp_path: Path, directories: Directories
+    call: Call, project_id: str, kind: str, tmp_path: Path, data: Path
 ) -> None:
     picture = tmp_path / "picture.txt"
     picture.write_bytes(PICTURES[kind])
@@ -40,7 +45,7 @@ async def test_set_project_avatar_copies_the_picture_under_a_random_name(
     assert set(kept) == {"avatar_path"}
     path = Path(kept["avatar_path"])
     assert (path.parent, path.suffix) == (Path("avatars"), f".{kind}")
-    assert (directories.data / path).read_bytes() == PICTURES[kind]
+    assert (data / path).read_bytes() == PICTURES[kind]
     assert "picture" not in path.name
     assert (await call("list_projects"))[0]["avatar_path"] == kept["avatar_path"]
 
@@ -55,13 +60,13 @@ async def test_a_picture_may_come_in_base64(call: Call, project_id: str) -> None
 
 @pytest.mark.parametrize("place", ["logo.png", ".github/logo.png", "public/favicon.png"])
 async def test_without_a_picture_the_repository_s_logo_serves(
-    call: Call, project_id: str, place: str, repository: Repository, directories: Directories
+    call: Call, project_id: str, place: str, repository: Repository, data: Path
 ) -> None:
     path = repository.root / place
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(PNG)
     kept = await call("set_project_avatar", projectId=project_id)
-    assert (directories.data / kept["avatar_path"]).read_bytes() == PNG
+    assert (data / kept["avatar_path"]).read_bytes() == PNG
 
 
 async def test_a_repository_without_a_logo_is_told(
@@ -105,14 +110,14 @@ async def test_links_and_pipes_and_folders_are_refused(
 
 
 async def test_remove_project_avatar_removes_the_file_too(
-    call: Call, project_id: str, directories: Directories
+    call: Call, project_id: str, data: Path
 ) -> None:
-    data = base64.b64encode(PNG).decode()
+    text = base64.b64encode(PNG).decode()
     for _ in range(2):
-        await call("set_project_avatar", projectId=project_id, data=data)
-        assert len(list((directories.data / "avatars").iterdir())) == 1
+        await call("set_project_avatar", projectId=project_id, data=text)
+        assert len(list((data / "avatars").iterdir())) == 1
     assert (await call("remove_project_avatar", projectId=project_id))["avatar_path"] is None
-    assert list((directories.data / "avatars").iterdir()) == []
+    assert list((data / "avatars").iterdir()) == []
 
 
 async def fetched(

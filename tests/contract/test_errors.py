@@ -6,7 +6,6 @@ import pytest
 
 from tests.contract.conftest import Call, refusal
 
-ONE_PROGRAM = True
 """What is refused changes nothing."""
 
 

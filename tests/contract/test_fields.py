@@ -10,7 +10,6 @@ import pytest
 from tests.contract.conftest import Call, Chat
 from tests.model.git.made_repository import Repository
 
-ONE_PROGRAM = True
 """Each test has a repository of its own."""
 
 Check = Callable[[Any], bool]

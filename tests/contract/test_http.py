@@ -8,12 +8,9 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.contract.conftest import Chat, Side, bearer, remote_call
+from tests.contract.conftest import Chat, Side, bearer, served_side
 from tests.program import Serving
 from tests.server.conftest import Socket
-
-ONE_PROGRAM = True
-"""Each test has a project of its own."""
 
 Ask = Callable[..., Awaitable[tuple[int, Any]]]
 
@@ -37,7 +34,7 @@ PATHS = [
 @pytest.fixture
 def side(served: Serving, socket: Socket) -> Side:
     """These rows are of HTTP alone; what they need is made over the WebSocket."""
-    return Side(remote_call(socket), served.base_url, served.token)
+    return served_side(served, socket)
 
 
 @pytest.fixture

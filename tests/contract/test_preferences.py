@@ -7,7 +7,6 @@ import pytest
 from tests.contract.conftest import Call, refusal
 from tests.server.conftest import Socket
 
-ONE_PROGRAM = True
 """Each test changes a key of its own, and puts nothing back."""
 
 BOOLEAN = ([True, False], ["yes", 1, None])

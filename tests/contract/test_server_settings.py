@@ -18,6 +18,8 @@ from tests.ports import own_port
 from tests.program import Program, Serving, is_a_sentence
 from tests.server.conftest import Socket
 
+pytestmark = pytest.mark.own_program  # The settings of the server are what these change.
+
 
 @asynccontextmanager
 async def client_at(port: int) -> AsyncIterator[aiohttp.ClientSession]:

@@ -5,17 +5,15 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.contract.conftest import Call, Side, connected, data_of, remote_call
+from tests.contract.conftest import Call, Side, connected, data_of, served_side
 from tests.program import Serving
 from tests.server.conftest import Socket
-
-ONE_PROGRAM = True
 
 
 @pytest.fixture
 def side(served: Serving, socket: Socket) -> Side:
     """These rows are of the WebSocket alone."""
-    return Side(remote_call(socket), served.base_url, served.token)
+    return served_side(served, socket)
 
 
 async def test_a_success_is_a_response_with_the_id_of_its_request(socket: Socket) -> None:

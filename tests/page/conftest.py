@@ -30,6 +30,7 @@ from tests.page.stage import Stage, staged
 from tests.patience import PATIENCE
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
+from tests.shared_program import SharedProgram, shared, wants_its_own
 
 OpenPage = Callable[..., Awaitable[Page]]
 
@@ -66,12 +67,12 @@ def program(tmp_path: Path) -> Program:
 
 @pytest.fixture
 def served(request: pytest.FixtureRequest) -> Iterator[Serving]:
-    """This test's own `spinney serve --demo`.
+    """A `spinney serve --demo` without projects: the module's, or this test's own if it wants one.
 
-    Tests that leave each other alone share one: their module says `ONE_PROGRAM = True`.
+    A module may say `served = stage` instead: the server in this process.
     """
-    if getattr(request.module, "ONE_PROGRAM", False):
-        yield request.getfixturevalue("one_program")
+    if not wants_its_own(request):
+        yield request.getfixturevalue("shared_program").emptied()
         return
     program: Program = request.getfixturevalue("program")
     with program.serving("--demo") as serving:
@@ -79,9 +80,10 @@ def served(request: pytest.FixtureRequest) -> Iterator[Serving]:
 
 
 @pytest.fixture(scope="module")
-def one_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with program_in(tmp_path_factory.mktemp("served")).serving("--demo") as serving:
-        yield serving
+def shared_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedProgram]:
+    """The program that the tests of a module share."""
+    with shared(program_in(tmp_path_factory.mktemp("served")), "--demo") as made:
+        yield made
 
 
 @pytest_asyncio.fixture(loop_scope="session")

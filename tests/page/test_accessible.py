@@ -14,8 +14,6 @@ from tests.page.conftest import OpenPage
 from tests.page.person import Conversation, Pointer
 from tests.server.conftest import Socket
 
-ONE_PROGRAM = True
-
 AXE = next(Path(axe_playwright_python.__file__).parent.glob("**/axe.min.js")).read_text()
 
 

@@ -11,8 +11,6 @@ from tests.page.conftest import OpenPage
 from tests.page.person import Conversation, Pointer
 from tests.server.conftest import Socket
 
-ONE_PROGRAM = True
-
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def at(open_page: OpenPage, session: Any, screen: Screen) -> Conversation:

@@ -8,8 +8,6 @@ from playwright.async_api import Locator, Page, Route, expect
 from tests.page.conftest import OpenPage
 from tests.server.conftest import Socket
 
-ONE_PROGRAM = True
-
 
 async def about_to_write(open_page: OpenPage, session: Any, **how: Any) -> Locator:
     """The message box of the session in a new page, which has the keys."""

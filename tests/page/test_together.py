@@ -9,8 +9,6 @@ from tests.page.conftest import OpenPage
 from tests.page.person import Conversation, Pointer
 from tests.server.conftest import Socket
 
-ONE_PROGRAM = True
-
 
 async def two_people(open_page: OpenPage, session: Any) -> tuple[Conversation, Conversation]:
     """One at a desk and one on a phone, both at the session."""

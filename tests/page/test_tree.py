@@ -9,8 +9,6 @@ from playwright.async_api import Page, Route, expect
 from tests.page.browser import Screen, ready
 from tests.page.conftest import OpenPage
 
-ONE_PROGRAM = True
-
 PROJECTS, WORKTREES, SESSIONS = 300, 4, 3
 
 

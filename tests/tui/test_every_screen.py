@@ -39,6 +39,7 @@ async def test_every_word_on_it_can_be_read(shown: Shown) -> None:
                 assert hard_to_read(rows_in_front(app), system) == set(), (theme, system.name)
 
 
+@pytest.mark.longer
 @every_screen
 async def test_no_box_is_drawn_for_ears(shown: Shown) -> None:
     async with reached(shown, SPINNEY_PLAIN="1") as (app, _):
@@ -47,6 +48,7 @@ async def test_no_box_is_drawn_for_ears(shown: Shown) -> None:
         assert text.strip()
 
 
+@pytest.mark.longer
 @every_screen
 async def test_it_is_drawn_with_ascii_alone_where_that_is_wanted(shown: Shown) -> None:
     async with reached(shown, LANG="de_DE.ISO-8859-1") as (app, _):
@@ -72,6 +74,7 @@ async def test_what_has_the_keys_looks_different(shown: Shown) -> None:
             await still(app, pilot)
 
 
+@pytest.mark.longer
 @every_screen
 async def test_no_terminal_is_too_small_for_it(shown: Shown) -> None:
     """Nothing fails while it is dragged to a corner, and it can be read again afterwards."""

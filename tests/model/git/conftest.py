@@ -9,26 +9,13 @@ from typing import Any
 import pytest
 
 from model.git import run
-from tests.model.git.made_repository import Repository
+from tests.model.git.made_repository import Repository, set_own_home
 from tests.program import until
 
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "gitconfig").write_text("[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n")
-    for name in list(os.environ):
-        if name.startswith("GIT_") and name != "GIT_PYTHON_REFRESH":
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / "gitconfig"))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    for role in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{role}_NAME", "Ada")
-        monkeypatch.setenv(f"GIT_{role}_EMAIL", "ada@example.org")
-    return home
+    return set_own_home(tmp_path / "home", monkeypatch)
 
 
 @pytest.fixture
@@ -44,21 +31,24 @@ def make_repository(tmp_path: Path) -> Callable[[str], Repository]:
 
 
 @pytest.fixture
-def repository(make_repository: Callable[[str], Repository]) -> Repository:
+def repository(templates: Path, tmp_path: Path) -> Repository:
     """A repository with one commit on `main`."""
-    made = make_repository("project")
-    made.commit("read.me", "one\ntwo\nthree\n")
-    return made
+    root = tmp_path.resolve() / "project"
+    shutil.copytree(templates / "alone", root, symlinks=True)
+    return Repository(root)
 
 
 @pytest.fixture
-def with_remote(repository: Repository, tmp_path: Path) -> Repository:
+def with_remote(repository: Repository, templates: Path, tmp_path: Path) -> Repository:
     """The same, pushed to a bare `origin`."""
     origin = tmp_path / "origin.git"
-    repository.git("clone", "--quiet", "--bare", str(repository.root), str(origin))
-    repository.git("remote", "add", "origin", str(origin))
-    repository.git("fetch", "--quiet", "origin")
-    repository.git("push", "--quiet", "--set-upstream", "origin", "main")
+    shutil.copytree(templates / "origin.git", origin)
+    git_dir = repository.root / ".git"
+    shutil.copytree(templates / "project" / ".git", git_dir, dirs_exist_ok=True)
+    for config in (git_dir / "config", origin / "config"):
+        text = config.read_text()
+        text = text.replace(str(templates / "project"), str(repository.root))
+        config.write_text(text.replace(str(templates / "origin.git"), str(origin)))
     return repository
 
 

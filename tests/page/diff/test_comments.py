@@ -8,8 +8,6 @@ from tests.page.diff.tree import BOTH_ENDS, NUMBERS, Tree, button, file, row, se
 from tests.page.person import Hands, Keys
 from tests.server.conftest import Socket
 
-ONE_PROGRAM = True
-
 
 async def test_lines_are_marked_commented_on_and_sent_as_one_message(
     hands: Hands, two_hunks: Tree, session: Any, other: Socket

@@ -9,8 +9,6 @@ from tests.page.conftest import OpenPage
 from tests.page.diff.tree import BOTH_ENDS, Tree, button, row, show, tell
 from tests.server.conftest import Socket
 
-ONE_PROGRAM = True
-
 
 async def test_what_is_read_and_written_stays_while_the_file_changes(
     page: Page, two_hunks: Tree, other: Socket

@@ -11,8 +11,6 @@ from tests.page.diff.tree import Tree, button, file, sent_to, show, tell
 from tests.page.person import Hands
 from tests.server.conftest import Socket
 
-ONE_PROGRAM = True
-
 
 async def test_changes_are_committed_and_pushed(
     hands: Hands, two_hunks: Tree, other: Socket

@@ -6,8 +6,6 @@ from tests.page.browser import PHONE
 from tests.page.conftest import OpenPage
 from tests.page.diff.tree import Tree, button, file, row, show
 
-ONE_PROGRAM = True
-
 
 async def test_every_kind_of_change_says_what_happened(page: Page, tree: Tree) -> None:
     tree.write("gone.txt", "1\n")

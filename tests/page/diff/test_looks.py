@@ -8,8 +8,6 @@ from tests.page.conftest import OpenPage
 from tests.page.diff.tree import Tree, button, row, show
 from tests.page.test_accessible import found_by_axe
 
-ONE_PROGRAM = True
-
 SMALL = """() => [...document.querySelectorAll(
   ".diff-view :is(button, a, select, textarea, summary, label)")]
   .map((element) => [element.textContent, element.getBoundingClientRect()])

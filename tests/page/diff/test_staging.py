@@ -5,8 +5,6 @@ from playwright.async_api import Page, expect
 from tests.page.diff.tree import BOTH_ENDS, Tree, button, file, row, show
 from tests.page.person import Hands
 
-ONE_PROGRAM = True
-
 
 async def test_hunks_and_files_are_staged_discarded_and_brought_back(
     hands: Hands, two_hunks: Tree

@@ -1,0 +1,103 @@
+"""`make stress`: the suite again and again beside a busy machine, to find flaky tests.
+
+    python -m tests.stress                       ten rounds of every part of the short tier
+    python -m tests.stress --rounds 3 tests/tui  one part, three times
+
+Four processes that only count keep the processors busy meanwhile. Each part runs by itself, so that
+a failure is known while the rest goes on. The end is the list of what failed, with how often; the
+exit code is 1 if anything did.
+"""
+
+import argparse
+import multiprocessing
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+SPINNERS = 4
+PART_SECONDS = 3600
+"""A part that takes longer hangs."""
+
+FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+
+
+def spin() -> None:
+    """Use a processor until somebody ends this process."""
+    while True:
+        pass
+
+
+@contextmanager
+def busy_machine() -> Iterator[None]:
+    """Spinning processes beside what runs inside."""
+    spinners = [multiprocessing.Process(target=spin, daemon=True) for _ in range(SPINNERS)]
+    for spinner in spinners:
+        spinner.start()
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.terminate()
+            spinner.join()
+
+
+def suite_parts() -> list[str]:
+    """The folders of the suite, and the files that lie in none."""
+    folders = [place.parent for place in TESTS.glob("*/test_*.py")]
+    folders += [place.parent for place in TESTS.glob("*/*/test_*.py")]
+    tops = {TESTS / folder.relative_to(TESTS).parts[0] for folder in folders}
+    return [str(place) for place in sorted(tops)] + [
+        str(p) for p in sorted(TESTS.glob("test_*.py"))
+    ]
+
+
+def run_part(part: str, jobs: int, marker: str) -> list[str]:
+    """The names of the tests of one part that failed."""
+    command = [sys.executable, "-m", "pytest", part, "-q", "-n", str(jobs), "-m", marker]
+    try:
+        done = subprocess.run(
+            [*command, "--dist", "worksteal"],
+            cwd=TESTS.parent,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=PART_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return [f"{part}: not done within {PART_SECONDS} s"]
+    failed = FAILED.findall(done.stdout)
+    if failed:
+        print(done.stdout, flush=True)
+    if not failed and done.returncode not in (0, 5):  # 5: no test of this part is in the tier
+        return [f"{part}: pytest ended with {done.returncode}"]
+    return failed
+
+
+def main() -> int:
+    """Run the rounds; whether anything failed."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("parts", nargs="*", help="folders or files; without any, all")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=3)
+    parser.add_argument("--tier", choices=["short", "longer", "all"], default="short")
+    asked = parser.parse_args()
+    marker = {"short": "not longer", "longer": "longer", "all": ""}[asked.tier]
+    failures: Counter[str] = Counter()
+    with busy_machine():
+        for number in range(1, asked.rounds + 1):
+            for part in asked.parts or suite_parts():
+                failed = run_part(part, asked.jobs, marker)
+                failures.update(failed)
+                print(f"round {number}, {part}: {len(failed)} failed", flush=True)
+    for name, times in failures.most_common():
+        print(f"{times} of {asked.rounds}: {name}")
+    print(f"{sum(failures.values())} failures in {asked.rounds} rounds")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

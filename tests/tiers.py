@@ -1,0 +1,46 @@
+"""What `make test` leaves to `make test-longer`: tests with the marker `longer`, given by path.
+
+The short tier is what a person waits for after a change. What drives the real agent programs,
+builds packages, or asks a served program what was just asked in process is in the longer one.
+"""
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+
+LONGER = ("live", "test_bench_runs.py", "test_media.py", "test_packaging.py")
+"""Folders and files, from here. A test in them that is marked `short` stays in the short tier."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is of the longer tier."""
+    longer = {TESTS / place for place in LONGER}
+    for item in items:
+        is_below = not longer.isdisjoint((item.path, *item.path.parents))
+        if is_below and not item.get_closest_marker("short"):
+            item.add_marker(pytest.mark.longer)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how long the tests of each room took, summed over the processes that ran them."""
+    seconds: dict[str, float] = defaultdict(float)
+    counts: dict[str, int] = defaultdict(int)
+    for reports in terminalreporter.stats.values():
+        for report in (one for one in reports if isinstance(one, pytest.TestReport)):
+            room = room_of(report.nodeid)
+            seconds[room] += report.duration
+            counts[room] += report.when == "call"
+    if sum(counts.values()) < 100:
+        return  # Somebody runs a file or two.
+    terminalreporter.section("minutes by room")
+    for room in sorted(seconds, key=lambda name: -seconds[name]):
+        terminalreporter.write_line(f"{seconds[room] / 60:6.1f}  {room} ({counts[room]} tests)")
+
+
+def room_of(nodeid: str) -> str:
+    """The folder under `tests/` that a test lies in; `tests` for those in none."""
+    parts = nodeid.partition("::")[0].split("/")
+    return parts[1] if len(parts) > 2 else parts[0]
