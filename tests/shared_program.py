@@ -4,6 +4,7 @@ Starting the program takes longer than most tests that talk to it. A test gets a
 where it asks for the fixture `program`, serves it with other options, or is marked `own_program`.
 """
 
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -45,6 +46,8 @@ class SharedProgram:
             return False
         try:
             self._remove_projects()
+            # What a removed project leaves, so that names of worktrees are free again.
+            shutil.rmtree(self.program.home / "spinney", ignore_errors=True)
             left = self.program.call("get_preferences")
             changes = {key: value for key, value in self._preferences.items() if left[key] != value}
             if changes:

@@ -29,6 +29,7 @@ async def test_create_worktree_answers_at_once_and_goes_on_behind(
     assert place.git(created, "branch", "--show-current") == made["branch"]
 
 
+@pytest.mark.own_program  # It looks into its home.
 async def test_create_worktree_has_a_random_name_of_two_words(
     place: Place, own_home: Path, tmp_path: Path
 ) -> None:
@@ -69,6 +70,7 @@ async def test_create_worktree_needs_all_of_a_pull_request(place: Place, key: st
     assert told.startswith("Invalid field 'prContext': ")
 
 
+@pytest.mark.own_program  # It looks into its home.
 async def test_create_worktree_refuses_a_name_that_is_taken(place: Place, tmp_path: Path) -> None:
     async def told(name: str) -> str:
         return await refusal(
