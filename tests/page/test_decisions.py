@@ -12,8 +12,6 @@ from tests.page.conftest import OpenPage
 from tests.page.person import Conversation, Pointer
 from tests.server.conftest import Socket
 
-ONE_PROGRAM = True
-
 PRESS_AT_ONCE = """() => new MutationObserver((_, watching) => {
   const button = document.querySelector(".request .primary");
   if (!button) return;

@@ -7,8 +7,6 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.server.conftest import Socket
 
-ONE_PROGRAM = True
-
 
 async def confirmed(page: Page, opens: Locator) -> Locator:
     """The dialog that this button opens: it has the focus on Cancel, which leaves everything."""

@@ -12,8 +12,6 @@ from tests.page.conftest import OpenPage, made_worktree
 from tests.page.person import Conversation, Pointer, open_tree
 from tests.server.conftest import Socket
 
-ONE_PROGRAM = True
-
 PHONE = Screen(390, 844, touch=True)
 DESK = Screen(1440, 900)
 
