@@ -29,6 +29,8 @@ class SharedProgram:
         """The program without projects, with the preferences that it began with."""
         if self._serving is not None and not self._reset():
             self.stop()
+            for place in (self.program.data, self.program.config):
+                shutil.rmtree(place)
         if self._serving is None:
             self._serving = self._open.enter_context(self.program.serving(*self.options))
             self._preferences = self.program.call("get_preferences")
@@ -59,12 +61,23 @@ class SharedProgram:
     def _remove_projects(self) -> None:
         items = self.program.call("list_projects")
         for project in (item for item in items if not item["is_folder"]):
+            self._stop_sessions(project["id"])
             self.program.call("remove_project", f"projectId={project['id']}")
         folders = {item["id"]: item["parent_id"] for item in items if item["is_folder"]}
         while folders:
             for leaf in folders.keys() - set(folders.values()):
                 self.program.call("delete_folder", f"folderId={leaf}")
                 del folders[leaf]
+
+    def _stop_sessions(self, project_id: str) -> None:
+        """Stop what works or waits, as a project is not removed under an agent."""
+        archived = {"includeArchived": True}
+        listed = {"projectId": project_id, **archived}
+        for worktree in self.program.call_with("list_worktrees", listed):
+            listed = {"worktreeId": worktree["id"], **archived}
+            for session in self.program.call_with("list_sessions", listed):
+                if session["status"] in ("running", "waiting"):
+                    self.program.call("stop_generation", f"sessionId={session['id']}")
 
 
 @contextmanager

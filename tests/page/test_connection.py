@@ -3,6 +3,8 @@
 import asyncio
 import json
 import re
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest_asyncio
@@ -14,7 +16,7 @@ from tests.page.conftest import OpenPage
 from tests.page.line import Line
 from tests.page.person import Conversation, Pointer
 from tests.patience import PATIENCE
-from tests.program import Program, Serving
+from tests.program import Program, Serving, until
 from tests.server.conftest import Socket
 
 PAUSES = (1, 2, 4, 8, 16, 30, 30)
@@ -30,6 +32,12 @@ GAPS = (
     "session-updated#2",
 )
 """Events before which a connection may break while a turn is taken."""
+
+
+def stored_text(program: Program) -> str:
+    """All blocks that are on the disk."""
+    with closing(sqlite3.connect(program.data / "spinney.db")) as database:
+        return "".join(body for (body,) in database.execute("SELECT body FROM blocks"))
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -109,6 +117,7 @@ async def test_a_server_that_was_restarted_is_found_again(
 ) -> None:
     await person.say("/demo stream 100000 50")
     await expect(person.answers.last).to_contain_text("20:")
+    await asyncio.to_thread(until, lambda: "20:" in stored_text(program), "it is written down")
     served.process.kill()
     served.process.wait()
     await expect(person.page.locator("#link")).to_contain_text("offline")
