@@ -55,6 +55,7 @@ class Keys:
 
     async def press(self, control: Locator) -> None:
         await self.reach(control)
+        await expect(control).not_to_have_attribute("aria-disabled", "true")
         await self.page.keyboard.press("Enter")
 
     async def write(self, box: Locator, text: str) -> None:

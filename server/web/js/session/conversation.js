@@ -14,12 +14,11 @@
 export const PAGE = 100;
 const KEPT = 12; // conversations
 
-/** Conversations that were read and left, the latest last. @type {Map<string, Conversation>} */
+/** Conversations that were read, the latest last. @type {Map<string, Conversation>} */
 const kept = new Map();
 
-/** Keep a conversation that is left, to be shown where it cannot be read. @param {Conversation} conversation */
+/** Keep a conversation that was read, to be shown until it is read again. @param {Conversation} conversation */
 export function keepConversation(conversation) {
-  if (!conversation.isLoaded) return;
   kept.delete(conversation.sessionId);
   kept.set(conversation.sessionId, conversation);
   const [oldest] = kept.keys();

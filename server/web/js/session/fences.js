@@ -1,41 +1,40 @@
 // @ts-check
-// What a person said, as they wrote it; only code between fences, as in a review that they sent, is drawn as code.
+// What a person said, to the letter; only the lines that a review quotes between fences are drawn as a diff.
 
 import { blockElement } from "./blocks.js";
 import { make } from "../dom.js";
 
-const FENCE = /^(`{3,})([\w+#.-]*)\s*$/;
+const OPENS = /^(`{3,})diff$/;
+const CLOSES = /^(`{3,})$/;
 
 /** @param {string} text */
 export function saidElement(text) {
-  if (!text.includes("```")) return make("p.said", text);
+  if (!text.includes("```diff")) return make("p.said", text);
   /** @type {(Node | string)[]} */
   const parts = [];
   /** @type {string[]} */
   let lines = [];
-  /** @type {{ fence: string, language: string } | null} */
-  let open = null;
-  const all = text.split("\n");
-  for (const line of all) {
-    const [, fence, language = ""] = FENCE.exec(line) ?? [];
-    if (open && fence && fence.length >= open.fence.length && !language) {
-      parts.push(codeOf(lines, open.language));
-      [lines, open] = [[], null];
-    } else if (!open && fence) {
+  let fence = "";
+  for (const line of text.split("\n")) {
+    const opens = OPENS.exec(line)?.[1];
+    const closes = CLOSES.exec(line)?.[1];
+    if (fence && closes && closes.length >= fence.length) {
+      parts.push(diffOf(lines));
+      [lines, fence] = [[], ""];
+    } else if (!fence && opens) {
       if (lines.length) parts.push(lines.join("\n"));
-      [lines, open] = [[], { fence, language }];
+      [lines, fence] = [[], opens];
     } else lines.push(line);
   }
   // A fence that is never closed is text like any other.
-  const rest = open ? [open.fence + open.language, ...lines] : lines;
-  if (rest.join("\n").trim()) parts.push(rest.join("\n"));
+  if (fence) lines.unshift(`${fence}diff`);
+  if (lines.length) parts.push(lines.join("\n"));
   return make("div.said", parts);
 }
 
-/** @param {string[]} lines @param {string} language */
-function codeOf(lines, language) {
-  const figure = blockElement({ type: "code", language, lines: lines.map((line) => [[line]]) });
-  if (language !== "diff") return figure;
+/** @param {string[]} lines */
+function diffOf(lines) {
+  const figure = blockElement({ type: "code", language: "diff", lines: lines.map((line) => [[line]]) });
   for (const line of figure.querySelectorAll(".line")) {
     const sign = line.textContent?.[0];
     if (sign === "+" || sign === "-") line.classList.add(sign === "+" ? "added" : "removed");

@@ -20,13 +20,14 @@ export const nameOf = (path) => path.split("/").at(-1) ?? path;
 export function images(app, sessionId, paths, changed) {
   const element = make("ul.attached", { "aria-label": "Images that go with the message" });
   /** @type {Map<File, string>} pictures on their way, by what is said of them */ const coming = new Map();
+  /** @type {Map<string, string>} what pictures were called on this device, by their paths */ const names = new Map();
   const draw = () => {
     element.hidden = paths.length + coming.size === 0;
     element.replaceChildren(
       ...paths.map((path) => make(
         "li",
-        make("span", nameOf(path), { title: path }),
-        button("✕", () => remove(path), ".quiet", { "aria-label": `Without ${nameOf(path)}` }),
+        make("span", names.get(path) ?? nameOf(path), { title: path }),
+        button("✕", () => remove(path), ".quiet", { "aria-label": `Without ${names.get(path) ?? nameOf(path)}` }),
       )),
       ...[...coming.values()].map((words) => make("li", make("span", words), { role: "status" })),
     );
@@ -51,6 +52,7 @@ export function images(app, sessionId, paths, changed) {
       try {
         const kept = await app.connection.post(`/api/sessions/${sessionId}/images`, { data: await dataOf(file) });
         coming.delete(file);
+        names.set(kept.path, file.name);
         add([kept.path]);
       } catch (error) {
         coming.delete(file);

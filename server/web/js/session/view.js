@@ -71,8 +71,11 @@ class SessionView {
     // Text is told of from now on, and read then: nothing falls between. After a gap it is read again,
     // as the events that a connection is told afterwards hold no text.
     app.connection.show(sessionId);
-    if (app.link.state === "lost") this.#showKept();
-    this.#unwatch = app.watch((link) => link.state === "open" && this.#fetch());
+    this.#showKept();
+    this.#unwatch = app.watch((link) => {
+      if (link.state === "open") this.#fetch();
+      if (link.state === "lost") this.#sayOffline();
+    });
   }
 
   get session() {
@@ -87,7 +90,6 @@ class SessionView {
     this.#unwatch();
     this.queue.close();
     this.speaker.close();
-    keepConversation(this.conversation);
     this.app.connection.show(null);
     this.composer.close();
   }
@@ -149,6 +151,7 @@ class SessionView {
     try {
       const page = await this.app.connection.call("get_message_blocks", { sessionId: this.id, limit });
       this.conversation.load(page);
+      keepConversation(this.conversation);
       this.#dirty.clear();
       this.#blocks.clear();
       const place = this.#isAtEnd ? null : this.#placeOfReader();
@@ -168,20 +171,23 @@ class SessionView {
     }
   }
 
-  /** Show what was read before, where there is no connection to read it by. */
+  /** Show what was read before, until it is read again: a line may be dead for a while before that is known. */
   #showKept() {
+    const kept = this.#wanted ? undefined : keptConversation(this.id);
+    if (!kept) return;
+    this.list.replaceChildren(...this.#sections(kept.messages));
+    markDays(this.list);
+    this.#toEnd();
+  }
+
+  /** Say why nothing is read now. */
+  #sayOffline() {
     const kept = keptConversation(this.id);
+    if (this.conversation.isLoaded || (!kept && this.list.childElementCount)) return;
     this.note.hidden = false;
     this.note.textContent = kept
       ? `You are offline. This is what was read by ${clock(kept.readAt)}; what came since is shown when the connection is back.`
       : "You are offline, and this conversation was not read before. It is shown when the connection is back.";
-    if (!kept) return;
-    this.conversation.load({ messages: kept.messages, total: kept.total });
-    this.conversation.readAt = kept.readAt;
-    this.list.replaceChildren(...this.#sections(kept.messages));
-    markDays(this.list);
-    this.older.hidden = this.conversation.older === 0;
-    this.#toEnd();
   }
 
   /** Read an older page; gives whether it came. */
