@@ -75,8 +75,11 @@ export class DiffView {
     // What an editor changed is seen by the next look only, and git looks once a minute.
     addEventListener("focus", this.#markStale);
     document.addEventListener("visibilitychange", this.#markStale);
-    this.#unwatch = app.watch((link) => link.state === "open" && this.reload());
-    this.#drawBars();
+    this.#unwatch = app.watch((link) => {
+      if (link.state === "open") this.reload();
+      else if (link.state === "lost" && !this.changes) this.problem = "You are offline. Changes are read when the connection is back.";
+      this.#drawBars();
+    });
     this.#drawComments();
   }
 
@@ -140,11 +143,7 @@ export class DiffView {
     while (this.#isStale) {
       this.#isStale = false;
       const side = this.side;
-      if (!this.app.connection.isOpen) {
-        if (this.app.link.state === "lost") this.problem = "You are offline. Changes are read when the connection is back.";
-        this.#drawBars();
-        return;
-      }
+      if (!this.app.connection.isOpen) return;
       try {
         const changes = await this.app.connection.call("list_changed_files", { worktreeId: this.id, side });
         if (side !== this.side) continue;
