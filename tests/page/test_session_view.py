@@ -280,7 +280,7 @@ async def test_marks_choices_and_frames_stand_with_what_they_belong_to(
         assert line["height"] < 2 * radio["height"] + 28
 
 
-async def test_on_paper_there_is_the_whole_conversation_in_light_colours_and_nothing_to_press(
+async def test_on_paper_there_is_the_whole_conversation_in_light_colors_and_nothing_to_press(
     open_page: OpenPage, other: Socket, session: Any
 ) -> None:
     page = await open_page(f"/session/{session['id']}")
@@ -296,9 +296,10 @@ async def test_on_paper_there_is_the_whole_conversation_in_light_colours_and_not
     assert await transcript.evaluate("(element) => element.clientHeight > innerHeight")
     dark = await page.evaluate("() => getComputedStyle(document.body).backgroundColor")
     assert all(int(part) > 200 for part in dark.removeprefix("rgb(").removesuffix(")").split(","))
-    for control in ("#tree", "#bar", ".top", ".composer", ".ways", ".copy"):
+    for control in ("#tree", "#menu", ".top", ".composer", ".ways", ".copy"):
         await expect(page.locator(control).first).to_be_hidden()
     await expect(transcript.get_by_text("the very first").first).to_be_visible()
+    await expect(page.get_by_role("heading", name=session["name"])).to_be_visible()
     await page.evaluate("() => { dispatchEvent(new Event('afterprint')); }")
     await page.emulate_media(media="screen")
     await expect(person.box).to_be_visible()
