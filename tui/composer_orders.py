@@ -7,6 +7,7 @@ from tui.keymap import BY_ID
 
 ORDERS: Final[Mapping[str, str]] = {
     "agent": "choose_agent",
+    "approve": "review_plan",
     "archive": "archive_worktree",
     "editor": "open_worktree",
     "help": "help",

@@ -237,6 +237,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("choose_model", "", "Choose the session's model"),
     Action("choose_agent", "", "Choose the session's agent"),
     Action("choose_thinking", "", "Choose how much the session thinks"),
+    Action("review_plan", "", "Approve the plan that was set aside"),
     Action("take_back", "", "Take back the newest queued message"),
     Action("send_queued", "", "Send the queued messages now"),
     Action("edit_queued", "", "Change the queued message that is marked, or the newest"),

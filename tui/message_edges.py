@@ -52,7 +52,8 @@ def ending(message: Message, look: Look) -> list[Line]:
             rows += [[Segment("  "), *row] for row in steps]
         return rows
     if message.stop_reason in ("stopped", "interrupted"):
-        return [[Segment(f"{look.signs.stopped} {message.stop_reason}", look.tones.warning)]]
+        words = "stopped by you" if message.stop_reason == "stopped" else "interrupted"
+        return [[Segment(f"{look.signs.stopped} {words}", look.tones.warning)]]
     return []
 
 

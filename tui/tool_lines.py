@@ -42,6 +42,8 @@ class ToolUse:
     block: ToolUseBlock
     result: ToolResultBlock | None
     is_running: bool
+    is_waiting: bool = False
+    """Whether a person has not allowed it yet."""
     steps: int = 0
     """How many tools a sub-agent used for it."""
 
@@ -102,7 +104,8 @@ def _head(use: ToolUse, look: Look, width: int, level: int) -> Line:
     if use.has_failed:
         tail.append(Segment(f"  {signs.failed} failed", tones.error))
     elif use.result is None and use.is_running:
-        tail.append(Segment(f"  {signs.running} running", tones.warning))
+        word = "waiting for permission" if use.is_waiting else "running"
+        tail.append(Segment(f"  {signs.running} {word}", tones.warning))
     word = _word(use.block.name)
     room = width - 4 - cell_len(word) - sum(len(segment.text) for segment in tail)
     return [

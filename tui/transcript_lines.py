@@ -231,7 +231,8 @@ class _Layout:
     def _tool(self, at: int, block: ToolUseBlock, depth: int) -> Iterator[Part]:
         children = self._children.get(block.id, [])
         result = self._results.get(block.id)
-        use = ToolUse(block, result, self._is_running, len(children))
+        is_waiting = self._asks_for(block)
+        use = ToolUse(block, result, self._is_running, is_waiting, len(children))
         level = self._level(at, use.default_level)
         indent = BODY + 2 * depth
         width = max(self._look.width - indent - 1, 8)
@@ -239,7 +240,7 @@ class _Layout:
             at,
             block,
             lambda: tool_rows(use, self._look, width, level),
-            *(result, self._is_running, len(children)),
+            *(result, self._is_running, is_waiting, len(children)),
             level=level,
             indent=indent,
         )
@@ -247,6 +248,16 @@ class _Layout:
         if level != CLOSED or (result is None and self._is_running):
             for place, child in children:
                 yield from self._tool(place, child, min(depth + 1, _DEEPEST))
+
+    def _asks_for(self, block: ToolUseBlock) -> bool:
+        """Whether the permission that is asked for is that of this tool's use."""
+        request = self._shown.request
+        if request is None or request.kind != "permission":
+            return False
+        tools = (b for b in self._message.content if isinstance(b, ToolUseBlock))
+        unfinished = [tool for tool in tools if tool.id not in self._results]
+        same = [tool for tool in unfinished if tool.input == request.tool_input]
+        return block in (same or unfinished)[-1:]
 
     def _stray_result(self, at: int, block: ToolResultBlock) -> Part:
         """A result whose call stands in an earlier message."""

@@ -68,7 +68,7 @@ def test_it_lives_through_all_that_a_person_does_to_a_terminal(tmp_path: Path) -
         tmux.shows("Projects", "typed while it streams[pasted", "1 running")
         # The run is stopped by a key, and the other session opened by the mouse.
         tmux.press("Escape")
-        tmux.shows("■ stopped")
+        tmux.shows("■ stopped by you")
         row = next(n for n, line in enumerate(tmux.screen.splitlines(), 1) if "· Tour" in line[:34])
         for end in "Mm":
             tmux.type(f"\x1b[<0;12;{row}{end}")

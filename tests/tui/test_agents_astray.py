@@ -76,7 +76,7 @@ async def test_what_was_asked_before_a_kill_can_be_answered_or_says_that_it_cann
                 await pilot.press(*"on", "enter")
             else:
                 await until_shown(app, pilot, f"{kind} waits for you")
-                await pilot.press(*("b" if kind == "plan" else "1"))
+                await pilot.press("tab", "b" if kind == "plan" else "1")
             await until(pilot, lambda: session.id in after.agents)
             await until(pilot, lambda: now_of(again, session).status == "idle")
             await until(pilot, lambda: "waits for you" not in screen_of(app))
@@ -96,15 +96,15 @@ async def test_of_two_terminals_the_first_answer_counts_and_the_second_is_told(
         for app in (first, late):
             app.main.action_open_session(session.id)
         await send_chat_message.function(workspace, session.id, message="go")
-        await until_shown(first, pilot, "May I use", "make test")
-        await until_shown(late, other, "May I use", "make test")
+        await until_shown(first, pilot, "Allow once", "make test")
+        await until_shown(late, other, "Allow once", "make test")
         # The second one hears late of what the first one does.
         late.main.mirror.frame = 3600
         await update_session.function(workspace, session.id, name="Something that happens")
         await until_shown(late, other, "Something that happens")
-        await pilot.press("d")
+        await pilot.press("tab", "d")
         await until(pilot, lambda: now_of(workspace, session).status == "idle")
-        await other.press("a")
+        await other.press("tab", "a")
         await until_shown(late, other, "No permission waits for this answer any more.")
         agent = backend.agents[session.id]
         assert [call for call in agent.calls if call[0] == "permit"] == [
@@ -122,7 +122,7 @@ async def test_what_a_sub_agent_asks_is_asked_like_anything_else(
         app.main.action_open_session(session.id)
         await pilot.press(*"go", "enter")
         await until_shown(app, pilot, "make test", "permission waits for you")
-        await pilot.press("a")
+        await pilot.press("enter")
         await until(pilot, lambda: now_of(workspace, session).status == "idle")
 
 
@@ -152,21 +152,21 @@ async def test_a_plan_of_any_kind_is_shown_with_its_keys_and_carried_out(
     async with terminal_on(workspace, size=(80, 24)) as (app, pilot):
         app.main.action_open_session(session.id)
         await pilot.press(*"go", "enter")
-        await until_shown(app, pilot, "plan waits for you", "[b]", "[y]", "[e]")
+        await until_shown(app, pilot, "plan waits for you", "Build", "Yolo", "Edit the plan")
     # A terminal that comes later finds it as it was.
     async with terminal_on(workspace, size=(80, 24)) as (app, pilot):
         app.main.action_open_session(session.id)
-        await until_shown(app, pilot, "plan waits for you", "[b]", "[y]", "[e]")
+        await until_shown(app, pilot, "plan waits for you", "Build", "Yolo", "Edit the plan")
         agent = backend.agents[session.id]
         match how:
             case "build":
-                await pilot.press("b")
+                await pilot.press("enter")
                 assert await agent.hears("approve") == ("approve", "plan-1", "build", None)
             case "yolo":
-                await pilot.press("y", "y")
+                await pilot.press("tab", "y", "y")
                 assert await agent.hears("approve") == ("approve", "plan-1", "yolo", None)
             case "revise":
-                await pilot.press("enter", *"not so", "enter")
+                await pilot.press(*"not so", "enter")
                 assert await agent.hears("discuss") == ("discuss", "plan-1", "not so")
         await until(pilot, lambda: now_of(workspace, session).status == "idle")
         await until(pilot, lambda: "waits for you" not in screen_of(app))

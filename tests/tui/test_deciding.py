@@ -1,5 +1,6 @@
 """Decisions: what is typed never makes one and is never lost; a marked choice and an enter do."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,8 +10,9 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from model import events as e
-from model.resources import Question, QuestionOption, Request
+from model.resources import Question, QuestionOption, Request, ToolUseBlock
 from tests.tui.conftest import Start, until
+from tests.tui.every_screen import text_of
 from tui.app import SpinneyApp
 from tui.widgets.request_panel import RequestPanel
 
@@ -398,6 +400,52 @@ async def test_a_permission_says_mode_directory_and_the_command_once(start: Star
         assert text.count(command) == 1 and "`" not in text
         assert "plan mode in /trees/brave-otter" in text
         assert "Allow for this session  exactly this command, in plan mode" in text
+
+
+async def test_a_tool_that_waits_for_permission_is_not_called_running(start: Start) -> None:
+    client = a_client(PERMISSION.model_copy(update={"message_id": "m"}))
+    tool = ToolUseBlock(id="t", name="bash", input={"command": "rm x"})
+    message = a_message("m", role="assistant", status="processing")
+    client.messages["s1"] = [message.model_copy(update={"content": [tool]})]
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: any("waiting for permission" in row for row in text_of(app)))
+        assert not any("◌ running" in row for row in text_of(app))
+
+
+# Escape -------------------------------------------------------------------------------------------
+
+
+async def test_the_first_escape_leaves_a_plan_waiting_and_the_second_sets_it_aside(
+    start: Start,
+) -> None:
+    client = a_client(PLAN)
+    stopped = asyncio.Event()
+
+    async def stop(given: dict[str, Any]) -> None:
+        await stopped.wait()
+        feed(client, None, status="idle", set_aside_plan=PLAN)
+
+    client.answers["stop_generation"] = stop
+    async with start(client) as (app, pilot):
+        await pilot.press("escape")
+        await until(pilot, lambda: "The plan goes on waiting" in panel_text(app))
+        assert decided(client) == []
+        await pilot.press("escape")
+        await until(pilot, lambda: "stopping" in app.main.chat.status.text)
+        stopped.set()
+        await settled(app, pilot, None)
+        await until(pilot, lambda: any("/approve" in words for words in said(app)))
+        await pilot.press(*"/approve", "enter")
+        await settled(app, pilot, PLAN)
+        await pilot.press("escape")
+        await settled(app, pilot, None)
+        await pilot.press(*"/approve", "enter")
+        await settled(app, pilot, PLAN)
+        await pilot.press("enter")
+        await until(pilot, lambda: client.called("approve_plan"))
+        assert client.called("approve_plan") == [
+            {"session_id": "s1", "mode": "build", "request_id": "r1"}
+        ]
 
 
 # The queue ----------------------------------------------------------------------------------------

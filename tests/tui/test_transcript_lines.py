@@ -222,9 +222,11 @@ def test_an_error_says_what_happened_and_what_to_do() -> None:
     ]
 
 
-@pytest.mark.parametrize("reason", ["stopped", "interrupted"])
-def test_an_answer_that_was_stopped_says_so(reason: str) -> None:
-    assert rows(agent("m", TextBlock(text="Half"), stop_reason=reason))[-2] == f"   ■ {reason}"
+@pytest.mark.parametrize(
+    ("reason", "words"), [("stopped", "stopped by you"), ("interrupted", "interrupted")]
+)
+def test_an_answer_that_was_stopped_says_so(reason: str, words: str) -> None:
+    assert rows(agent("m", TextBlock(text="Half"), stop_reason=reason))[-2] == f"   ■ {words}"
 
 
 def test_emptied_blocks_leave_no_row() -> None:

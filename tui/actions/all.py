@@ -84,6 +84,7 @@ DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
         sessions.stop,
         sessions.stop_run,
         sessions.stop_here,
+        sessions.review_plan,
         sessions.rename_session,
         sessions.previous_session,
         sessions.next_session,

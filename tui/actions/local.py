@@ -93,7 +93,13 @@ def step_back(screen: "MainScreen") -> bool:
         screen.remove_class("tree-open")
         screen.focus_chat()
         return True
-    return screen.chat.is_complete and screen.chat.request.step_back()
+    if not screen.chat.is_complete or screen.chat.request.request is None:
+        return False
+    if screen.chat.reviewing and screen.session is not None and not screen.session.is_active:
+        screen.chat.reviewing = ""
+        screen.follow_session()
+        return True
+    return screen.chat.request.step_back()
 
 
 def unfold_paste(screen: "MainScreen") -> None:

@@ -71,12 +71,31 @@ async def stop_run(screen: "MainScreen") -> None:
     """Stop what runs here, whatever has the focus."""
     session, worktree = screen.session, screen.worktree
     if session is not None and session.is_active:
-        await screen.client.call(commands.stop_generation, session_id=session.id)
-        screen.say("Stopped.")
+        is_plan = session.waiting_for == "plan"
+        screen.chat.status.show_stopping(session.id)
+        try:
+            await screen.client.call(commands.stop_generation, session_id=session.id)
+        finally:
+            screen.chat.status.show_stopping("")
+        words = "The plan is set aside. /approve takes it up again." if is_plan else "Stopped."
+        screen.say(words)
     elif session is None and worktree is not None and worktree.status == "creating":
         screen.action_do("cancel_git")
     elif screen.chat.key and worktree is not None and worktree.running_scripts == ["setup"]:
         screen.action_do("stop_script")
+
+
+async def review_plan(screen: "MainScreen") -> None:
+    """Ask again for the decision on the plan that was set aside."""
+    session = screen.session
+    if session is None or session.set_aside_plan is None:
+        screen.say("No plan was set aside here.")
+    elif session.is_active:
+        screen.say("The session is at work; take the plan up again when it has ended.")
+    else:
+        screen.chat.reviewing = session.set_aside_plan.id
+        screen.follow_session()
+        screen.focus_chat()
 
 
 async def stop_here(screen: "MainScreen") -> None:

@@ -119,6 +119,8 @@ def _is_useful(action_id: str, screen: "MainScreen") -> bool:
         return screen.session is not None
     if action_id in ("take_back", "edit_queued", "remove_queued"):
         return screen.chat.is_complete and bool(screen.chat.queue.messages)
+    if action_id == "review_plan":
+        return screen.session is not None and screen.session.set_aside_plan is not None
     if action_id == "send_queued":
         return screen.chat.is_complete and screen.chat.queue.is_stopped
     if action_id == "recreate_worktree":

@@ -130,13 +130,14 @@ class MainScreen(Here):
         elif self.session is not None:
             if change.loaded:
                 self._read(self.session)
-            self._follow_session()
+            self.follow_session()
         else:
             self._show_step()
             if change.loaded and place is None:
                 self.beginning.begin(change.state)
 
-    def _follow_session(self) -> None:
+    def follow_session(self) -> None:
+        """Show the open session as it is."""
         session = self.session
         assert session is not None and self.link is not None
         self.chat.follow(self.state, self.link.labels(session))
@@ -151,7 +152,7 @@ class MainScreen(Here):
     def on_screen_resume(self) -> None:
         """Behind a dialog the keys go on where they went; if that is gone, to the message box."""
         if self.session is not None:
-            self._follow_session()  # which may have ended meanwhile, and is seen now
+            self.follow_session()  # which may have ended meanwhile, and is seen now
         if self.focused is None:
             self.focus_chat()
 
@@ -206,7 +207,7 @@ class MainScreen(Here):
         unfold = self.beginning.is_over
         self.projects.point_at(Place("session", session.id), unfold=unfold)
         self._read(session)
-        self._follow_session()
+        self.follow_session()
         bars.follow(self)
 
     def _read(self, session: "Session") -> None:

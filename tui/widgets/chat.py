@@ -73,6 +73,8 @@ class Chat(Vertical):
         self._project_id = ""
         self._keeping: Timer | None = None
         self._is_told = False
+        self.reviewing = ""
+        """The plan that was set aside and is shown again, by its request's id."""
         self._written_for: dict[str, str | None] = {}
         """What drafts that are not shown were begun for, by session or worktree."""
 
@@ -211,6 +213,9 @@ class Chat(Vertical):
         streaming = state.streaming_in(session.id)
         worktree = state.worktrees.get(session.worktree_id)
         request = session.request if session.status == "waiting" else None
+        aside = session.set_aside_plan
+        if request is None and aside is not None and aside.id == self.reviewing:
+            request = aside if not session.is_active else None
         self._ask(session.id, request)
         note = _note(session, state.worktrees.get(session.worktree_id))
         recap = self.query_one("#recap", Static)
@@ -241,6 +246,8 @@ class Chat(Vertical):
                 text = "Answer above, or in your own words"
             case "waiting", "permission":
                 text = "Allow or deny above, or tell the agent what to do instead"
+            case _ if self.request.request is not None:
+                text = "Approve above, or say what should change"
             case _ if self.queue.messages:
                 text = "Enter sends what is queued, or write another message"
             case _:

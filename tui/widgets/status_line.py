@@ -32,6 +32,8 @@ class StatusLine(Line):
         self._since = 0.0
         self._heard = 0.0
         self._notice = ""
+        self._stopping = ""
+        """The session that is being stopped."""
         self._clock: Timer | None = None
 
     def on_mount(self) -> None:
@@ -70,6 +72,11 @@ class StatusLine(Line):
             self._clock.resume() if runs else self._clock.pause()
         self._draw()
 
+    def show_stopping(self, session_id: str) -> None:
+        """Say that this session is being stopped, until it is (empty)."""
+        self._stopping = session_id
+        self._draw()
+
     def heard(self, notice: str = "") -> None:
         """The agent said something; `notice` is a passing word about its run."""
         self._heard = time.monotonic()
@@ -104,6 +111,8 @@ class StatusLine(Line):
     def _state(self, session: "Session") -> Content:
         queued = f"{self._queued} queued" if self._queued else ""
         waiting = f"{queued} · " if queued else ""
+        if session.is_active and self._stopping == session.id:
+            return Content.styled(f"{waiting}stopping …", "$warning")
         match session.status:
             case "running":
                 now = time.monotonic()
