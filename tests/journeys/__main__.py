@@ -3,6 +3,7 @@
 import argparse
 import json
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -19,13 +20,18 @@ parser.add_argument("--steps", type=int, default=40, help="the longest journey")
 parser.add_argument("--replay", type=Path, metavar="FILE", help="walk the steps of this file")
 options = parser.parse_args()
 
+# Ended from outside, it still ends what it has started.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
 if options.replay is not None:
     replay(options.face, json.loads(options.replay.read_text()))
     sys.exit(0)
 seed = random.randrange(10**6) if options.seed is None else options.seed
 end = time.monotonic() + 60 * options.minutes
 found = 0
-while time.monotonic() < end:
-    found += not run(options.face, seed, steps=options.steps)
-    seed += 1
+try:
+    while time.monotonic() < end:
+        found += not run(options.face, seed, steps=options.steps)
+        seed += 1
+except KeyboardInterrupt:
+    print(f"stopped in the journey of seed {seed}", file=sys.stderr)
 sys.exit(1 if found else 0)
