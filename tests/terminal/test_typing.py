@@ -1,5 +1,6 @@
 """What typing costs on the line, and programs that get the whole terminal for a while."""
 
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,3 +74,22 @@ def test_a_shell_has_the_whole_terminal_and_its_keys_and_then_the_screen_is_back
 def test_a_megabyte_is_pasted_as_a_chip(screen: Screen) -> None:
     screen.type("\x1b[200~" + "0123456789abcde\n" * 65536 + "\x1b[201~")
     screen.shows("[pasted 65,536 lines]")
+
+
+def test_what_the_terminal_garbles_or_answers_late_is_not_typed_and_ends_nothing(
+    screen: Screen,
+) -> None:
+    screen.type(
+        "\x1b[113;1:3u\x1b[1;1:1A\x1b[1114112u\x1b[?1;2c\x1b]52;c;YW5zd2Vy\x07\x1b]11;rgb:ffff"
+    )
+    os.write(screen.far, b"\xff\xfe")
+    screen.type("/ffff/ffff\x1b")
+    screen.type("\\\x1bP>|xterm(390)\x1b\\here")
+    screen.shows("here")
+    assert screen.process.poll() is None
+    assert b"rgb:" not in screen.output and b"1;2c" not in screen.output
+
+
+def test_five_kilobytes_are_written_at_once_without_brackets(screen: Screen) -> None:
+    screen.type("word " * 1000 + "Ω")
+    screen.shows("Ω")

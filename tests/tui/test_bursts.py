@@ -51,6 +51,18 @@ async def test_a_burst_is_whole_in_a_line_of_text_and_ends_with_its_enter(start:
         assert len(values) == 4
 
 
+async def test_words_are_deleted_where_they_stand_among_letters(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        composer = app.main.chat.composer
+        bring(app, "one two\x1b\x7fthree four\x1bb\x1bb\x1bd!")
+        await until(pilot, lambda: composer.text == "one ! four")
+        app.push_screen(AskText("Name"))
+        await until(pilot, lambda: isinstance(app.focused, Input))
+        field = app.focused
+        bring(app, "one two\x1b\x7fthree four\x1bb\x1bb\x1bd!")
+        await until(pilot, lambda: isinstance(field, Input) and field.value == "one !four")
+
+
 async def test_a_burst_filters_the_tree_once(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         tree = app.main.query_one(ProjectTree)

@@ -27,6 +27,10 @@ _EDITING: Final = {
     "home": "cursor_line_start",
     "end": "cursor_line_end",
     "ctrl+u": "empty",
+    "ctrl+left": "cursor_word_left",
+    "ctrl+right": "cursor_word_right",
+    "ctrl+w": "delete_word_left",
+    "alt+delete": "delete_word_right",
 }
 """Keys of the text box and its actions for them."""
 

@@ -4,9 +4,10 @@ Textual writes letters at once, but has keys such as backspace go round by the w
 over a slow connection, which delivers several keys together, they came after letters written later.
 """
 
-from typing import Final
+from typing import ClassVar, Final
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 _EDITING: Final = ("cursor_", "delete_", "home", "end")
@@ -15,6 +16,10 @@ _EDITING: Final = ("cursor_", "delete_", "home", "end")
 
 class TextField(Input):
     """An `Input` whose editing keys act at once."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("alt+delete", "delete_right_word", show=False),
+    ]
 
     async def on_key(self, event: events.Key) -> None:
         """Do what an editing key stands for."""
