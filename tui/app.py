@@ -277,7 +277,9 @@ class SpinneyApp(PaintedApp):
     @property
     def cursor_position(self) -> Offset:
         """Where the terminal's cursor stands: with whoever listens, always where the keys go."""
-        place = plain.cursor_of(self.focused) if plain.is_on() and self.is_running else None
+        place = None
+        if plain.is_on() and self.is_running and self.screen_stack:
+            place = plain.cursor_of(self.focused or plain.dialog_of(self.screen))
         return place or self._cursor_position
 
     @cursor_position.setter

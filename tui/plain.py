@@ -76,21 +76,27 @@ def keep_still(widget: Widget | None) -> None:
         widget.cursor_blink = False
 
 
-def cursor_of(widget: Widget | None) -> Offset | None:
-    """Where on the screen the row is that the keys are about; `None` where the widget tells it."""
-    from textual.containers import VerticalScroll
-    from textual.widgets import OptionList, Tree
+def dialog_of(screen: Screen[Any]) -> Widget | None:
+    """What a screen asks whose keys are its own."""
+    return next(iter(screen.query(".dialog")), None)
 
-    if widget is not None and (row := getattr(widget, "cursor_row", None)) is not None:
-        pass
-    elif isinstance(widget, Tree):
+
+def cursor_of(widget: Widget | None) -> Offset | None:
+    """Where on the screen the keys go: in the text that is written, or on a row of the widget.
+
+    Asked of the widget each time. What was last told to the application may be of another screen.
+    """
+    from textual.widgets import Input, OptionList, TextArea, Tree
+
+    if widget is None:
+        return None
+    if isinstance(widget, Input | TextArea):
+        return widget.cursor_screen_offset
+    row = getattr(widget, "cursor_row", 0)
+    if isinstance(widget, Tree):
         row = widget.cursor_line
     elif isinstance(widget, OptionList):
         row = widget.highlighted or 0
-    elif isinstance(widget, VerticalScroll):
-        row = 0
-    else:
-        return None
     region = widget.content_region
     line = min(max(row - widget.scroll_offset.y, 0), max(region.height - 1, 0))
     return Offset(region.x, region.y + line)

@@ -1,10 +1,13 @@
 """What holds for all full screens: their foot, their colours, what they tell."""
 
+from collections.abc import Iterator
+
 import pytest
 from every_screen import SCREENS, Shown, cells, reached, rows_in_front, still, text_of
 
 from model import events as e
 from tests.tui.conftest import until
+from tui import plain
 from tui.app import SpinneyApp
 from tui.background import BackgroundTold
 from tui.diff_view import DiffView
@@ -13,12 +16,20 @@ from tui.widgets.key_hints import KeyHints
 
 FULL = [shown for shown in SCREENS if shown.name in ("canvas", "diff")]
 CANVAS, DIFF = FULL
+(MAIN,) = (shown for shown in SCREENS if shown.name == "conversation")
 full_screen = pytest.mark.parametrize("shown", FULL, ids=lambda shown: shown.name)
 every_screen = pytest.mark.parametrize(
     "shown",
     [shown for shown in SCREENS if not shown.varies and shown.name != "preferences"],
     ids=lambda shown: shown.name,
 )
+
+
+@pytest.fixture(autouse=True)
+def words_no_more() -> Iterator[None]:
+    """A process has one terminal: what follows is drawn for eyes again."""
+    yield
+    plain.switch(False)
 
 
 def preferred(**changes: object) -> e.PreferencesUpdated:
@@ -113,6 +124,31 @@ async def test_for_ears_a_dialog_stands_alone(shown: Shown) -> None:
         if app.screen.is_modal:
             assert "need you" not in "\n".join(text_of(app))
             assert all(row.startswith(" ") for row in text_of(app) if row)
+
+
+@every_screen
+async def test_for_ears_the_cursor_is_on_words_where_the_keys_go(shown: Shown) -> None:
+    async with reached(shown, (80, 24), SPINNEY_PLAIN="1") as (app, _):
+        x, y = app.cursor_position
+        assert text_of(app)[y].strip(), (x, y)
+        focused = app.focused
+        assert focused is None or not focused.region or focused.region.contains(x, y)
+
+
+@pytest.mark.parametrize("key", ["f9", "f1", "ctrl+p", "ctrl+g", "ctrl+o", "f8"])
+async def test_for_ears_the_cursor_is_back_in_the_message_when_a_screen_closes(key: str) -> None:
+    async with reached(MAIN, (80, 24), SPINNEY_PLAIN="1") as (app, pilot):
+        app.main.chat.composer.focus()
+        await pilot.press(*"word")
+        place = app.cursor_position
+        assert place == app.main.chat.composer.cursor_screen_offset
+        await pilot.press(key)
+        await until(pilot, lambda: app.screen is not app.main)
+        await still(app, pilot)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        await still(app, pilot)
+        assert app.cursor_position == place
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)], ids=str)
