@@ -310,7 +310,7 @@ async def answer_permission(
     decision: Decision,
     reason: str | None = None,
 ) -> Session:
-    """Allow once, allow alike for the session, or deny what the agent asked for.
+    """Allow once, allow for the session what the request's `session_scope` says, or deny.
 
     With `deny` the agent reads the `reason` (at most 4,000 characters): what to do instead.
     """

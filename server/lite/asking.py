@@ -6,7 +6,7 @@ from model.errors import SpinneyError
 from model.resources import Question, Request, Session
 from server.lite.frame import page
 from server.lite.html import Element, Node, fitting, make, size
-from server.lite.parts import input_text
+from server.lite.parts import input_text, scope_text, where_text
 from server.lite.visit import Form, Visit, button, hidden, link, short, way
 
 _SHOWN: Final = 2000
@@ -147,7 +147,9 @@ def _question(typed: Form, number: int, question: Question, most: int) -> Elemen
 def _permission(visit: Visit, session: Session, request: Request) -> list[Node]:
     text = input_text(request.tool_input)
     shown = fitting(text, _SHOWN)
+    where, scope = where_text(request), scope_text(request)
     whole = len(shown) == len(text) and size(request.description) <= _SHOWN
+    whole = whole and max(len(where), len(scope)) < 100
     all_of_it = link("All of it", f"/lite/sessions/{session.id}?asked=1")
     action = f"/lite/sessions/{session.id}/permission"
     allow = visit.form(
@@ -171,9 +173,11 @@ def _permission(visit: Visit, session: Session, request: Request) -> list[Node]:
     return [
         make("h2", f"May it use {short(request.tool_name, 60) or 'a tool'}?"),
         make("p", fitting(request.description, _SHOWN)) if request.description else None,
+        make("p", _cut(where, 400), class_="hint") if where else None,
         make("pre", shown, tabindex=0),
         None if whole else make("p", "Not all of it is shown. ", all_of_it, class_="bad"),
         allow,
+        make("p", _cut(scope, 400), class_="hint") if scope else None,
         deny,
     ]
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from model.commands.sessions import get_tool_output
 from model.errors import SpinneyError
-from model.resources import Message, Session, ThinkingBlock, ToolUseBlock
+from model.resources import Message, Request, Session, ThinkingBlock, ToolUseBlock
 from server.lite.conversation import Place, message_at, result_of, subject
 from server.lite.frame import page
 from server.lite.html import Element, Node, fitting, make, size
@@ -45,9 +45,27 @@ def request_page(visit: Visit, session: Session) -> str:
         raise SpinneyError("Nothing waits for an answer here any more.", "not_found")
     here = f"/lite/sessions/{session.id}?asked=1"
     back = way(link(f"‹ {short(session.name)}", f"/lite/sessions/{session.id}#asked"))
-    text = f"{request.description}\n\n{input_text(request.tool_input)}".strip()
+    told = (
+        request.description,
+        where_text(request),
+        input_text(request.tool_input),
+        scope_text(request),
+    )
+    text = "\n\n".join(part for part in told if part)
     title = f"May it use {short(request.tool_name) or 'a tool'}?"
     return page(visit, title, back, _paged(text, here, _number(visit, "at")))
+
+
+def where_text(request: Request) -> str:
+    """Where and in which mode what is asked for would run; empty where that is not known."""
+    if not request.directory:
+        return ""
+    return f"In {request.directory}, in {request.execution_mode} mode"
+
+
+def scope_text(request: Request) -> str:
+    """What would be allowed for the session; empty where that is not known."""
+    return f"For this session: {request.session_scope}." if request.session_scope else ""
 
 
 def input_text(given: Mapping[str, Any]) -> str:

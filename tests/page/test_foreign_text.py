@@ -1,5 +1,6 @@
 """Whatever agents, git and files call things or say: it is text, and nothing of it ever acts."""
 
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -194,6 +195,9 @@ async def test_what_is_asked_is_text(
     for at in (page, needs):
         await expect(at.locator(".request h3")).to_contain_text(ALL[3])
         assert await at.locator(".request pre").text_content() == "\n".join(ALL)
+        hints = at.locator(".request .hint")
+        await expect(hints.first).to_contain_text(re.compile(r"^In /.+, in \w+ mode$"))
+        await expect(hints.last).to_contain_text("For this session: exactly this command, in")
         await assert_nothing_acts(at)
     asking = (await other.call("get_session", sessionId=session["id"]))["request"]
     denied = {"requestId": asking["id"], "decision": "deny", "reason": ALL[4]}

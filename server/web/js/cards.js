@@ -213,6 +213,7 @@ function permissionCard(answering, request) {
     "section.request",
     make("h3", `May it use ${request.tool_name || "a tool"}?`),
     request.description && make("p", withCode(request.description)),
+    request.directory && make("p.hint", `In ${request.directory}, in ${request.execution_mode} mode`),
     make("pre", typeof command === "string" ? command : JSON.stringify(request.tool_input, null, 2), { tabIndex: 0 }),
     make(
       "div.choices",
@@ -220,6 +221,7 @@ function permissionCard(answering, request) {
       button("Allow for this session", () => decide("allow_session")),
       button("Deny", () => decide("deny")),
     ),
+    request.session_scope && make("p.hint", `For this session: ${request.session_scope}.`),
     reason,
   );
 }

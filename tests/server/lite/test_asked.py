@@ -146,7 +146,7 @@ async def test_an_answer_to_questions_that_were_replaced_is_refused(
     ("filled", "told"),
     [
         ({"decision": "allow", "reason": "not read"}, ("allow", "")),
-        ({"decision": "allow_session"}, ("allow_session", "")),
+        ({"decision": "allow_session"}, ("allow", "")),
         ({"decision": "deny"}, ("deny", "")),
         ({"decision": "deny", "reason": " Use <make> "}, ("deny", "Use <make>")),
     ],
@@ -161,6 +161,8 @@ async def test_a_permission_is_given_or_denied_with_a_reason(
     page = await waiting(base.PermissionAsked("p-1", "Bash", {"command": "rm -r <x>"}, "Clean"))
     assert "May it use Bash?" in page.text
     assert "rm -r <x>" in page.text
+    assert re.search(r"In /\S+, in \w+ mode", page.text)
+    assert re.search(r"For this session: exactly this command, in \w+ mode\.", page.text)
     assert page.has_form("stop")
     await browser.done(page, "permission", **filled)
     assert (await agent().hears("permit"))[1:] == ("p-1", *told)
