@@ -19,7 +19,7 @@ from model.blocks import (
     Table,
 )
 from model.highlight import highlight_code
-from model.text import clean
+from model.text import make_visible
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -191,7 +191,7 @@ def _spans(tokens: Sequence["Token"]) -> Iterator[Span]:
     def span(text: str, *, code: bool = False) -> Span:
         # An entity can name a control or a bidirectional mark that the cleaned source had not.
         return Span(
-            clean(text),
+            make_visible(text),
             bold=depth["strong"] > 0,
             italic=depth["em"] > 0,
             strike=depth["s"] > 0,

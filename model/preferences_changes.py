@@ -16,7 +16,7 @@ from model.errors import SpinneyError
 from model.preferences import BACKEND, MERGED_KEYS, CliProfile, DefaultBackend, Preferences
 from model.preferences_fields import preference_fields
 from model.preferences_migrations import migrated
-from model.text import clean_json
+from model.text import make_json_visible
 
 REDACTED = "(hidden)"
 """Stands for a secret at clients on other machines. Sent back, it leaves the secret as it is."""
@@ -24,7 +24,7 @@ REDACTED = "(hidden)"
 
 def parse_preferences(stored: Mapping[str, Any]) -> tuple[Preferences, list[str]]:
     """The settings in a stored object, and a sentence for each value that could not be used."""
-    values = migrated(clean_json(dict(stored)))
+    values = migrated(make_json_visible(dict(stored)))
     try:
         return Preferences.model_validate(values), []
     except ValidationError as error:
@@ -43,7 +43,7 @@ def changed(preferences: Preferences, changes: Mapping[str, Any]) -> Preferences
 
     A value replaces the old one, except that the objects of magic prompts may be partial.
     """
-    changes = clean_json(dict(changes))
+    changes = make_json_visible(dict(changes))
     for key in changes:
         if key not in Preferences.model_fields:
             raise SpinneyError(_unknown(key))

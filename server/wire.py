@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
 from model.errors import SpinneyError
-from model.text import clean, clean_json
+from model.text import make_json_visible, make_visible
 
 PROTOCOL = "spinney"
 """The WebSocket's protocol, which a client names that offers its token beside it."""
@@ -44,12 +44,12 @@ def dump_result(adapter: TypeAdapter[Any], result: Any) -> bytes:
     try:
         return adapter.dump_json(result)
     except (PydanticSerializationError, UnicodeEncodeError):
-        return json.dumps(clean_json(adapter.dump_python(result, mode="json"))).encode()
+        return json.dumps(make_json_visible(adapter.dump_python(result, mode="json"))).encode()
 
 
 def error_body(error: SpinneyError) -> dict[str, Any]:
     """`{error, error_type}`, with `session_id` where a session is missing."""
-    body: dict[str, Any] = {"error": clean(error.message), "error_type": error.error_type}
+    body: dict[str, Any] = {"error": make_visible(error.message), "error_type": error.error_type}
     if error.session_id is not None:
-        body["session_id"] = clean(error.session_id)
+        body["session_id"] = make_visible(error.session_id)
     return body

@@ -79,7 +79,8 @@ def asked(request: "Request") -> str:
         case "permission":
             given = request.tool_input
             named = (given.get(key) for key in ("command", "file_path", "filePath", "path"))
-            what = next((clean_line(text) for text in named if isinstance(text, str)), "")
+            texts = (text.strip().replace("\n", "␊ ") for text in named if isinstance(text, str))
+            what = next(map(clean_line, texts), "")
             said = what or clean_line(request.description)
             return f"may I {clean_line(request.tool_name)}: {said}".removesuffix(": ")
         case _:

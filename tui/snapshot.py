@@ -21,7 +21,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from model.paths import create_private_directory, write_atomically
-from model.text import clean
+from model.text import make_visible
 from tui.places import Place
 from tui.tree_rows import Part
 
@@ -203,6 +203,6 @@ def _line(told: list[Any]) -> Strip:
 
 
 def _text(text: Any) -> str:
-    if not isinstance(text, str) or clean(text) is not text or "\n" in text or "\t" in text:
+    if not isinstance(text, str) or make_visible(text) is not text or "\n" in text or "\t" in text:
         raise ValueError("no text that Spinney has drawn")
     return text

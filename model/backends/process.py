@@ -21,7 +21,7 @@ from model.backends.framing import LineSplitter, TooLong
 from model.backends.pipes import Output, opened_input
 from model.backends.process_table import Member
 from model.errors import SpinneyError
-from model.text import clean_line
+from model.text import clean_line, make_output_visible
 
 AGENT: Final = "SPINNEY_AGENT"
 """The environment variable by which everything that one agent started is found."""
@@ -305,7 +305,8 @@ class AgentProcess:
     def _note_stderr(self, lines: Iterable[bytes | TooLong]) -> None:
         for line in lines:
             if isinstance(line, bytes):
-                text = clean_line(line[: 4 * _STDERR_LINE_LENGTH].decode(errors="replace"))
+                printed = line[: 4 * _STDERR_LINE_LENGTH].decode(errors="replace")
+                text = clean_line(make_output_visible(printed))
                 if text:
                     self._stderr_tail.append(text[:_STDERR_LINE_LENGTH])
 

@@ -6,6 +6,7 @@ is the one place that knows which key stands where.
 
 import time
 from collections.abc import Mapping
+from typing import Literal
 
 from model.backends import base
 from model.chat import wording
@@ -23,7 +24,7 @@ from model.resources import (
     ToolResultBlock,
 )
 from model.store import Store
-from model.text import clean, clean_json
+from model.text import VisibleStream, make_json_visible, make_output_visible, make_visible
 
 
 class Answer:
@@ -36,6 +37,8 @@ class Answer:
         self._outputs = outputs
         self._places: dict[str, int] = {}
         self._began: dict[int, float] = {}
+        self._streams: dict[str, tuple[VisibleStream, Literal["text", "thinking"]]] = {}
+        """The blocks that stream, with their kinds."""
         store.record(
             MessageStarted(message_id=message.id, session_id=message.session_id, message=message)
         )
@@ -47,11 +50,13 @@ class Answer:
 
     def add_text(self, delta: base.TextDelta) -> None:
         """Stream a piece of text or thinking into its block."""
-        text = clean(delta.text)
-        if not text and delta.block not in self._places:
-            return
-        place = self._place(delta.block)
-        if delta.kind == "thinking":
+        stream, _ = self._streams.setdefault(delta.block, (VisibleStream(), delta.kind))
+        if text := stream.feed(delta.text):
+            self._add_visible(delta.block, text, delta.kind)
+
+    def _add_visible(self, key: str, text: str, kind: Literal["text", "thinking"]) -> None:
+        place = self._place(key)
+        if kind == "thinking":
             self._began.setdefault(place, time.monotonic())
         else:
             self._end_thinking()
@@ -60,7 +65,7 @@ class Answer:
                 message_id=self.message_id,
                 content=text,
                 content_index=place,
-                kind="thinking" if delta.kind == "thinking" else None,
+                kind="thinking" if kind == "thinking" else None,
                 session_id=self.session_id,
             )
         )
@@ -70,14 +75,16 @@ class Answer:
         if final.block not in self._places:
             self.add_text(base.TextDelta(final.block, final.text, final.kind))
             return
+        self._streams.pop(final.block, None)
         place = self._places[final.block]
         block = self.message.content[place]
-        text = clean(final.text)
+        text = make_visible(final.text)
         if isinstance(block, TextBlock | ThinkingBlock) and block.text != text:
             self._change(place, block.model_copy(update={"text": text}))
 
     def drop(self, key: str) -> None:
         """Empty a provisional block; its place stays, so that later ones keep theirs."""
+        self._streams.pop(key, None)
         place = self._places.pop(key, None)
         if place is not None:
             self._change(place, TextBlock(text=""))
@@ -88,7 +95,7 @@ class Answer:
         self._tell(
             ToolUsed(
                 message_id=self.message_id,
-                tool_name=clean(use.name),
+                tool_name=make_visible(use.name),
                 tool_input=_cleaned(use.input),
                 session_id=self.session_id,
                 content_index=self._place(f"tool:{use.id}"),
@@ -99,7 +106,7 @@ class Answer:
 
     def add_result(self, result: base.ToolResult) -> None:
         """Put a tool's result after its call; of a long one, its ends."""
-        content = clean(result.content)
+        content = make_output_visible(result.content)
         block = ToolResultBlock(
             tool_use_id=result.tool_use_id,
             content=self._outputs.keep(self.session_id, result.tool_use_id, content),
@@ -110,7 +117,7 @@ class Answer:
     def add_plan(self, request_id: str, text: str) -> None:
         """Show a proposed plan."""
         self._end_thinking()
-        self._change(self._place(f"request:{request_id}"), PlanBlock(text=clean(text)))
+        self._change(self._place(f"request:{request_id}"), PlanBlock(text=make_visible(text)))
 
     def add_question(self, request_id: str, questions: list[Question]) -> None:
         """Show questions to the user."""
@@ -147,6 +154,9 @@ class Answer:
 
     def finish(self) -> None:
         """Nothing more will come."""
+        for key, (stream, kind) in self._streams.items():
+            if text := stream.end():
+                self._add_visible(key, text, kind)
         self._end_thinking()
 
     def _place(self, key: str) -> int:
@@ -174,5 +184,5 @@ class Answer:
 
 
 def _cleaned(tool_input: Mapping[str, object]) -> dict[str, object]:
-    cleaned: dict[str, object] = clean_json(dict(tool_input))
+    cleaned: dict[str, object] = make_json_visible(dict(tool_input))
     return cleaned

@@ -38,7 +38,7 @@ from model.resources import (
     Usage,
 )
 from model.store import Store
-from model.text import clean, clean_line
+from model.text import clean_line, make_visible
 
 STOP_PATIENCE = 1.5
 """Seconds that an agent has to end a turn before its program is ended; people wait for this."""
@@ -133,7 +133,8 @@ class Conversation:
         request = self._requests.take("plan")
         self._mark(request.id, approved=mode, **({"text": plan} if plan else {}))
         settings = self._launching.settings_of(self.session)
-        await self._tell_agent(lambda agent: agent.approve(request.id, settings, plan))
+        edited = self._requests.restore_plan(request.id, plan) if plan else None
+        await self._tell_agent(lambda agent: agent.approve(request.id, settings, edited))
 
     async def discuss(self, message: Message) -> None:
         """Answer a proposed plan or a question in free words; they are part of the conversation."""
@@ -366,7 +367,9 @@ class Conversation:
         answer = self._answer or self._open_answer()
         self._answer = None
         answer.finish()
-        error = f"{clean(error)} {limit_ends_in(retry_after)}" if retry_after else clean(error)
+        error = make_visible(error)
+        if retry_after:
+            error = f"{error} {limit_ends_in(retry_after)}"
         self._store.record(
             MessageFailed(
                 message_id=answer.message_id,

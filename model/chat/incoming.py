@@ -11,7 +11,7 @@ from model.errors import SpinneyError
 from model.events import Event, SessionUpdated, SessionWaiting
 from model.resources import Block, Decision, ImageBlock, Message, Session, TextBlock
 from model.state import State
-from model.text import clean
+from model.text import make_visible
 
 MESSAGE_LIMIT = 1024 * 1024
 """Characters of one message."""
@@ -36,7 +36,7 @@ def checked_message(
 
     Looks at the disk. Raises `SpinneyError` for what is empty, too long or not to be read.
     """
-    text = clean(text)
+    text = make_visible(text)
     if not text.strip() and not files and not images:
         raise SpinneyError("The message is empty.")
     if len(text) > MESSAGE_LIMIT:
@@ -52,7 +52,7 @@ def checked_message(
 
 def checked_reason(decision: Decision, reason: str) -> str:
     """Why a person decided so, as an agent may read it; only a denial has a reason."""
-    reason = clean(reason).strip() if decision == "deny" else ""
+    reason = make_visible(reason).strip() if decision == "deny" else ""
     if len(reason) > REASON_LIMIT:
         raise SpinneyError(
             f"The reason is longer than {REASON_LIMIT:,} characters. Deny without one and send it"
@@ -117,11 +117,13 @@ def _check_attachments(paths: list[str]) -> None:
     for name in paths:
         path = Path(name)
         if os.path.normpath(path).startswith("/proc/") or not path.is_file():
-            raise SpinneyError(f"Not a readable file: {clean(name)}")
+            raise SpinneyError(f"Not a readable file: {make_visible(name)}")
         if path.stat().st_size > ATTACHMENT_SIZE_LIMIT:
-            raise SpinneyError(f"Larger than 10 MB: {clean(name)}", "too_large")
+            raise SpinneyError(f"Larger than 10 MB: {make_visible(name)}", "too_large")
         try:
             with path.open("rb"):
                 pass
         except OSError as error:
-            raise SpinneyError(f"Not a readable file: {clean(name)} ({error.strerror})") from None
+            raise SpinneyError(
+                f"Not a readable file: {make_visible(name)} ({error.strerror})"
+            ) from None

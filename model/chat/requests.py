@@ -8,9 +8,9 @@ from model.backends import base
 from model.chat.permissions import SessionPermission, session_scope
 from model.errors import SpinneyError
 from model.events import SessionUpdated, SessionWaiting
-from model.resources import ExecutionMode, Request, SessionStatus
+from model.resources import ExecutionMode, Question, Request, SessionStatus
 from model.store import Store
-from model.text import clean, clean_json
+from model.text import make_json_visible, make_visible, restore_hidden, show_returns
 
 
 def record_session(store: Store, session_id: str, **fields: Any) -> None:
@@ -26,8 +26,10 @@ class Requests:
         self._store = store
         self._session_id = session_id
         self._open: dict[str, Request] = {}
-        self._asked: dict[str, str] = {}
-        """Questions as their agents wrote them, by what people are shown of them."""
+        self._questions: list[Question] = []
+        """Questions as their agents wrote them."""
+        self._plans: dict[str, str] = {}
+        """Plans as their agents wrote them, by the ids of their requests."""
         self._keys: dict[str, SessionPermission] = {}
         """What the open permissions would be remembered as."""
         self._allowed: set[SessionPermission] = set()
@@ -57,13 +59,13 @@ class Requests:
                 asked = {
                     "kind": "permission",
                     "tool_name": event.tool_name,
-                    "tool_input": dict(event.input),
+                    "tool_input": _with_returns(event.input),
                     "description": event.description,
                     "execution_mode": self._mode,
                     "directory": self._directory_of(event),
                     "session_scope": session_scope(event, self._mode),
                 }
-        return Request(id=event.request_id, message_id=message_id, **clean_json(asked))
+        return Request(id=event.request_id, message_id=message_id, **make_json_visible(asked))
 
     def ask(
         self,
@@ -72,9 +74,11 @@ class Requests:
     ) -> None:
         """Add a request, made of what the agent told; the session waits."""
         if isinstance(event, base.QuestionAsked):
-            self._asked |= {clean(q.question): q.question for q in event.questions}
+            self._questions += event.questions
         if isinstance(event, base.PermissionAsked):
             self._keys[request.id] = self._key(event)
+        if isinstance(event, base.PlanProposed):
+            self._plans[request.id] = event.text
         if request.kind == "plan":
             # A new plan replaces the old one: approving that would carry out something stale.
             self._open = {key: old for key, old in self._open.items() if old.kind != "plan"}
@@ -104,14 +108,29 @@ class Requests:
             self._show()
 
     def as_asked(self, answers: Mapping[str, str]) -> dict[str, str]:
-        """The answers by the questions' own text, by which their agent knows them."""
-        return {self._asked.get(shown, shown): answer for shown, answer in answers.items()}
+        """The answers by the questions' own text, by which their agent knows them.
+
+        What was chosen is given back as the agent wrote it, too.
+        """
+        asked = {make_visible(question.question): question for question in self._questions}
+        found = {}
+        for shown, answer in answers.items():
+            question = asked.get(shown)
+            labels = [option.label for option in question.options] if question else []
+            text = question.question if question else shown
+            found[text] = restore_hidden(answer, "\n".join(labels))
+        return found
+
+    def restore_plan(self, request_id: str, edited: str) -> str:
+        """An edited plan for its agent, without the marks that people were shown in it."""
+        return restore_hidden(edited, self._plans.get(request_id, ""))
 
     def forget_all(self) -> None:
         """The agent that asked is gone; the session's fields are the caller's."""
         self._open.clear()
-        self._asked.clear()
+        self._questions.clear()
         self._keys.clear()
+        self._plans.clear()
 
     def _key(self, event: base.PermissionAsked) -> SessionPermission:
         return SessionPermission.of(event, self._mode, self._directory_of(event))
@@ -128,6 +147,13 @@ class Requests:
     def _show(self) -> None:
         first = self.first
         show_request(self._store, self._session_id, first, "waiting" if first else "running")
+
+
+def _with_returns(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool's input, with each carriage return of a command shown: a shell does not skip it."""
+    command = given.get("command")
+    shown = {"command": show_returns(command)} if isinstance(command, str) else {}
+    return {**given, **shown}
 
 
 def show_request(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from model.commands.registry import command
 from model.git import changes, discarding, merging, staging
 from model.resources import Resource, Worktree
+from model.text import make_visible
 from model.worktrees import project_in, worktree_in
 from model.writing.commit_message import commit_message
 
@@ -78,7 +79,7 @@ async def list_changed_files(
         files=[_shown(file) for file in files],
         base=base,
         operation=operation,
-        message=await merging.prepared_message(path) if operation is not None else "",
+        message=make_visible(await merging.prepared_message(path)) if operation else "",
     )
 
 

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from model.commands.refusals import why_refused
 from model.errors import SpinneyError
-from model.text import clean_json
+from model.text import clean_line, make_json_visible
 
 if TYPE_CHECKING:
     from model.workspace import Workspace
@@ -37,6 +37,16 @@ class Unchanged(Enum):
 
 UNCHANGED: Final = Unchanged.UNCHANGED
 
+_LOGGED: Final = 500
+"""Characters of unknown arguments' names in the log."""
+
+
+VERBATIM: Final = "verbatim"
+"""Annotates an argument whose bytes are written as they are: `Annotated[str, VERBATIM]`.
+
+All other text that clients send is made visible before a command gets it.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -50,6 +60,7 @@ class Argument:
     adapter: TypeAdapter[Any]
     takes_null: bool = False
     """Whether `null` is a value of its own, though the argument may be left out."""
+    verbatim: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,6 +88,7 @@ class Command(Generic[P, R]):
                 parameter.default is inspect.Parameter.empty,
                 TypeAdapter(_without_unchanged(self._evaluated(parameter.annotation))),
                 parameter.default is UNCHANGED,
+                VERBATIM in get_args(self._evaluated(parameter.annotation)),
             )
             for parameter in parameters
         )
@@ -105,12 +117,14 @@ class Command(Generic[P, R]):
             if key is None:
                 raise SpinneyError(f"Missing field: {argument.wire}")
             try:
-                parsed[argument.name] = argument.adapter.validate_python(clean_json(given[key]))
+                value = given[key] if argument.verbatim else make_json_visible(given[key])
+                parsed[argument.name] = argument.adapter.validate_python(value)
             except (ValidationError, RecursionError) as error:
                 why = why_refused(argument.adapter, error)
                 raise SpinneyError(f"Invalid field '{key}': {why}") from None
         if spelt:
-            _log.info("%s: unknown arguments ignored: %s", self.name, ", ".join(sorted(spelt)))
+            names = clean_line(", ".join(sorted(spelt)))[:_LOGGED]
+            _log.info("%s: unknown arguments ignored: %s", self.name, names)
         return parsed
 
     async def run(self, workspace: "Workspace", given: Mapping[str, Any]) -> R:

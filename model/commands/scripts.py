@@ -2,20 +2,22 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from model.commands.registry import command
+from model.commands.registry import VERBATIM, command
 from model.errors import SpinneyError
 from model.events import Event, ProjectUpdated, TaskCompleted
 from model.git.run import looks_bare
-from model.resources import Resource
+from model.resources import Project, Resource
 from model.scripts.config import (
     FILES,
     Script,
     ScriptName,
     fingerprint,
+    refuse_hidden,
     scripts_in,
     scripts_of_branch,
+    with_trust,
     write_scripts,
 )
 from model.scripts.running import ScriptRun
@@ -44,8 +46,7 @@ async def get_project_scripts(
         path = Path(worktree_in(workspace.store.state, worktree_id).path)
     elif await asyncio.to_thread(looks_bare, Path(project.path)):
         found = await scripts_of_branch(Path(project.path), project.default_branch)
-        known = set(project.trusted_scripts)
-        return [s.model_copy(update={"trusted": s.hash in known}) for s in found]
+        return with_trust(found, project)
     else:
         path = Path(project.path)
     return await asyncio.to_thread(scripts_in, path, project)
@@ -53,7 +54,7 @@ async def get_project_scripts(
 
 @command
 async def save_project_scripts(
-    workspace: "Workspace", project_id: str, scripts: ScriptTexts
+    workspace: "Workspace", project_id: str, scripts: Annotated[ScriptTexts, VERBATIM]
 ) -> list[Script]:
     """Write scripts to `spinney.json` in the repository; what is saved here is trusted.
 
@@ -69,6 +70,8 @@ async def save_project_scripts(
         for name in ("setup", "run", "teardown")
         if name in scripts.model_fields_set
     }
+    for name, text in texts.items():
+        refuse_hidden(name, text or "")
     await asyncio.to_thread(write_scripts, root, texts)
     await _trust(workspace, project_id, [fingerprint(n, t) for n, t in texts.items() if t])
     detail = (
@@ -85,20 +88,16 @@ async def trust_project_scripts(
 ) -> list[Script]:
     """Trust scripts by their hashes; without `hashes`, those in the repository and its worktrees.
 
-    Give the hashes of what the person has read: what was changed since then stays held.
+    Give the hashes of what the person has read: what was changed since then stays held. A script
+    that holds a character which is not shown as it runs is refused (`forbidden`).
     """
-    state = workspace.store.state
-    project = project_in(state, project_id)
-    if hashes is None:
-        places = [project.path, *(worktree.path for worktree in state.worktrees_of(project_id))]
-        hashes = [
-            script.hash
-            for place in places
-            for script in await asyncio.to_thread(scripts_in, Path(place), project)
-        ]
-        committed = await scripts_of_branch(Path(project.path), project.default_branch)
-        hashes += [script.hash for script in committed]
-    await _trust(workspace, project_id, hashes)
+    project = project_in(workspace.store.state, project_id)
+    found = await _known_scripts(workspace.store.state, project, skip_bad=hashes is not None)
+    wanted = [script.hash for script in found] if hashes is None else hashes
+    for script in found:
+        if script.hash in wanted:
+            refuse_hidden(script.name, script.text)
+    await _trust(workspace, project_id, wanted)
     return await get_project_scripts.function(workspace, project_id)
 
 
@@ -126,6 +125,21 @@ async def get_script_output(
     """How a script runs or ran last in a worktree, and the newest of what it printed."""
     worktree_in(workspace.store.state, worktree_id)
     return await workspace.scripts.outcome(worktree_id, script)
+
+
+async def _known_scripts(state: State, project: Project, *, skip_bad: bool) -> list[Script]:
+    """The scripts of the repository and its worktrees, as they stand in their files now.
+
+    Raises `SpinneyError` for a file that cannot be understood, unless those are skipped.
+    """
+    found = await scripts_of_branch(Path(project.path), project.default_branch)
+    for place in [project.path, *(worktree.path for worktree in state.worktrees_of(project.id))]:
+        try:
+            found += await asyncio.to_thread(scripts_in, Path(place), project)
+        except SpinneyError:
+            if not skip_bad:
+                raise
+    return found
 
 
 async def _trust(workspace: "Workspace", project_id: str, hashes: list[str]) -> None:

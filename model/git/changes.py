@@ -17,7 +17,7 @@ from model.git.patches import FilePatch, file_patch
 from model.git.run import git
 from model.git.status import untracked_files
 from model.git.untracked import as_new_files, count_lines_of_each
-from model.text import clean
+from model.text import make_visible
 
 Side = Literal["unstaged", "staged", "branch"]
 """Not staged yet; what the next commit would hold; the commits since the branch left its base."""
@@ -60,7 +60,7 @@ class Changed:
 
 def shown_name(name: str) -> str:
     """A file's name as people read it, on one line."""
-    return clean(os.fsencode(name).decode("utf-8", "replace").translate(_LINE_BREAKS))
+    return make_visible(os.fsencode(name).decode("utf-8", "replace").translate(_LINE_BREAKS))
 
 
 async def changed_files(path: Path, side: Side, base: str | None = None) -> list[Changed]:
@@ -88,9 +88,17 @@ async def changed_files(path: Path, side: Side, base: str | None = None) -> list
 
 async def changed_file(path: Path, side: Side, shown: str, base: str | None = None) -> Changed:
     """The file that people call this. Raises `SpinneyError` when it does not differ any more."""
-    for file in await changed_files(path, side, base):
-        if shown_name(file.name) == shown:
-            return file
+    files = [
+        file for file in await changed_files(path, side, base) if shown_name(file.name) == shown
+    ]
+    if len(files) == 1:
+        return files[0]
+    if files:
+        raise SpinneyError(
+            f"{len(files)} files are shown as “{shown}”: their names differ in invisible "
+            "characters. Rename one of them first.",
+            "conflict",
+        )
     raise SpinneyError(
         f"“{shown}” has no such changes any more; look at the list anew.", "conflict"
     )

@@ -10,7 +10,7 @@ from typing import Final
 
 from model.errors import SpinneyError
 from model.git.run import git
-from model.text import clean, clean_line
+from model.text import clean_line, make_output_visible
 
 _TIMEOUT: Final = 3600
 """Seconds; a large repository over a slow line takes most of an hour."""
@@ -99,4 +99,4 @@ class _Words:
         *lines, self._rest = re.split(rb"[\r\n]", self._rest[-1000:] + piece)
         words = [line for line in lines if line.strip()]
         if words:
-            self._told(clean(words[-1].decode("utf-8", "replace")).strip())
+            self._told(make_output_visible(words[-1].decode("utf-8", "replace")).strip())

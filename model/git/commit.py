@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Final
 
 from model.errors import SpinneyError
+from model.git.merging import prepared_message
 from model.git.run import git
 from model.git.status import has_uncommitted_changes
-from model.text import clean
+from model.text import make_visible, restore_hidden
 
 _HOOKS_TIMEOUT: Final = 300
 """Seconds; hooks of a commit run linters and tests."""
@@ -21,7 +22,7 @@ async def commit(path: Path, message: str, stage_all: bool = False) -> str:
     Raises:
         SpinneyError: nothing to commit; `git_error` with git's or a hook's own words.
     """
-    text = clean(message).strip()
+    text = restore_hidden(make_visible(message), await prepared_message(path)).strip()
     if not text:
         raise SpinneyError("The commit message is empty.")
     if not await has_uncommitted_changes(path) and not await _merging(path):

@@ -9,7 +9,7 @@ from model.git.repositories import base_commits, default_branch
 from model.git.run import git
 from model.git.status import empty_tree, untracked_files
 from model.git.untracked import as_new_files
-from model.text import clean
+from model.text import make_visible
 
 DiffKind = Literal["working", "staged", "branch"]
 
@@ -62,12 +62,12 @@ async def _shown(path: Path, *commits: str, cached: bool = False) -> str:
 
 
 def cleaned(text: str) -> str:
-    """`model.text.clean` for long texts, a piece at a time."""
+    """`make_visible` for long texts, a piece at a time."""
     pieces = []
     start = 0
     while start < len(text):
         end = text.find("\n", start + _PIECE) + 1 or len(text)
-        pieces.append(clean(text[start:end]))
+        pieces.append(make_visible(text[start:end]))
         start = end
     return "".join(pieces)
 

@@ -7,7 +7,7 @@ from typing import Final
 from model.git.refs import check_branch_name
 from model.git.repositories import base_commits
 from model.git.run import git
-from model.text import clean, clean_line
+from model.text import clean_line, make_visible
 
 _MOST: Final = 250
 """Commits; a longer list is read by nobody."""
@@ -28,7 +28,9 @@ async def commits_since(path: Path, base: str) -> list[CommitText]:
         "--no-show-signature", "HEAD", "--not", *await base_commits(path, base), "--",
     )  # fmt: skip
     parts = [field.partition("\n") for field in listed.fields]
-    return [CommitText(clean_line(head), clean(rest).strip()) for head, _, rest in parts][::-1]
+    return [CommitText(clean_line(head), make_visible(rest).strip()) for head, _, rest in parts][
+        ::-1
+    ]
 
 
 async def is_untouched(path: Path, branch: str, base: str) -> bool:

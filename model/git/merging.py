@@ -8,7 +8,6 @@ from typing import Final, Literal
 from model.errors import SpinneyError
 from model.git.directories import git_directories
 from model.git.run import git
-from model.text import clean
 
 Operation = Literal["merge", "rebase", "cherry-pick", "revert"]
 
@@ -31,7 +30,10 @@ async def operation_of(path: Path) -> Operation | None:
 
 
 async def prepared_message(path: Path) -> str:
-    """What git would have its commit say, such as “Merge branch 'other'”; empty without any."""
+    """What git would have its commit say, such as “Merge branch 'other'”; empty without any.
+
+    In git's own characters: whoever shows it makes it visible.
+    """
     return await asyncio.to_thread(_read_message, path)
 
 
@@ -70,4 +72,4 @@ def _read_message(path: Path) -> str:
         text = (directories.own / "MERGE_MSG").read_text(errors="replace")
     except OSError:
         return ""
-    return clean("\n".join(line for line in text.splitlines() if not line.startswith("#"))).strip()
+    return "\n".join(line for line in text.splitlines() if not line.startswith("#")).strip()

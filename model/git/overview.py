@@ -7,7 +7,7 @@ from typing import Final
 
 from model.git.repositories import base_commits
 from model.git.run import git
-from model.text import clean
+from model.text import make_visible
 
 _OPTIONS: Final = (
     "-c", "core.quotePath=false",
@@ -36,4 +36,4 @@ def _shared_out(text: str, most: int) -> tuple[str, str]:
     table, *files = re.split(r"^(?=diff --git )", text, flags=re.MULTILINE)
     share = most // max(1, min(len(files), _FEW))
     parts = (file if len(file) <= share else f"{file[:share]}\n[cut off]\n" for file in files)
-    return clean(table).strip(), clean("".join(parts)[:most])
+    return make_visible(table).strip(), make_visible("".join(parts)[:most])

@@ -7,7 +7,7 @@ from model.errors import SpinneyError
 from model.git.refs import check_branch_name
 from model.git.repositories import check_remote, current_branch
 from model.git.run import Output, git, without_credentials
-from model.text import clean
+from model.text import make_output_visible
 
 _TIMEOUT: Final = 300
 """Seconds; a large push takes minutes, one that asks for a password fails at once."""
@@ -72,4 +72,4 @@ async def _answer(path: Path, *args: str) -> tuple[bool, str]:
 
 def _text(output: Output) -> str:
     said = "\n".join(part for part in (output.stdout, output.stderr.strip()) if part)
-    return without_credentials(clean(said)).strip()
+    return without_credentials(make_output_visible(said)).strip()

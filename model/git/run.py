@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.errors import SpinneyError
-from model.text import clean
+from model.text import make_output_visible
 
 OLDEST_GIT: Final = (2, 30)
 """`rev-parse --end-of-options` came with 2.30; nothing that is newer goes without another way."""
@@ -386,7 +386,7 @@ def _not_installed() -> SpinneyError:
 
 
 def _plain(text: str) -> str:
-    return without_credentials(clean(text))
+    return without_credentials(make_output_visible(text))
 
 
 def _words(stderr: str) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from model.git.run import git
-from model.text import clean
+from model.text import make_visible
 
 _PLACES: Final = (".github/", "", "docs/")
 """Where GitHub looks, in this order, whatever the letters' case."""
@@ -33,4 +33,4 @@ async def pull_request_template(path: Path) -> str:
     if not blob:
         return ""
     text = await git(path, "cat-file", "blob", blob, most=_MOST)
-    return clean(text.raw.decode("utf-8", "replace")).strip()
+    return make_visible(text.raw.decode("utf-8", "replace")).strip()

@@ -14,7 +14,7 @@ from typing import Final
 
 from model.errors import ErrorType, SpinneyError
 from model.git.run import without_credentials
-from model.text import clean
+from model.text import make_visible
 
 _TIMEOUT: Final = 60
 """Seconds; a slow network answers within a few."""
@@ -164,4 +164,4 @@ def _trouble(said: str, code: int) -> SpinneyError:
 
 
 def _text(raw: bytes) -> str:
-    return without_credentials(clean(raw.decode("utf-8", "replace")))
+    return without_credentials(make_visible(raw.decode("utf-8", "replace")))

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from model.errors import SpinneyError
 from model.hosting.gh import gh
 from model.resources import Resource
+from model.text import make_json_visible
 
 T = TypeVar("T")
 
@@ -62,7 +63,8 @@ async def _listed(path: Path, what: str, fields: str) -> list[dict[str, Any]]:
         raise _not_understood(said) from None
     if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
         raise _not_understood(said)
-    return found
+    shown: list[dict[str, Any]] = make_json_visible(found)
+    return shown
 
 
 def _read(adapter: TypeAdapter[T], rows: list[dict[str, Any]]) -> T:

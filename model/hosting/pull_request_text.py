@@ -12,7 +12,7 @@ from model.git.history import CommitText
 from model.git.overview import branch_overview
 from model.git.templates import pull_request_template
 from model.resources import Worktree
-from model.text import clean, clean_line
+from model.text import clean_line, make_visible
 from model.writing.writer import Writer
 
 _LONGEST_TITLE: Final = 256
@@ -63,7 +63,7 @@ async def pull_request_text(
     title = title or clean_line(written.get("title", "")) or _title(proposal)
     if body is None:
         body = written.get("body") or _body(proposal)
-    return PullRequestText(title[:_LONGEST_TITLE], clean(body)[:_LONGEST_BODY], problem)
+    return PullRequestText(title[:_LONGEST_TITLE], make_visible(body)[:_LONGEST_BODY], problem)
 
 
 async def _material(proposal: Proposal, title: str, body: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ from model.errors import SpinneyError
 from model.git.run import git
 from model.paths import write_atomically
 from model.resources import Project, Resource
+from model.text import find_hidden, make_visible, show_returns
 
 ScriptName = Literal["setup", "run", "teardown"]
 
@@ -30,13 +31,17 @@ class Script(Resource):
     text: str
     hash: str
     """What `trust_project_scripts` takes: trust in this text and no other."""
+    shown: str = ""
+    """The text with what it hides made visible, for people to read."""
+    hidden: str | None = None
+    """Why it cannot be trusted: the character that is not shown as it runs, and its line."""
     trusted: bool = False
     file: str = FILES[0]
 
 
 def fingerprint(name: ScriptName, text: str) -> str:
     """The hash of a script; the same text under another name is another script."""
-    return hashlib.sha256(f"{name}\0{text}".encode()).hexdigest()
+    return hashlib.sha256(f"{name}\0{text}".encode(errors="surrogatepass")).hexdigest()
 
 
 def scripts_in(directory: Path, project: Project) -> list[Script]:
@@ -52,7 +57,7 @@ def scripts_in(directory: Path, project: Project) -> list[Script]:
             continue
         if not stat.S_ISREG(found.st_mode) or found.st_size > _SIZE_LIMIT:
             raise SpinneyError(f"{path} is not a config file: a link, or too large.")
-        return _marked(_parsed(path.read_bytes(), str(path), name), project)
+        return with_trust(_parsed(path.read_bytes(), str(path), name), project)
     return []
 
 
@@ -84,9 +89,23 @@ def write_scripts(root: Path, texts: dict[ScriptName, str | None]) -> None:
     write_atomically(path, text.encode(), 0o644)
 
 
-def _marked(scripts: list[Script], project: Project) -> list[Script]:
+def with_trust(scripts: list[Script], project: Project) -> list[Script]:
+    """The scripts, each with whether the project trusts it; never one that hides something."""
     trusted = set(project.trusted_scripts)
-    return [script.model_copy(update={"trusted": script.hash in trusted}) for script in scripts]
+    return [
+        script.model_copy(update={"trusted": script.hash in trusted and script.hidden is None})
+        for script in scripts
+    ]
+
+
+def refuse_hidden(name: ScriptName, text: str) -> None:
+    """Raise `SpinneyError` for a script that would run otherwise than it is shown."""
+    if (hidden := find_hidden(text)) is not None:
+        raise SpinneyError(
+            f"The script '{name}' cannot be trusted: {hidden}, which hides what it does. "
+            "Take the character out of the file.",
+            "forbidden",
+        )
 
 
 def _parsed(raw: bytes, shown: str, file: str) -> list[Script]:
@@ -102,7 +121,16 @@ def _parsed(raw: bytes, shown: str, file: str) -> list[Script]:
             continue
         if not isinstance(text, str) or "\0" in text:
             raise SpinneyError(f"{shown}: the script '{name}' must be a text.")
-        found.append(Script(name=name, text=text, hash=fingerprint(name, text), file=file))
+        found.append(
+            Script(
+                name=name,
+                text=text,
+                hash=fingerprint(name, text),
+                shown=make_visible(show_returns(text)),
+                hidden=find_hidden(text),
+                file=file,
+            )
+        )
     return found
 
 

@@ -14,10 +14,10 @@ from model.errors import SpinneyError, worktree_not_found
 from model.events import TaskCompleted, WorktreeUpdated
 from model.paths import Directories, write_atomically
 from model.resources import Project, Resource, Worktree
-from model.scripts.config import Script, ScriptName, scripts_in
+from model.scripts.config import Script, ScriptName, refuse_hidden, scripts_in
 from model.scripts.process import run_script
 from model.store import Store
-from model.text import clean
+from model.text import make_output_visible
 
 TIME_LIMIT: Final = 900.0
 """Seconds for a setup or a teardown; `run` may run as long as Spinney does."""
@@ -186,6 +186,8 @@ class Scripts:
         worktree, project = self._found(worktree_id)
         found = await asyncio.to_thread(scripts_in, Path(worktree.path), project)
         script = next((script for script in found if script.name == name), None)
+        if script is not None and script.hidden is not None:
+            refuse_hidden(name, script.text)
         if script is not None and not script.trusted:
             raise SpinneyError(
                 f"The script '{name}' in {script.file} of '{worktree.name}' is not the one that"
@@ -234,7 +236,7 @@ class Scripts:
         output = ""
         with suppress(OSError), (place / f"{name}.log").open("rb") as file:
             file.seek(max(0, file.seek(0, 2) - OUTPUT_SHOWN))
-            output = clean(file.read().decode(errors="replace"))
+            output = make_output_visible(file.read().decode(errors="replace"))
         ran = ScriptRun.model_validate({**kept, "output": output})
         if ran.status == "running" and (worktree_id, name) not in self._running:
             # Spinney was killed while it ran; what was left of it is ended at the next start.

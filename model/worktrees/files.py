@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from model.git import listing
-from model.text import clean
+from model.text import make_visible
 
 FRESH: Final = 5.0
 """Seconds for which a list is taken as it is; after that it is made anew while it is used."""
@@ -69,7 +69,7 @@ class WorktreeFiles:
 
 def _listed(names: list[str]) -> _Files:
     # A name with control characters or other than UTF-8 can be shown and written by nobody.
-    paths = [name for name in names if clean(name) == name]
+    paths = [name for name in names if make_visible(name) == name]
     return _Files(paths, [path.lower() for path in paths], time.monotonic())
 
 

@@ -20,7 +20,7 @@ from model.preferences import Preferences
 from model.preferences_layers import backend_for, model_for
 from model.resources import Worktree
 from model.store import Store
-from model.text import clean, clean_line
+from model.text import clean_line, make_visible
 from model.writing.prompts import BUILT_IN, ROLE, WritingKey, whole_prompt
 
 PATIENCE: Final = 60.0
@@ -210,6 +210,6 @@ def _parts(answer: str, wanted: Sequence[str]) -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    text = clean(text).strip()
+    text = make_visible(text).strip()
     fenced = _MARKDOWN_FENCE.fullmatch(text)
     return fenced[2].strip() if fenced else text

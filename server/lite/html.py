@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from model.text import clean
+from model.text import make_visible
 
 _VOID: Final = frozenset({"br", "hr", "input", "link", "meta"})
 _LEADS: Final = frozenset({"href", "action"})
@@ -98,4 +98,4 @@ def _attribute(name: str, value: str | int | bool | None) -> str:
 
 
 def _escaped(text: str) -> str:
-    return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return make_visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

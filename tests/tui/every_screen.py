@@ -139,7 +139,7 @@ def a_busy_state() -> FakeClient:
         path="parser.py", old_path=None, status="modified", added=2, removed=1,
         old_mode="100644", mode="100644", submodule=False,
     )  # fmt: skip
-    script = Script(name="run", text="npm start", hash="h", trusted=False)
+    script = Script(name="run", text="npm start", shown="npm start", hash="h", trusted=False)
     ran = ScriptRun(
         worktree_id="w1", script="run", status="failed", exit_code=1, output="no such port",
         started_at=NOW - 70, ended_at=NOW - 60,

@@ -13,20 +13,29 @@ from tui.harmless import Harmless, harmless
 @pytest.mark.parametrize(
     ("foreign", "shown"),
     [
-        ("\x1b]0;title\x07", "]0;title"),
-        ("\x9b31m", "31m"),
-        ("gnp\u202eexe", "gnpexe"),
-        ("a\ud800b", "a\ufffdb"),
+        ("\x1b]0;title\x07", "␛]0;title␇"),
+        ("\x9b31m", "<U+009B>31m"),
+        ("gnp\u202eexe", "gnp<U+202E>exe"),
+        ("a\ud800b", "a<U+D800>b"),
+        ("a\tb\nc\rd", "a␉b␊c␍d"),
         ("[/] list[int] · ▸ 漢字 é", "[/] list[int] · ▸ 漢字 é"),
     ],
 )
-def test_only_text_is_left(foreign: str, shown: str) -> None:
+def test_every_character_is_text_or_a_mark(foreign: str, shown: str) -> None:
     assert harmless(foreign) == shown
 
 
 def test_a_row_that_can_be_printed_is_not_touched() -> None:
     row = [Segment("plain "), Segment("· ünïcode")]
     assert all(a is b for a, b in zip(Harmless().apply(row, Color(0, 0, 0)), row, strict=True))
+
+
+def test_marks_make_no_row_wider() -> None:
+    row = [Segment("\x1b[2J and more of it "), Segment("beside")]
+    shown = Harmless().apply(row, Color(0, 0, 0))
+    width = sum(segment.cell_length for segment in row)
+    assert sum(segment.cell_length for segment in shown) == width
+    assert "".join(segment.text for segment in shown).startswith("␛[2J and")
 
 
 async def test_every_widget_is_behind_the_guard(start: Start) -> None:
@@ -40,8 +49,8 @@ async def test_every_widget_is_behind_the_guard(start: Start) -> None:
             strips = app.screen._compositor.render_strips(app.screen.size)
             return "".join(segment.text for strip in strips for segment in strip)
 
-        await until(pilot, lambda: "raw]0;xtext" in drawn() and "told31m" in drawn())
-        assert "pastedtext" in drawn()
+        await until(pilot, lambda: "raw␛]0;x" in drawn() and "told<U+009B>31m" in drawn())
+        assert "pasted<U+202E>text" in drawn()
         assert drawn().isprintable()
 
 

@@ -10,6 +10,7 @@ from model import events as e
 from model.errors import SpinneyError
 from model.scripts.config import Script
 from model.scripts.running import ScriptRun
+from model.text import find_hidden, make_visible
 from tests.tui.conftest import Start, until
 from tui.places import Place
 from tui.screens.scripts import EditScript, Scripts
@@ -22,7 +23,9 @@ class Repository:
 
     def __init__(self, client: FakeClient, *, trusted: bool = True) -> None:
         self.scripts = {
-            "run": Script(name="run", text="npm start", hash="h1", trusted=trusted),
+            "run": Script(
+                name="run", text="npm start", shown="npm start", hash="h1", trusted=trusted
+            ),
         }
         self.ran: ScriptRun | None = None
         client.answers |= {
@@ -101,6 +104,29 @@ async def test_what_is_not_trusted_is_read_first_and_trusted_by_its_very_text(
         await pilot.press("t")
         await until(pilot, lambda: "r run" in shown(dialog))
         assert client.called("trust_project_scripts") == [{"project_id": "p1", "hashes": ["h1"]}]
+
+
+async def test_a_script_that_hides_something_is_shown_whole_and_cannot_be_trusted(
+    start: Start,
+) -> None:
+    client = a_client()
+    repository = Repository(client, trusted=False)
+    text = "echo harmless # \x1b]0;\ntouch made\n# \x07done"
+    repository.scripts["run"] = Script(
+        name="run", text=text, shown=make_visible(text), hidden=find_hidden(text), hash="h"
+    )
+    async with start(client) as (app, pilot):
+        screen = await open_scripts(app, pilot)
+        await until(pilot, lambda: "touch made" in shown(screen))
+        assert "echo harmless # ␛]0;" in shown(screen)
+        assert "line 1 holds the character ␛ (U+001B)" in shown(screen)
+        assert "trust this text" not in shown(screen)
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.screen, EditScript))
+        await pilot.press("end", "x", "ctrl+g")
+        await until(pilot, lambda: "Not saved: line 1 holds" in shown(app.screen))
+        assert app.screen.query_one(TextArea).text.splitlines()[0].endswith("]0;x")
+        assert client.called("save_project_scripts") == []
 
 
 async def test_a_script_is_written_and_an_empty_one_taken_away(start: Start) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from model.commands import sessions as commands
 from model.errors import SpinneyError
 from model.resources import ImageBlock
-from model.text import clean
+from model.text import make_visible
 from tui.composer_draft import Draft
 from tui.open_commands import at_line, text_editor
 from tui.outside import in_terminal
@@ -114,7 +114,7 @@ def _read(path: Path) -> str:
     if len(data) > _LARGEST:
         raise SpinneyError(f"What the editor saved is longer than any message may be: {path}.")
     # Editors end the last line; the message box does not.
-    return clean(data.decode(errors="replace")).removesuffix("\n")
+    return make_visible(data.decode(errors="replace")).removesuffix("\n")
 
 
 def _remove(path: Path) -> None:

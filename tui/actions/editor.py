@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from model.errors import SpinneyError
-from model.text import clean, clean_line
+from model.text import clean_line, make_visible
 from tui import open_commands
 from tui.actions.git import open_diff
 from tui.open_commands import Opener
@@ -96,7 +96,7 @@ def _inside(screen: "MainScreen", path: str) -> str:
 
 async def open_link(screen: "MainScreen", href: str) -> None:
     """A page in the browser, after a look at its whole address; it is a stranger's."""
-    address = clean(href)
+    address = make_visible(href)
     if urlsplit(address).scheme not in ("http", "https"):
         screen.app.copy_to_clipboard(address)
         screen.say("Only http and https links are opened; its address was copied.")

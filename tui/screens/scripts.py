@@ -12,7 +12,7 @@ from textual.widgets import Static, TextArea
 
 from model.errors import SpinneyError
 from model.scripts.config import Script, ScriptName
-from model.text import clean
+from model.text import find_hidden, make_visible
 from tui.screens.dialog import Dialog, keys_line
 from tui.widgets.status_line import duration
 
@@ -142,12 +142,14 @@ class Scripts(Dialog[None]):
 
     def _state_of(self, script: Script | None, ran: "ScriptRun | None") -> Content:
         parts: list[tuple[str, str]] = []
-        if script is not None and not script.trusted:
+        if script is not None and script.hidden is not None:
+            parts.append((f"Cannot be trusted: {script.hidden}. Take it out.  ", "bold $error"))
+        elif script is not None and not script.trusted:
             parts.append(("Not trusted: read it; only then let it run.  ", "bold $warning"))
         if ran is not None:
             parts.append(_how(ran))
         if self._problem:
-            parts.append((f"\n{clean(self._problem)}", "$error"))
+            parts.append((f"\n{make_visible(self._problem)}", "$error"))
         return Content.assemble(*parts)
 
     def _what_can_be_done(
@@ -159,7 +161,7 @@ class Scripts(Dialog[None]):
             keys.append(("s", "stop"))
         elif script is not None and script.trusted:
             keys.append(("r", "run"))
-        if script is not None and not script.trusted:
+        if script is not None and not script.trusted and script.hidden is None:
             keys.append(("t", "trust this text"))
         return [*keys, ("e", "edit"), ("esc", "close")]
 
@@ -215,16 +217,22 @@ class EditScript(Dialog[str]):
 
     def body(self) -> list[Widget]:
         """The text and its keys."""
+        self._problem = Static("", markup=False)
         return [
             TextArea(self._text, id="plan", compact=True, highlight_cursor_line=False),
+            self._problem,
             Static(
                 keys_line(("^g", "save and trust"), ("esc", "leave it as it was")), classes="keys"
             ),
         ]
 
     def action_save(self) -> None:
-        """Write it to the repository's `spinney.json`."""
-        self.dismiss(self.query_one("#plan", TextArea).text.strip())
+        """Write it to the repository's `spinney.json`; what hides something stays to be changed."""
+        text = self.query_one("#plan", TextArea).text.strip()
+        if (hidden := find_hidden(text)) is not None:
+            self._problem.update(Content.styled(f"Not saved: {hidden}. Take it out.", "$error"))
+            return
+        self.dismiss(text)
 
 
 def _page(script: Script | None, ran: "ScriptRun | None") -> Content:
@@ -233,9 +241,9 @@ def _page(script: Script | None, ran: "ScriptRun | None") -> Content:
     if script is None:
         parts.append(("There is no such script in spinney.json; press e to write one.", "italic"))
     else:
-        parts += [(f"{script.file}\n", "$text-muted"), (clean(script.text), "")]
+        parts += [(f"{script.file}\n", "$text-muted"), (script.shown, "")]
     if ran is not None:
-        lines = clean(ran.output).rstrip().splitlines()
+        lines = make_visible(ran.output).rstrip().splitlines()
         cut = f" (the last {_SHOWN} lines)" if len(lines) > _SHOWN else ""
         parts.append((f"\n\nOutput{cut}\n", "$text-muted"))
         parts.append(("\n".join(lines[-_SHOWN:]) or "Nothing was printed yet.", ""))
@@ -253,5 +261,5 @@ def _how(ran: "ScriptRun") -> tuple[str, str]:
         case "stopped":
             return f"Stopped{took}", "$text-muted"
         case _:
-            why = clean(ran.error) if ran.error else f"exit code {ran.exit_code}"
+            why = make_visible(ran.error) if ran.error else f"exit code {ran.exit_code}"
             return f"Failed{took}: {why}", "$error"

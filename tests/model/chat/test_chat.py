@@ -107,6 +107,9 @@ async def test_hostile_text_of_an_agent_is_harmless_in_the_store(stage: Stage) -
     )
     answer = await stage.settled()
     everything = answer.model_dump_json()
+    assert "␛]52;c;aGk=␇hi <U+D800>" in everything
+    assert "␛[2Jls" in everything
+    assert "<U+009B>31m" in everything
     assert "\\u001b" not in everything
     assert "\x9b" not in everything
 
@@ -128,15 +131,16 @@ async def test_hostile_text_in_what_is_asked_is_harmless_and_no_answer_is_lost(
     puppet.say(told[kind])
     await stage.until(lambda: stage.status("s") in ("waiting", "failed"))
     everything = stage.session.model_dump_json() + (await stage.messages())[-1].model_dump_json()
-    assert "look\ufffd<U+202E>" in everything
+    assert "␛[31mlook<U+D800>␀<U+202E>" in everything
     assert "\\u001b" not in everything and "\\u0000" not in everything
     match kind:
         case "plan":
             await stage.chats.approve("s", "build", None)
             assert await puppet.hears("approve") == ("approve", "r", "build", None)
         case "question":
-            await stage.chats.answer("s", {"look\ufffd<U+202E>": "yes"})
-            assert await puppet.hears("answer") == ("answer", "r", {bad: "yes"})
+            shown = "␛[31mlook<U+D800>␀<U+202E>"
+            await stage.chats.answer("s", {shown: shown})
+            assert await puppet.hears("answer") == ("answer", "r", {bad: bad})
         case "permission":
             await stage.chats.permit("s", "r", "allow")
             assert await puppet.hears("permit") == ("permit", "r", "allow", "")

@@ -16,7 +16,7 @@ async def test_a_commit_answers_with_its_id(repository: Repository) -> None:
     repository.write("-new", "text\n")
     made = await commit(repository.root, "-m: say\n\n# what\x00 changed", stage_all=True)
     assert made == repository.git("rev-parse", "HEAD")
-    assert repository.git("log", "-1", "--format=%B") == "-m: say\n\n# what changed"
+    assert repository.git("log", "-1", "--format=%B") == "-m: say\n\n# what␀ changed"
     assert repository.git("status", "--porcelain") == ""
 
 

@@ -19,7 +19,7 @@ from model.commands.scripts import (
 )
 from model.commands.worktrees import remove_worktree
 from model.errors import SpinneyError
-from model.events import WorktreeUpdated
+from model.events import ProjectUpdated, WorktreeUpdated
 from model.resources import Project, Worktree
 from model.scripts import process, running
 from model.scripts.config import Script
@@ -107,6 +107,41 @@ async def test_trust_in_one_text_is_no_trust_in_the_next(
     await trust_project_scripts.function(workspace, make.project.id, [s.hash for s in seen])
     with pytest.raises(SpinneyError, match="is not the one that was trusted"):
         await run_worktree_script.function(workspace, made.id, "run")
+
+
+HIDING = {
+    "# \x1b]0;\ntouch made\n# \x07done": r"line 1 holds the character ␛ \(U\+001B\)",
+    "touch made\r\n": r"line 1 holds the character ␍ \(U\+000D\)",
+    "touch made\necho \u202e": r"line 2 holds the character U\+202E",
+    "touch made \U000e0041": r"line 1 holds the character U\+E0041",
+}
+"""Scripts that are not what they look like, and what is said of them."""
+
+
+@pytest.mark.parametrize(("text", "words"), HIDING.items())
+async def test_a_script_that_hides_something_never_runs_and_is_never_trusted(
+    make: Maker, workspace: Workspace, told: Told, text: str, words: str
+) -> None:
+    made = await _set_up(make, told)
+    config = Path(made.path) / "spinney.json"
+    config.write_text(json.dumps({"scripts": {"run": text}}))
+    (seen,) = await get_project_scripts.function(workspace, make.project.id, made.id)
+    assert "touch made" in seen.shown
+    assert seen.text == text
+    assert seen.shown != text
+    for hashes in ([seen.hash], None):
+        with pytest.raises(SpinneyError, match=words) as refused:
+            await trust_project_scripts.function(workspace, make.project.id, hashes)
+        assert refused.value.error_type == "forbidden"
+    project = workspace.store.state.projects[make.project.id]
+    trusting = project.model_copy(update={"trusted_scripts": [seen.hash]})
+    await workspace.store.accept(ProjectUpdated(project=trusting))  # as an older version may have
+    with pytest.raises(SpinneyError, match=words):
+        await run_worktree_script.function(workspace, made.id, "run")
+    texts = ScriptTexts(run=text)
+    with pytest.raises(SpinneyError, match=words):
+        await save_project_scripts.function(workspace, make.project.id, texts)
+    assert not (Path(made.path) / "made").exists()
 
 
 async def test_the_same_text_under_another_name_is_another_script(

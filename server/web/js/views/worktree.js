@@ -138,7 +138,7 @@ function scriptElement(app, worktree, script) {
     if (ran) output.textContent = `${ran.status}${ran.exit_code === null ? "" : ` (${ran.exit_code})`}\n${ran.output}`;
   };
   const trust = async () => {
-    const told = [make("p", `From ${script.file}:`), make("pre.output", script.text)];
+    const told = [make("p", `From ${script.file}:`), make("pre.output", script.shown)];
     if (!(await confirm(`Trust the script “${script.name}”?`, told, "I have read it"))) return;
     await app.run("trust_project_scripts", { projectId: worktree.project_id, hashes: [script.hash] });
     app.show();
@@ -146,12 +146,13 @@ function scriptElement(app, worktree, script) {
   return make(
     "div.script",
     make("h3", script.name),
-    make("pre.output", script.text),
+    make("pre.output", script.shown),
+    script.hidden && make("p.bad", `Cannot be trusted: ${script.hidden}. Take it out of the file.`),
     make(
       "div.choices",
       script.trusted
         ? button("Run", () => app.run("run_worktree_script", given))
-        : button("Read and trust", trust, ".primary"),
+        : !script.hidden && button("Read and trust", trust, ".primary"),
       button("Stop", () => app.run("stop_worktree_script", given)),
       button("Output", look),
     ),
