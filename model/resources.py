@@ -178,6 +178,23 @@ class Request(Resource):
     """What `allow_session` would allow, in words."""
 
 
+class AgentMemory(Resource):
+    """What an agent that worked in a session before still knows of it."""
+
+    resume_token: str | None = None
+    messages: int = 0
+    """How many of the session's messages, from the first on."""
+
+
+class Handover(Resource):
+    """What the session's agent has yet to be told of the conversation."""
+
+    backend: str
+    """The agent that worked here before it."""
+    since: int
+    """How many of the session's messages it knows itself, from the first on."""
+
+
 class Session(Resource):
     """A chat with one agent in one worktree."""
 
@@ -207,6 +224,10 @@ class Session(Resource):
     named_by_user: bool = False
     resume_token: str | None = None
     """The agent program's own name for this conversation."""
+    memories: dict[str, AgentMemory] = Field(default_factory=dict)
+    """Of the agents that worked here before, by the names of their backends."""
+    handover: Handover | None = None
+    """Set by a change of the agent; its first message carries a summary of what it missed."""
     recap: str | None = None
     """What happened while a person was away, in a few sentences; until the next message."""
 

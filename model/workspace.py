@@ -14,6 +14,7 @@ from model.bus import EventBus
 from model.cancelling import SlowWork
 from model.catalog import Catalog
 from model.chat.chats import Chats
+from model.chat.handover import Handovers
 from model.chat.naming import SessionNaming
 from model.chat.offered import offered
 from model.chat.outputs import ToolOutputs, follow_sessions
@@ -149,7 +150,8 @@ class Workspace:
         self._ending.push_async_callback(self.outputs.close)
         self.pictures = Pictures(self.directories.pictures)
         self.run_in_background(follow_sessions(self.store, self.outputs, self.pictures))
-        self.chats = Chats(self.store, self.backends, launching, self.outputs)
+        handovers = Handovers(self.store, self.writer, self.catalog)
+        self.chats = Chats(self.store, self.backends, launching, self.outputs, handovers)
         self._ending.push_async_callback(self.chats.close)
         self.chats.recover()
         self.scripts = Scripts(self.store, self.directories)

@@ -12,6 +12,7 @@ from typing import Literal
 from model.backends.base import Agent, Backend
 from model.chat import wording
 from model.chat.conversation import Conversation
+from model.chat.handover import Handovers, change_of_agent
 from model.chat.incoming import checked_message, checked_reason, resolved, started, user_message
 from model.chat.outputs import ToolOutputs
 from model.chat.program import Launching
@@ -53,7 +54,9 @@ class Chats:
         backends: Mapping[str, Backend],
         launching: Launching,
         outputs: ToolOutputs,
+        handovers: Handovers,
     ) -> None:
+        self._handovers = handovers
         self._store = store
         self._backends = backends
         self._launching = launching
@@ -303,7 +306,13 @@ class Chats:
         self._session(session_id)
         if session_id not in self._conversations:
             self._conversations[session_id] = Conversation(
-                self._store, session_id, self._open, self._launching, self.room, self._outputs
+                self._store,
+                session_id,
+                self._open,
+                self._launching,
+                self.room,
+                self._outputs,
+                self._handovers,
             )
         return self._conversations[session_id]
 
@@ -340,15 +349,17 @@ def plan_overrides(
     """
     prefix = "yolo" if mode == "yolo" else "build"
     backend = getattr(preferences, f"{prefix}_backend")
-    wanted = {
+    given = {
         "execution_mode": mode,
         "model": getattr(preferences, f"{prefix}_model"),
         "thinking_level": getattr(preferences, f"{prefix}_thinking_level"),
     }
+    wanted = {key: value for key, value in given.items() if value is not None}
     if backend not in (None, session.backend):
-        wanted["model"] = wanted["model"] or model_for(backend, preferences)
-        wanted |= {"backend": backend, "resume_token": ""}
-    return {key: value for key, value in wanted.items() if value is not None}
+        wanted.setdefault("model", model_for(backend, preferences))
+        # The plan itself is what the other agent is told.
+        wanted |= {**change_of_agent(session, backend), "handover": None}
+    return wanted
 
 
 def session_in(state: State, session_id: str) -> Session:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from model.backends import base
 from model.chat.answer import Answer
+from model.chat.handover import Briefing, Handovers
 from model.chat.outputs import ToolOutputs
 from model.chat.program import Launching, Opener, Program
 from model.chat.requests import Requests, record_session, show_request
@@ -57,7 +58,9 @@ class Conversation:
         launching: Launching,
         room: Room,
         outputs: ToolOutputs,
+        handovers: Handovers,
     ) -> None:
+        self._handovers = handovers
         self._store = store
         self._launching = launching
         self._outputs = outputs
@@ -194,11 +197,15 @@ class Conversation:
                 agent = await self._program.start(self.session, place, self._notice)
             else:
                 await self.configure()
+            briefing = await self._brief(message)
             self._open_answer()
             images = tuple(Path(b.path) for b in message.content if isinstance(b, ImageBlock))
             files = tuple(Path(path) for path in message.files)
             self._silence.heard()
-            await agent.send(base.Prompt(message.text, files, images))
+            text = briefing.prompt if briefing else message.text
+            await agent.send(base.Prompt(text, files, images))
+            if briefing:
+                self._update(handover=None)
         except SpinneyError as error:
             if not self._over.is_set():  # else its program's end was told as the turn's end
                 self._fail(error.message, error.error_type, retry_after=error.retry_after)
@@ -206,6 +213,21 @@ class Conversation:
             reference = uuid.uuid4().hex[:8]
             _log.exception("turn of session %s failed (%s)", self._session_id, reference)
             self._fail(f"Something went wrong inside Spinney ({reference}, see its log).")
+
+    async def _brief(self, message: Message) -> Briefing | None:
+        """After a change of agents: what the new one is told, which is said in the conversation.
+
+        A command of the agent's own is sent as it is, and the summary waits for the next message.
+        """
+        handover = self.session.handover
+        if handover is None or message.text.lstrip().startswith("/"):
+            return None
+        label = self._launching.label_of(self.session.backend)
+        self._notice(f"Writing a summary of the conversation for {label} …")
+        briefing = await self._handovers.brief(self.session, handover, message)
+        self._open_answer().add_text(base.TextDelta("handover", briefing.note))
+        self._close_answer("handover")
+        return briefing
 
     def _open_answer(self) -> Answer:
         if self._answer is None:

@@ -7,9 +7,10 @@ import time
 from typing import Final
 
 from model.chat.chats import session_in
+from model.chat.transcript_text import transcript_text
 from model.errors import SpinneyError
 from model.events import Event, SessionUpdated, TaskCompleted
-from model.resources import Message, PlanBlock, Session, ToolUseBlock
+from model.resources import Session
 from model.state import State
 from model.store import Store
 from model.text import clean_line
@@ -20,9 +21,6 @@ AWAY: Final = 10 * 60.0
 
 _MESSAGES: Final = 40
 """The newest of the conversation; what is older was told before."""
-
-_MOST: Final = 24_000
-"""Characters of them that are read, the newest."""
 
 _LONGEST: Final = 600
 """Characters of a recap."""
@@ -57,7 +55,7 @@ class Recaps:
             if not said or time.time() - said[-1] < AWAY:
                 return
             worktree = self._store.state.worktrees[session.worktree_id]
-            material = {"conversation": _told(page.messages)}
+            material = {"conversation": transcript_text(page.messages)}
             written = await self._writer.write("session_recap", worktree, material, ("recap",))
             recap = clean_line(written["recap"])[:_LONGEST]
             await self._store.accept(lambda state: _recapped(state, session, recap))
@@ -65,24 +63,6 @@ class Recaps:
             _log.warning("session %s gets no recap: %s", session_id, error.message)
         finally:
             self._writing.discard(session_id)
-
-
-def _told(messages: list[Message]) -> str:
-    return "\n\n".join(_in_words(message) for message in messages)[-_MOST:]
-
-
-def _in_words(message: Message) -> str:
-    lines = [f"{message.role}: {message.text}"]
-    for block in message.content:
-        match block:
-            case ToolUseBlock(name=name, input=given):
-                what = given.get("file_path") or given.get("command") or ""
-                lines.append(clean_line(f"[{name}] {what}")[:200])
-            case PlanBlock(text=text):
-                lines.append(f"[plan] {text}")
-    if message.error is not None:
-        lines.append(f"[failed] {message.error.error}")
-    return "\n".join(lines)
 
 
 def _recapped(state: State, before: Session, recap: str) -> list[Event]:

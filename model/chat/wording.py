@@ -30,12 +30,18 @@ def session_name(message: str) -> str:
     return name[:NAME_LENGTH].rsplit(" ", 1)[0].rstrip(" ,.;:") + "…"
 
 
-_STEP = re.compile(r"^\s*(?:\d+[.)]|[-*])\s+\S", re.MULTILINE)
+_STEP = re.compile(r"^[ \t]*(?:\d+[.)]|[-*])[ \t]+\S", re.MULTILINE)
+_SPEAKS_OF_A_PLAN = re.compile(
+    r"\b(?:\w{0,40}plan|steps?|\w{0,40}schritte?|plano?s?|pasos?|passos?|passi|piano|étapes?|stappen"
+    r"|steg|kroki?|kroků|kroky|plán|план\w?|шаги?)\b|计划|計劃|計画|步骤|步驟|手順|계획|단계",
+    re.IGNORECASE,
+)
+"""“Plan” and “steps” in the languages that agents are asked for most."""
 
 
 def looks_like_plan(text: str) -> bool:
     """Whether an answer in plan mode proposes one: it speaks of a plan or steps and lists them."""
-    return len(_STEP.findall(text)) >= 2 and re.search(r"\b(plan|steps?)\b", text, re.I) is not None
+    return len(_STEP.findall(text)) >= 2 and _SPEAKS_OF_A_PLAN.search(text) is not None
 
 
 def limit_ends_in(seconds: float) -> str:

@@ -5,6 +5,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from model.chat.chats import session_in
+from model.chat.handover import change_of_agent
 from model.chat.outputs import ToolOutput
 from model.commands.registry import command
 from model.errors import SpinneyError, session_not_found
@@ -143,7 +144,11 @@ async def update_session(
     thinking_level: ThinkingLevel | None = None,
     backend: str | None = None,
 ) -> Session:
-    """Change what is given; a running agent takes it over from its next turn on."""
+    """Change what is given; a running agent takes it over from its next turn on.
+
+    Another `backend` is handed a summary of the conversation with its first message; one that
+    worked here before goes on with its own conversation, and is told what it missed.
+    """
     if backend is not None:
         _check_backend(workspace, backend)
     given: dict[str, object] = {
@@ -160,7 +165,7 @@ async def update_session(
             raise SpinneyError("Stop the session before it changes its agent.", "conflict")
         await workspace.chats.end(session_id)
         preset = model or model_for(backend, workspace.store.state.preferences)
-        updates |= {"backend": backend, "model": preset, "resume_token": None}
+        updates |= {**change_of_agent(session, backend), "model": preset}
     if updates:
         await _update(workspace, session_id, updates)
         await workspace.chats.configure(session_id)

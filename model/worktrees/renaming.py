@@ -116,7 +116,9 @@ async def _done_by_git(state: State, worktree: Worktree, name: str) -> dict[str,
 def _is_held(state: State, worktree_id: str) -> bool:
     """Whether an agent works there, or has a conversation that it keeps by the directory."""
     return any(
-        session.is_active or session.resume_token
+        session.is_active
+        or session.resume_token
+        or any(memory.resume_token for memory in session.memories.values())
         for session in state.sessions_of(worktree_id, archived=True)
     )
 

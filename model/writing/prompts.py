@@ -44,6 +44,12 @@ in one to three short sentences, at most 400 characters: what was done, how it e
 waits for them, if anything does. Name files only where they matter. Begin with the most important \
 thing; no greeting, no heading, plain text.\
 """,
+    "context_summary": """\
+Another agent takes over the conversation below. Write for it what it has to know, in at most 600 \
+words: what the person wants, what was decided and why, what was done and in which files, what was \
+tried without success, and what is open or comes next. Keep exact names, paths, commands and the \
+person's own conditions. Plain Markdown; no greeting, nothing that the conversation does not say.\
+""",
     "session_naming": """\
 Name the conversation that begins with the message below, for a list in which a person looks for \
 it again. Two to six words and at most 48 characters: what is to be done, and to what. Use the \

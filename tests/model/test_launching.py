@@ -132,9 +132,9 @@ async def test_servers_that_an_agent_reports_are_known_and_on_until_somebody_cho
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
     preferences = await seen(workspace, session, backend, "files", "web\x1b[31m", "")
-    assert preferences.known_mcp_servers == ["files", "web"]
-    assert preferences.default_enabled_mcp_servers == ["files", "web"]
-    assert workspace.store.state.projects["project"].known_mcp_servers == ["files", "web"]
+    assert preferences.known_mcp_servers == ["files", "web␛[31m"]
+    assert preferences.default_enabled_mcp_servers == ["files", "web␛[31m"]
+    assert workspace.store.state.projects["project"].known_mcp_servers == ["files", "web␛[31m"]
     assert mcp_off(preferences, workspace.store.state.projects["project"]) == frozenset()
 
 

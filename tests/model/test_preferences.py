@@ -149,7 +149,7 @@ def test_missing_prompts_are_filled_in() -> None:
 
 def test_control_bytes_and_lone_surrogates_do_not_come_in() -> None:
     preferences, _ = parse_preferences({"ai_language": "fr\x1b[31m\ud800"})
-    assert preferences.ai_language == "fr\ufffd"
+    assert preferences.ai_language == "fr␛[31m<U+D800>"
 
 
 def test_a_keybinding_equal_to_an_old_default_becomes_the_new_default(

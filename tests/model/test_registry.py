@@ -102,7 +102,7 @@ async def test_deep_nesting_is_refused_not_fatal() -> None:
 
 async def test_control_bytes_and_lone_surrogates_never_reach_a_command() -> None:
     args = json.loads('{"worktreeId": "\\u001b[31mw", "newName": "\\ud800", "label": null}')
-    assert await run(args) == "w:\ufffd:None:1:a"
+    assert await run(args) == "␛[31mw:<U+D800>:None:1:a"
 
 
 def test_an_unknown_command_is_named() -> None:

@@ -284,7 +284,7 @@ async def test_hostile_text_is_shown_and_changes_nothing(start: Start) -> None:
     async with start(client) as (app, pilot):
         canvas = await opened(app, pilot)
         text = shown(canvas.view)
-        assert "[/] [@click=app.exit]x[/] red" in text and "\x1b" not in text
+        assert "[/] [@click=app.exit]x[/] ␛[31mred" in text and "\x1b" not in text
         canvas.view.action_move_to(order(canvas).index("evil"))
         await pilot.press("ctrl+r")
         await until(pilot, lambda: isinstance(app.screen, Answer))

@@ -77,8 +77,8 @@ async def test_a_megabyte_is_a_chip_that_says_why_it_stays_one(start: Start) -> 
 async def test_nothing_of_a_paste_reaches_the_terminal_as_a_command(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         composer = app.main.chat.composer
-        await pasted(composer, pilot, "a\x1b]52;c;AAAA\x07b\x1b[2J\x9bc\r\nd")
-        assert composer.text == "abc\nd"
+        await pasted(composer, pilot, "a\x1b]52;c;AAAA\x07b\x1b[2J\x9bc\r\nd\re\x1b[31mf")
+        assert composer.text == "a␛]52;c;AAAA␇b␛[2J<U+009B>c\nd\nef"
 
 
 @pytest.mark.parametrize("form", ["{}", "'{}'", "file://{}"])

@@ -45,7 +45,7 @@ def test_no_name_can_end_the_sequence_or_begin_another() -> None:
         inner = body.replace("\x1b\\\x1b]99;i=spinney:d=1:p=body;", "")
         assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in inner)
     assert notification("osc777", "a;b", "c", tmux=False) == "\x1b]777;notify;a,b;c\x07"
-    assert title(evil) == "\x1b]2;ab;c\x07"
+    assert title(evil) == "\x1b]2;a␇␛]0;title␇␛\\b<U+009C>;c\x07"
 
 
 def test_inside_tmux_the_sequence_stands_in_its_envelope() -> None:

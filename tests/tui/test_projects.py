@@ -2,17 +2,19 @@
 
 from pathlib import Path
 
+import pytest
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from textual import events
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from model import events as e
 from model.commands.doctor import AgentKind
+from model.resources import AgentMemory
 from tests.tui.conftest import Start, until
 from tui.places import Place
 from tui.screens.add_project import AddProject
 from tui.screens.choose import Choose
-from tui.screens.dialog import AskText
+from tui.screens.dialog import AskText, Confirm
 from tui.screens.new_worktree import NewWorktree
 
 
@@ -126,7 +128,7 @@ async def test_hostile_names_are_shown_and_change_nothing(start: Start) -> None:
         await pilot.pause()
         await pilot.press("escape", "f4")
         await pilot.pause()
-        assert "[/] [@click=app.exit]x[/] red" in app.main.projects.labels[0]
+        assert "[/] [@click=app.exit]x[/] ␛[31mred" in app.main.projects.labels[0]
         assert "\x1b" not in "".join(app.main.projects.labels)
         assert app.is_running
 
@@ -366,7 +368,7 @@ async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(
         ):
             app.main.action_do(action)
             await until(pilot, lambda: app.screen is not app.main)
-            await pilot.press("home", "enter")
+            await pilot.press("home" if field != "backend" else "end", "enter")
             await until(
                 pilot,
                 lambda field=field: any(field in call for call in client.called("update_session")),  # type: ignore[misc]
@@ -377,6 +379,38 @@ async def test_the_model_agent_and_thinking_of_a_session_are_chosen_from_lists(
             {"backend"},
             {"thinking_level"},
         ]
+
+
+@pytest.mark.parametrize(
+    ("memories", "words"),
+    [
+        ({}, "gets a summary of this one"),
+        ({"backend_b": AgentMemory(messages=2)}, "a summary of what happened since"),
+        ({"backend_b": AgentMemory(messages=4)}, "in which nothing is missing"),
+    ],
+)
+async def test_a_change_of_agent_says_what_the_new_one_will_know(
+    start: Start, memories: dict[str, AgentMemory], words: str
+) -> None:
+    client = two_sessions()
+    kept = {name: memory.model_dump() for name, memory in memories.items()}
+    updates = {"backend": "backend_a", "message_count": 4, "memories": kept}
+    client.feed(e.SessionUpdated(session_id="s1", updates=updates))
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        await until(pilot, lambda: app.main.session is not None)
+        for key in ("escape", "enter"):
+            app.main.action_do("choose_agent")
+            await until(pilot, lambda: isinstance(app.screen, Choose))
+            await pilot.press("home", "down", "enter")
+            await until(pilot, lambda: isinstance(app.screen, Confirm))
+            said = " ".join(str(part.render()) for part in app.screen.query(Static))
+            assert words in " ".join(said.split())
+            assert client.called("update_session") == []
+            await pilot.press(key)
+            await until(pilot, lambda: app.screen is app.main)
+        await until(pilot, lambda: client.called("update_session"))
+        assert client.called("update_session")[0]["backend"] == "backend_b"
 
 
 async def test_any_model_that_the_agent_knows_may_be_named(start: Start) -> None:

@@ -1,5 +1,6 @@
 """Actions about sessions."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
 from model.commands import sessions as commands
@@ -198,8 +199,30 @@ async def choose_agent(screen: "MainScreen") -> None:
     rows = _catalog(screen).backends
     choices = [Choice(row.name, row.label, row.program) for row in rows]
     backend = await screen.app.push_screen_wait(Choose("Agent", choices, session.backend))
-    if backend:
-        await screen.client.call(commands.update_session, session_id=session.id, backend=backend)
+    if not backend or backend == session.backend:
+        return
+    if session.message_count:
+        sentence = _change_of_agent(session, backend, {row.name: row.label for row in rows})
+        dialog = Confirm("Change the agent", sentence, "change")
+        if not await screen.app.push_screen_wait(dialog):
+            return
+    await screen.client.call(commands.update_session, session_id=session.id, backend=backend)
+
+
+def _change_of_agent(session: "Session", backend: str, labels: Mapping[str, str]) -> str:
+    """What another agent will know of the conversation."""
+    new, old = (labels.get(name, name) for name in (backend, session.backend))
+    if (memory := session.memories.get(backend)) is None or not memory.messages:
+        return (
+            f"{new} begins a conversation of its own. With your next message it gets a summary of "
+            f"this one, which you can read here. {old} keeps its own, should you go back to it."
+        )
+    if memory.messages >= session.message_count:
+        return f"{new} goes on with its own conversation, in which nothing is missing."
+    return (
+        f"{new} goes on with its own conversation of before. With your next message it gets a "
+        "summary of what happened since, which you can read here."
+    )
 
 
 async def choose_thinking(screen: "MainScreen") -> None:

@@ -8,7 +8,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from model.text import make_visible
+from model.text import make_output_visible
 from tui.composer_draft import UNFOLD_LIMIT, Draft, is_long
 from tui.composer_images import dropped_images
 from tui.input_parser import is_burst
@@ -152,7 +152,8 @@ class MessageArea(QuietText):
         """Fold a long paste to a chip; it is sent in full."""
         event.stop()
         event.prevent_default()
-        text = make_visible(event.text)
+        # Many terminals send a return for each line break of a paste.
+        text = make_output_visible(event.text.replace("\r\n", "\n").replace("\r", "\n"))
         self.insert_paste(self._chips.fold(text) if is_long(text) else text)
 
     def insert_paste(self, text: str) -> None:

@@ -1,21 +1,25 @@
 """What tests of conversations stand on: a store, a worktree, sessions and puppets behind them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from model.backends import base
 from model.bus import EventBus
+from model.catalog import Catalog
 from model.chat.chats import Chats
+from model.chat.handover import Handovers
 from model.chat.outputs import ToolOutputs
 from model.database import Database, Statement
+from model.errors import SpinneyError
 from model.events import RunNoticed, SessionCreated
 from model.preferences import Preferences
-from model.resources import Message, Session, Usage
+from model.resources import Message, Session, Usage, Worktree
 from model.state import State
 from model.store import Store
+from model.writing.writer import Writer
 from tests.patience import PATIENCE
 from tests.puppet import PuppetBackend
 
@@ -23,6 +27,23 @@ DONE = base.TurnFinished("end_turn", Usage(input_tokens=2, output_tokens=3))
 
 
 T = TypeVar("T")
+
+
+class FakeWriter:
+    """Writes what `text` says, or fails with `error`; `material` is what it was given last."""
+
+    def __init__(self) -> None:
+        self.text = "They want looms."
+        self.error: SpinneyError | None = None
+        self.material: Mapping[str, str] = {}
+
+    async def write(
+        self, key: str, worktree: Worktree, material: Mapping[str, str], wanted: Sequence[str]
+    ) -> dict[str, str]:
+        self.material = material
+        if self.error is not None:
+            raise self.error
+        return dict.fromkeys(wanted, self.text)
 
 
 class Stage:
@@ -35,7 +56,10 @@ class Stage:
         self._database = database
         self.backend = backend
         self.outputs = ToolOutputs(outputs)
-        self.chats = Chats(store, {"demo": backend}, self, self.outputs)
+        self.writer = FakeWriter()
+        handovers = Handovers(store, cast(Writer, self.writer), Catalog())
+        backends = {"demo": backend, "backend_b": backend}
+        self.chats = Chats(store, backends, self, self.outputs, handovers)
         self.servers: list[str] = []
         self.directory = (1, 1)
         self.changed = asyncio.Event()

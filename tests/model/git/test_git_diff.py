@@ -155,6 +155,8 @@ async def test_escape_sequences_do_not_come_through(repository: Repository) -> N
     repository.write("untracked", "\x1b[2J\x9b")
     text = await diff(repository.root, "working")
     assert not set("\x1b\x07\u202e\x9b") & set(text)
+    assert "+one␛]0;title␇<U+202E>\n" in text
+    assert "+␛[2J<U+009B>\n" in text
 
 
 async def test_bytes_that_are_no_text_are_replaced(repository: Repository) -> None:

@@ -151,7 +151,7 @@ async def test_what_cannot_be_used_is_an_error_and_the_program_is_closed(
         ("<title>T</title><body>\n```markdown\nA\n```py\nx\n```\n```\n</body>", "A\n```py\nx\n```"),
         ("<title>T</title><body>```py\na < b\n```</body>", "```py\na < b\n```"),
         ("<title>T</title><body>See <details>this</details></body>", "See <details>this</details>"),
-        ("<title>T</title><body>a\x1b[31mb\r\nc</body>", "ab\nc"),
+        ("<title>T</title><body>a\x1b[31mb\r\nc</body>", "a␛[31mb\nc"),
     ],
 )
 async def test_what_stands_around_the_text_is_taken_off(

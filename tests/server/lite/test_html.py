@@ -56,7 +56,10 @@ def test_a_text_that_begins_with_a_line_break_keeps_it(name: str) -> None:
 
 
 def test_control_bytes_and_marks_that_turn_text_round_are_not_written() -> None:
-    assert write(make("b", "a\0b\x1b[31mc\u202ed\ud800")) == "<b>abc&lt;U+202E&gt;d\ufffd</b>"
+    assert (
+        write(make("b", "a\0b\x1b[31mc\u202ed\ud800"))
+        == "<b>a␀b␛[31mc&lt;U+202E&gt;d&lt;U+D800&gt;</b>"
+    )
 
 
 def test_there_are_two_hundred_hostile_texts() -> None:

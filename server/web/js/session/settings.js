@@ -1,7 +1,7 @@
 // @ts-check
 // How a session works, in one line under its message box: mode, agent, model, thinking, and what it used.
 
-import { ask } from "../dialogs.js";
+import { ask, confirm } from "../dialogs.js";
 import { make } from "../dom.js";
 import { counted } from "../words.js";
 
@@ -47,7 +47,13 @@ export function settings(app, sessionId) {
   };
   mode.onchange = () => change({ executionMode: mode.value });
   thinking.onchange = () => change({ thinkingLevel: thinking.value });
-  agent.onchange = () => change({ backend: agent.value });
+  agent.onchange = async () => {
+    const now = session();
+    const backend = agent.value;
+    const yes = !now?.message_count || (await confirm("Change the agent?", make("p", changeOfAgent(now, backend, agents)), "Change"));
+    if (yes) await change({ backend });
+    else agent.value = now?.backend ?? "";
+  };
   model.onchange = async () => {
     const name = model.value === OTHER ? await ask("Model", { yes: "Use it", hint: "Its name, as the agent's program knows it." }) : model.value;
     if (name?.trim()) await change({ model: name.trim() });
@@ -64,9 +70,8 @@ export function settings(app, sessionId) {
     model.value = now.model;
     thinking.value = now.thinking_level;
     mode.dataset.mode = now.execution_mode;
-    // It has begun with this agent, who knows what was said.
-    agent.disabled = now.message_count > 0;
-    agent.title = agent.disabled ? "The agent is chosen before the first message" : "Who works here";
+    agent.disabled = now.status === "running" || now.status === "waiting";
+    agent.title = agent.disabled ? "Stop the session before it changes its agent" : "Who works here";
     used.textContent = usedBy(now);
     used.title = usedInWords(now);
   };
@@ -86,6 +91,17 @@ export function settings(app, sessionId) {
       return known()?.label ?? "agent";
     },
   };
+}
+
+/** What another agent will know of the conversation. @param {Resource} session @param {string} backend @param {Agent[]} agents */
+function changeOfAgent(session, backend, agents) {
+  const label = (/** @type {string} */ name) => agents.find((each) => each.name === name)?.label ?? name;
+  const known = session.memories?.[backend]?.messages ?? 0;
+  if (!known) {
+    return `${label(backend)} begins a conversation of its own. With your next message it gets a summary of this one, which you can read here. ${label(session.backend)} keeps its own, should you go back to it.`;
+  }
+  if (known >= session.message_count) return `${label(backend)} goes on with its own conversation, in which nothing is missing.`;
+  return `${label(backend)} goes on with its own conversation of before. With your next message it gets a summary of what happened since, which you can read here.`;
 }
 
 /** @param {string} name */
