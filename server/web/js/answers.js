@@ -38,7 +38,7 @@ function rescue(app) {
     const sessionId = key.slice(PREFIX.length);
     const kept = read(key);
     const session = app.state.sessions.get(sessionId);
-    if (session && session.request?.id === kept?.request) continue;
+    if (session && [session.request?.id, session.set_aside_plan?.id].includes(kept?.request)) continue;
     localStorage.removeItem(key);
     const message = Object.values(kept?.fields ?? {}).join("\n");
     if (session && message) app.outbox.giveBack({ sessionId, message, images: [] }, "This request is gone. What you wrote is in the message box.");

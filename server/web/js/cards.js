@@ -34,6 +34,7 @@ class Answering {
     this.app = app;
     this.sessionId = session.id;
     this.requestId = session.request.id;
+    this.isAside = !session.waiting_for;
     this.written = answerOf(this.sessionId, this.requestId);
   }
 
@@ -101,7 +102,7 @@ function planCard(answering, request, { hasBox }) {
   const approve = (mode) => answering.send("approve_plan", { mode, ...(edited.hidden ? {} : { plan: edited.value }) }, ["plan"]);
   return make(
     "section.request",
-    make("h3", "Carry out this plan?"),
+    make("h3", answering.isAside ? "This plan was set aside. Carry it out after all?" : "Carry out this plan?"),
     request.plan && make("details", make("summary", "the plan"), make("p.said", request.plan), { open: !hasBox }),
     edited,
     make("div.choices", button("Build", () => approve("build"), ".primary"), yolo(() => approve("yolo")), edit),

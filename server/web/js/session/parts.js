@@ -71,13 +71,16 @@ export function scrollButtons(toFirst, toEnd) {
   };
 }
 
+/** A plan that was stopped, and can be approved while nothing runs. @param {Resource} session */
+export const setAside = (session) => (session.status === "running" ? null : (session.set_aside_plan ?? null));
+
 /** What stands under the last message: a recap, what is asked, and that it is archived. @param {App} app @param {Resource} session @param {boolean} isUnanswered whether it was stopped before it answered */
 export function toldBelow(app, session, isUnanswered) {
   const back = button("Bring it back", () => app.run("unarchive_session", { sessionId: session.id }), ".primary");
   return [
     isUnanswered && make("p.notice", "Stopped by you, before the agent answered."),
     session.recap && make("section.recap", make("h3", "While you were away"), make("p", session.recap)),
-    requestCard(app, session, { hasBox: true }),
+    requestCard(app, { ...session, request: session.request ?? setAside(session) }, { hasBox: true }),
     session.archived_at && make("p.hint", "This session is archived. ", back),
   ].filter((each) => each instanceof Node);
 }

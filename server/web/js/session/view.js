@@ -10,7 +10,7 @@ import { button, make } from "../dom.js";
 import { markDays } from "./days.js";
 import { endMessage, fillContents, fillMessage, messageElement } from "./message.js";
 import { waitingList } from "./queue.js";
-import { chooseAction, drawPlaces, scrollButtons, toldBelow } from "./parts.js";
+import { chooseAction, drawPlaces, scrollButtons, setAside, toldBelow } from "./parts.js";
 import { speaker } from "./speaker.js";
 import { clock } from "../words.js";
 
@@ -270,7 +270,7 @@ class SessionView {
   #drawBelow(session) {
     const isStopped = session.status === "idle" && session.last_run?.status === "cancelled";
     const isUnanswered = isStopped && this.conversation.messages.at(-1)?.role === "user";
-    const told = JSON.stringify([session.request?.id, session.recap, session.archived_at, isUnanswered]);
+    const told = JSON.stringify([session.request?.id ?? setAside(session)?.id, session.waiting_for, session.recap, session.archived_at, isUnanswered]);
     if (this.asked.dataset.told === told) return;
     this.asked.dataset.told = told;
     this.asked.replaceChildren(...toldBelow(this.app, session, isUnanswered));
