@@ -313,9 +313,11 @@ class MainScreen(Here):
 
     def action_do(self, action_id: str) -> None:
         """Do an action of the key map."""
-        if action_id in LOCAL:
+        is_loaded = self.link is not None and self.mirror.is_loaded
+        if action_id in LOCAL and (is_loaded or action_id != "remove_here"):
             LOCAL[action_id](self)
-        elif self.link is None:
+        elif self.link is None or not (is_loaded or action_id == "canvas"):
+            # The rows that stand meanwhile are those of the last time.
             self.say("Spinney is still starting; try again in a moment.")
         else:
             here = self.place, self.projects.place
