@@ -79,3 +79,10 @@ async def test_where_a_palette_would_be_empty_its_key_is_one_like_others(start: 
         await pilot.press("ctrl+p")
         problem = app.screen.query_one(".problem", Static)
         await until(pilot, lambda: "is the key of “All commands”" in str(problem.render()))
+
+
+async def test_the_palette_lists_only_what_can_be_done(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        entries = await palette_of(app, pilot)
+        assert any(entry.startswith("Server: start") for entry in entries)
+        assert not any(entry.startswith("Server: stop") for entry in entries)

@@ -131,6 +131,8 @@ def _is_useful(action_id: str, screen: "MainScreen") -> bool:
         return screen.project is not None and screen.project.is_folder
     if action_id in ("project_settings", "move_project"):
         return screen.project is not None
+    if action_id in ("start_server", "stop_server"):
+        return bool(screen.server_address) is (action_id == "stop_server")
     if action_id == "stop_script":
         return worktree is not None and bool(worktree.running_scripts)
     if action_id in _OF_WORKTREES or ("worktree" in action_id and action_id != "new_worktree"):
