@@ -91,7 +91,7 @@ def next_step(
             offer="Look again",
             action="check_agents",
             more=(
-                (key_of("new_worktree"), "a worktree all the same"),
+                (key_of("new_worktree"), "new worktree anyway"),
                 (key_of("add_project"), "add a project"),
                 (key_of("help"), "help"),
             ),

@@ -197,6 +197,9 @@ async def test_a_pull_that_stops_at_a_conflict_can_be_given_to_a_session(start: 
         act(app, "pull_base")
         await until(pilot, lambda: isinstance(app.screen, Report))
         assert client.called("git_pull")[0]["base_branch"] == "dev"
+        report = app.screen
+        assert isinstance(report, Report)
+        assert str(report.content).startswith("1 conflict:\n  parser.py\n\nCONFLICT")
         await pilot.press("r")
         await until(pilot, lambda: bool(client.called("send_chat_message")))
         sent = client.called("send_chat_message")[0]["message"]

@@ -169,7 +169,7 @@ async def test_who_is_only_here_is_told_the_way_from_elsewhere(
         assert "ssh -L 3456:127.0.0.1:3456 ada@10.0.0.2" in told(app)
         await pilot.press("q")
         await until(pilot, lambda: screen.has_class("objected"))
-        assert "No phone reaches" in str(screen.query_one(".problem", Static).render())
+        assert "A phone cannot open" in str(screen.query_one(".problem", Static).render())
 
 
 async def give_port(app: SpinneyApp, pilot: "Pilot[None]", port: str) -> None:

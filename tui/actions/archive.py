@@ -60,7 +60,7 @@ async def _delete(screen: "MainScreen", worktree: "Worktree") -> bool:
     losses = await screen.client.call(commands.get_removal_losses, worktree_id=worktree.id)
     lost = losses.files or losses.commits
     sentence = _what_goes(worktree, losses)
-    agree = "delete it all the same" if lost else "delete"
+    agree = "delete anyway" if lost else "delete"
     if losses.running:
         agree = "stop and delete"
     dialog = Confirm(title, sentence, agree, enter=not (lost or losses.running))
@@ -79,7 +79,7 @@ async def _delete(screen: "MainScreen", worktree: "Worktree") -> bool:
         # What came meanwhile, or a teardown that failed; nothing was deleted.
         if error.error_type not in ("conflict", "forbidden"):
             raise
-        again = Confirm(title, error.message, "delete it all the same", enter=False)
+        again = Confirm(title, error.message, "delete anyway", enter=False)
         if not await screen.app.push_screen_wait(again):
             return False
         await remove(force=True)

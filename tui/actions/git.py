@@ -12,6 +12,7 @@ from model.commands.pull_requests import OpenedPullRequest, open_pull_request
 from model.commands.reviews import write_conflict_task
 from model.commands.sessions import create_session
 from model.errors import SpinneyError
+from model.text import clean_line
 from tui.marks import pull_request_status
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Confirm, Report
@@ -113,8 +114,13 @@ async def _pull(screen: "MainScreen", worktree: "Worktree", branch: str) -> bool
     keys = []
     if changes.operation is not None:
         keys = [("r", "let a session resolve it"), ("a", f"abort the {changes.operation}")]
+    conflicts = [clean_line(f.path) for f in changes.files if f.status == "conflicted"]
     title = "The pull stopped at a conflict" if keys else "The pull was refused"
     said = Content(done.output or "Git refused the pull without a word.")
+    if keys and conflicts:
+        number = "1 conflict" if len(conflicts) == 1 else f"{len(conflicts)} conflicts"
+        files = Content("\n".join(f"  {path}" for path in conflicts))
+        said = Content.assemble((f"{number}:\n", "bold"), files, "\n\n", said)
     match await screen.app.push_screen_wait(Report(title, said, *keys)):
         case "r":
             await resolve_conflicts(screen)

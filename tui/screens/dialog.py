@@ -155,7 +155,7 @@ class AskText(Dialog[str]):
             TextField(
                 self._value, placeholder=self._placeholder, select_on_focus=False, compact=True
             ),
-            Static(keys_line(("enter", "take it"), *empty, ("esc", "cancel")), classes="keys"),
+            Static(keys_line(("enter", "save"), *empty, ("esc", "cancel")), classes="keys"),
         ]
 
     @on(Input.Submitted)

@@ -40,7 +40,7 @@ class EditComment(Dialog[str]):
                 placeholder="What should be different?", sends_nothing=bool(self._comment.text)
             ),
             Static(
-                keys_line(("enter", "keep it"), ("^j", "line"), *removes, ("esc", "cancel")),
+                keys_line(("enter", "save"), ("^j", "line"), *removes, ("esc", "cancel")),
                 classes="keys",
             ),
         ]

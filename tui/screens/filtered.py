@@ -41,7 +41,7 @@ class Filtered(Dialog[None]):
 
     def tell_filter(self, count: str) -> None:
         """Show the words, and how much they leave."""
-        words = (self.words, "bold") if self.words else ("letters filter", "$text-muted")
+        words = (self.words, "bold") if self.words else ("type to filter", "$text-muted")
         line = Content.assemble(("❯ ", "$accent"), words, (f"  {count}", "$text-muted"))
         self.query_one("#filter", Static).update(line)
 

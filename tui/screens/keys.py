@@ -119,7 +119,7 @@ class KeysScreen(Filtered):
         if action is not None:
             builtin = all_shown(action.keys) or "none"
             where = "" if action.where == "everywhere" else f" Works in: {action.where}."
-            about = f"{action.id} in the preference keybindings. Built-in key: {builtin}.{where}"
+            about = f"Setting: keybindings.{action.id}. Built-in key: {builtin}.{where}"
         self.query_one("#about", Static).update(about)
 
     # Changing -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from tui.widgets.pick_field import PickField
 from tui.widgets.text_field import TextField
 
 NONE: Final = Choice("", "none")
-AS_USUAL: Final = Choice("", "as usual")
+AS_USUAL: Final = Choice("", "default")
 _MODES: Final[dict[ExecutionMode, str]] = {
     "plan": "proposes, and changes nothing",
     "build": "edits, and asks before commands",
@@ -100,7 +100,7 @@ class NewWorktree(Dialog[WantedWorktree]):
             PickField("Mode", Choice(given.mode, given.mode), self._modes, id="mode"),
             Static(
                 keys_line(
-                    ("enter", "make it"),
+                    ("enter", "create"),
                     ("tab", "next field"),
                     ("space", "choose"),
                     ("^j", "line"),

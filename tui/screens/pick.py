@@ -66,7 +66,7 @@ class Pick(Dialog[Choice]):
         filter_ = TextField(
             self._typed, placeholder="type to narrow", select_on_focus=False, compact=True
         )
-        keys = keys_line(("↑ ↓", "move"), ("enter", "take it"), ("esc", "cancel"))
+        keys = keys_line(("↑ ↓", "move"), ("enter", "choose"), ("esc", "cancel"))
         return [filter_, self._note, self._list, Static(keys, classes="keys")]
 
     def on_mount(self) -> None:

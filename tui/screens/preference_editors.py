@@ -122,7 +122,7 @@ class EditText(Dialog[str]):
             MessageArea(sends_nothing=True),
             Static(classes="problem", markup=False),
             Static(
-                keys_line(("enter", "take it"), ("^j", "new line"), ("esc", "leave it as it was")),
+                keys_line(("enter", "save"), ("^j", "new line"), ("esc", "leave it as it was")),
                 classes="keys",
             ),
         ]

@@ -147,7 +147,7 @@ class PreferencesScreen(Filtered):
 
     def _show_keys(self) -> None:
         if self.has_class("editing"):
-            keys = [("enter", "take it"), ("esc", "leave it as it was")]
+            keys = [("enter", "save"), ("esc", "leave it as it was")]
         else:
             keys = [("enter", "change"), ("del", "default"), ("esc", "close")]
             if self.field is not None and self._has_steps(self.field):

@@ -140,7 +140,7 @@ class Search(Dialog["SearchHit"]):
         if not words and self._words.strip():
             more = len(self.hits) >= self._asked
             words = f"{len(self.hits)}{' or more' if more else ''} found" if self.hits else ""
-            words = words or "Nothing was said with these words"
+            words = words or "No messages match"
         self._note.update(f"{words or 'Search'} in {clean_line(everywhere)}")
         scope = "all projects" if self._is_narrow else "this project only"
         tab = (("tab", scope),) if project is not None else ()

@@ -311,7 +311,7 @@ class ServerScreen(Dialog[None]):
             return
         if self.status.get("localhost_only", True):
             self._object(
-                f"No phone reaches {self.status.get('base_url')}: it means the phone itself there. "
+                f"A phone cannot open {self.status.get('base_url')}: only this machine can. "
                 "Press l to let this network in."
             )
             return
