@@ -92,21 +92,6 @@ async def ready(app: SpinneyApp, pilot: "Pilot[None]", opens: threading.Event) -
     await until(pilot, lambda: not app.screen.query(Still))
 
 
-async def test_no_row_of_the_last_time_is_acted_on_before_the_state_is_there(
-    tmp_path: Path,
-) -> None:
-    file = tmp_path / "screen.json"
-    await seen_once(file)
-    async with started(a_client(status="running"), file) as (app, pilot, _):
-        app.main.projects.focus()
-        await pilot.press("end", "delete", "ctrl+x")
-        await until(pilot, lambda: len(app._notifications) == 2)
-        assert {note.message for note in app._notifications} == {
-            "Spinney is still starting; try again in a moment."
-        }
-        assert app.screen is app.main
-
-
 async def test_nothing_goes_on_behind_a_screen_that_is_left(tmp_path: Path) -> None:
     app = SpinneyApp(lambda: FakeClient(a_state()), data=tmp_path, environ={})
     gate: asyncio.Future[None] = asyncio.get_running_loop().create_future()
