@@ -129,6 +129,7 @@ def test_a_killed_one_leaves_nothing_switched_on_in_the_terminal(spinney: Progra
         given_back = terminal.read_until(b"It was killed")
         for mode in (b"1049", b"1000", b"1003", b"2004", b"2031"):
             assert b"\x1b[?%sl" % mode in given_back
+        assert b"\x1b[r\x1b[m" in given_back, "the scroll region and the style of a torn frame"
         assert b"\x1b[23;2t" in given_back, "the title"
         assert b"\x1b]22;\x1b\\" in given_back, "the shape of the pointer"
 

@@ -20,6 +20,7 @@ _LEAVE, _FAILED, _STOP, _GO_ON = b"l", b"f", b"s", b"g"
 _LAST_PATIENCE = 30
 """Seconds that Spinney has to let go of a terminal that is gone."""
 _WHOLE = (
+    "\x1b[?2026l\x1b[r\x1b[m"  # The frame in which it died, its scroll region and its style.
     "\x1b[<u\x1b[?1049l\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"
     "\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?7h\x1b[?25h"
 )
