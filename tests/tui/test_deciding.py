@@ -105,6 +105,26 @@ async def test_no_letter_or_digit_in_the_message_box_decides(
         assert decided(client) == []
 
 
+@pytest.mark.parametrize(
+    ("request_", "effect"),
+    [
+        (PLAN, "enter asks for this change"),
+        (PERMISSION, "enter denies with this reason"),
+        (QUESTION, "enter answers with these words"),
+    ],
+)
+async def test_the_panel_says_what_enter_does_with_the_words_in_the_box(
+    start: Start, request_: Request, effect: str
+) -> None:
+    client = a_client(request_)
+    async with start(client) as (app, pilot):
+        await pilot.press("n", "o")
+        await until(pilot, lambda: effect in panel_text(app))
+        await pilot.press("backspace", "backspace")
+        await until(pilot, lambda: "enter choose" in panel_text(app))
+        assert effect not in panel_text(app)
+
+
 @pytest.mark.parametrize("key", ["alt+b", "alt+y", "alt+a", "alt+1"])
 async def test_no_alt_combination_decides(start: Start, key: str) -> None:
     for request in (PLAN, PERMISSION, QUESTION):
@@ -435,6 +455,7 @@ async def test_the_first_escape_leaves_a_plan_waiting_and_the_second_sets_it_asi
         stopped.set()
         await settled(app, pilot, None)
         await until(pilot, lambda: any("/approve" in words for words in said(app)))
+        assert "plan set aside, /approve" in app.main.chat.status.text
         await pilot.press(*"/approve", "enter")
         await settled(app, pilot, PLAN)
         await pilot.press("escape")

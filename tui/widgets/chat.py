@@ -385,6 +385,7 @@ class Chat(Vertical):
     @on(Composer.Changed, "#composer")
     def _written(self) -> None:
         """Keep the draft as soon as the hand rests."""
+        self.request.follow_box(bool(self.composer.text.strip()))
         if self._keeping is None:
             self._keeping = self.set_timer(REST, self.keep_draft)
 

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from tui.widgets.composer import Composer
 
 TITLES = {"plan": "Plan", "permission": "Permission", "question": "Question"}
+WORDS_ARE = {
+    "plan": "asks for this change",
+    "permission": "denies with this reason",
+    "question": "answers with these words",
+}
+"""What enter does once something stands in the message box."""
 HELD = "The agent asked something else meanwhile. Enter again answers it with this."
 """Said where a text was written before what it would answer was asked."""
 CURSOR_KEYS = frozenset({"up", "down", "left"})
@@ -114,6 +120,8 @@ class RequestPanel(Vertical, can_focus=True):
         """Whether escape was pressed once on a plan; only a second one sets it aside."""
         self._expects_words = False
         """Whether words have left the message box for the panel, and did not reach it yet."""
+        self._has_words = False
+        """Whether something stands in the message box, which enter would send."""
         self._since = 0.0
         self._last_key = 0.0
         self._arming: Timer | None = None
@@ -130,6 +138,12 @@ class RequestPanel(Vertical, can_focus=True):
         composer.offer = self.offer
         composer.sending = self._expect_words
         composer.addressee = lambda: self.subject if self._is_settled else None
+
+    def follow_box(self, has_words: bool) -> None:
+        """Say what enter does: take the highlighted choice, or answer with what is in the box."""
+        if has_words != self._has_words:
+            self._has_words = has_words
+            self._draw()
 
     @property
     def request(self) -> "Request | None":
@@ -395,6 +409,9 @@ class RequestPanel(Vertical, can_focus=True):
             return Content.assemble(
                 "The plan goes on waiting.  ", _key("esc", "again: set it aside, to approve later")
             )
+        if self._has_words and not self.has_focus:
+            words = _hint("enter", WORDS_ARE[asked.request.kind])
+            return Content.assemble(words, "   ", _key("tab", "choose above"))
         has_rows = not isinstance(asked.form, QuestionForm) or asked.form.has_rows
         keys = [_key("↑ ↓", "move"), _key("enter", "choose")] if has_rows else []
         if isinstance(asked.form, QuestionForm) and asked.form.has_one_before:
@@ -408,5 +425,8 @@ class RequestPanel(Vertical, can_focus=True):
 
 def _key(key: str, words: str) -> Content:
     """A key and what it does, which a click does too."""
-    hint = Content.assemble((spoken(key), "bold $accent"), (f" {words}", "$text-muted"))
-    return Content.assemble(hint.stylize(Style.from_meta({"key": key})), "   ")
+    return Content.assemble(_hint(key, words).stylize(Style.from_meta({"key": key})), "   ")
+
+
+def _hint(key: str, words: str) -> Content:
+    return Content.assemble((spoken(key), "bold $accent"), (f" {words}", "$text-muted"))

@@ -137,6 +137,8 @@ class StatusLine(Line):
                 ended = session.last_run.status if session.last_run else ""
                 words = {"cancelled": "stopped by you", "interrupted": "interrupted"}
                 word = words.get(ended, "idle")
+                if session.set_aside_plan is not None:
+                    word = "plan set aside, /approve asks again"
                 return Content.styled(f"{word}{_sends(queued)}", "$text-muted")
 
 
