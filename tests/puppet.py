@@ -66,8 +66,8 @@ class Puppet:
     async def approve(self, request_id: str, settings: base.Settings, plan: str | None) -> None:
         self._note("approve", request_id, settings.mode, plan)
 
-    async def discuss(self, request_id: str, comment: str) -> None:
-        self._note("discuss", request_id, comment)
+    async def discuss(self, request_id: str, comment: base.Prompt) -> None:
+        self._note("discuss", request_id, comment.text, *comment.files, *comment.images)
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         self._note("answer", request_id, dict(answers))

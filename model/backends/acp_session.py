@@ -61,7 +61,7 @@ class AcpSession:
         self._choices = AgentSettings(row.modes)
         self._asked: dict[str, _Asked] = {}
         self._prompt_number: int | None = None
-        self._to_say: list[str] = []
+        self._to_say: list[Prompt] = []
         self._saying: asyncio.Task[None] | None = None
         self._usage = Usage()
         self._noticed: set[str] = set()
@@ -152,10 +152,11 @@ class AcpSession:
         self._settings, self._mode = settings, settings.mode
         edited = bool(plan and plan.strip() != asked.plan.strip())
         if edited or option_for("allow", asked.options) is None:
-            self._to_say.append(f"Leave plan mode and carry out this plan:\n\n{plan or asked.plan}")
+            words = f"Leave plan mode and carry out this plan:\n\n{plan or asked.plan}"
+            self._to_say.append(Prompt(words))
         await self._decide(asked.rpc_id, asked.options, "deny" if edited else "allow")
 
-    async def discuss(self, request_id: str, comment: str) -> None:
+    async def discuss(self, request_id: str, comment: Prompt) -> None:
         """Send the plan back with a comment."""
         asked = self._take(request_id)
         self._to_say.append(comment)
@@ -169,7 +170,7 @@ class AcpSession:
         """Allow once, or deny."""
         asked = self._take(request_id)
         if decision == "deny" and reason:
-            self._to_say.append(f"I did not allow this: {asked.what}. {reason}")
+            self._to_say.append(Prompt(f"I did not allow this: {asked.what}. {reason}"))
         await self._decide(asked.rpc_id, asked.options, decision)
 
     async def configure(self, settings: Settings) -> None:
@@ -253,23 +254,28 @@ class AcpSession:
             sentence, kind = acp_errors.described(label, said["error"], ways)
             await self._link.tell(base.TurnFailed(sentence, kind, self._usage))
         elif self._to_say:
-            words = "\n\n".join(self._to_say)
-            self._to_say.clear()
-            self._saying = asyncio.create_task(self._say(words))
+            prompts, self._to_say = self._to_say, []
+            self._saying = asyncio.create_task(self._say(prompts))
         elif reason == "refusal":
             sentence = f"{self._row.label} refuses to go on with this. Change the message."
             await self._link.tell(base.TurnFailed(sentence, "invalid_request", self._usage))
         else:
             await self._finish(reason or "end_turn")
 
-    async def _say(self, words: str) -> None:
-        """Go on in the same turn with words that an answer had no place for."""
+    async def _say(self, prompts: Sequence[Prompt]) -> None:
+        """Go on in the same turn with what an answer had no place for."""
+        text = "\n\n".join(prompt.text for prompt in prompts)
+        files = tuple(file for prompt in prompts for file in prompt.files)
+        images = tuple(image for prompt in prompts for image in prompt.images)
+        prompt = Prompt(text, files, images)
+        seen = self.can.sees_images
         try:
+            blocks = await asyncio.to_thread(acp_prompt.blocks, prompt, (), sees_images=seen)
             await self._apply_settings()
             if self._link.stopping:
                 await self._finish("stopped")
                 return
-            await self._link.write(self._prompt([{"type": "text", "text": words}]))
+            await self._link.write(self._prompt(blocks))
         except SpinneyError as error:
             await self._link.tell(base.TurnFailed(error.message, error.error_type, self._usage))
 

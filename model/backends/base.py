@@ -87,6 +87,13 @@ class Prompt:
     files: tuple[Path, ...] = ()
     images: tuple[Path, ...] = ()
 
+    @property
+    def text_with_paths(self) -> str:
+        """The text with its attachments named, for where a program takes nothing but text."""
+        named = [f"Attached file: {path}" for path in self.files]
+        named += [f"Attached image: {path}" for path in self.images]
+        return "\n".join([*filter(None, [self.text]), *named])
+
 
 # What an agent tells ---------------------------------------------------------------------------
 
@@ -289,8 +296,8 @@ class Agent(Protocol):
         """Carry the plan out with these settings, as edited in `plan` where that is given."""
         ...
 
-    async def discuss(self, request_id: str, comment: str) -> None:
-        """Do not carry the plan out; go on in plan mode with this comment."""
+    async def discuss(self, request_id: str, comment: Prompt) -> None:
+        """Do not carry the plan out; go on in plan mode with this comment and its attachments."""
         ...
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:

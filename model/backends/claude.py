@@ -173,10 +173,10 @@ class ClaudeSession:
         plan_input = {"plan": plan} if plan else {}
         await self._allow(request_id, plan_input, [leave_plan])
 
-    async def discuss(self, request_id: str, comment: str) -> None:
-        """Send the plan back with a comment."""
+    async def discuss(self, request_id: str, comment: Prompt) -> None:
+        """Send the plan back with a comment; its attachments are named, and read by the agent."""
         self._take(request_id)
-        await self._deny(request_id, comment)
+        await self._deny(request_id, comment.text_with_paths)
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """Answer the questions, by their text."""

@@ -97,11 +97,11 @@ class CodexSession:
         self._settings = settings
         await self._go_on(codex_prompt.approval(asked.plan, plan))
 
-    async def discuss(self, request_id: str, comment: str) -> None:
+    async def discuss(self, request_id: str, comment: Prompt) -> None:
         """Go on in plan mode with a comment."""
         self._take(request_id)
         self._settings = replace(self._settings, mode="plan")
-        await self._go_on(codex_prompt.words(comment))
+        await self._go_on(codex_prompt.said(comment, self._launch.worktree))
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """Answer the questions, by their text."""

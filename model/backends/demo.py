@@ -101,9 +101,9 @@ class DemoSession:
         self._mode = settings.mode
         await self._reply(request_id, mode=settings.mode, plan=plan)
 
-    async def discuss(self, request_id: str, comment: str) -> None:
+    async def discuss(self, request_id: str, comment: base.Prompt) -> None:
         """Go on in plan mode with this comment."""
-        await self._reply(request_id, comment=comment)
+        await self._reply(request_id, comment=comment.text_with_paths)
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """Answer the question."""

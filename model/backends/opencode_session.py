@@ -111,11 +111,12 @@ class OpenCodeSession:
         approval = opencode_policy.APPROVED
         if plan:
             approval = f"{approval} The person changed it; this is the plan now:\n\n{plan}"
-        await self._go_on(request_id, settings, approval)
+        await self._go_on(request_id, settings, [{"type": "text", "text": approval}])
 
-    async def discuss(self, request_id: str, comment: str) -> None:
+    async def discuss(self, request_id: str, comment: Prompt) -> None:
         """Send the plan back with a comment."""
-        await self._go_on(request_id, self._settings, comment)
+        parts = await asyncio.to_thread(opencode_prompt.parts, comment, self._launch.worktree)
+        await self._go_on(request_id, self._settings, parts)
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """Answer the questions, by their text."""
@@ -340,7 +341,9 @@ class OpenCodeSession:
                 failure = base.TurnFailed(error.message, error.error_type)
                 self._inbox.put_nowait(Cut(turn, failure))
 
-    async def _go_on(self, request_id: str, settings: Settings, text: str) -> None:
+    async def _go_on(
+        self, request_id: str, settings: Settings, parts: list[dict[str, Any]]
+    ) -> None:
         """Answer the open plan, in the same turn."""
         plan = self._plan
         if plan is None or plan.request_id != request_id:
@@ -350,7 +353,7 @@ class OpenCodeSession:
         self._stream.begin_prompt(plans=self._plans)
         self._plan = None
         try:
-            await self._prompt([{"type": "text", "text": text}])
+            await self._prompt(parts)
         except SpinneyError:
             self._plan = plan
             await self.configure(before)

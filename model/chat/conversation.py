@@ -145,10 +145,11 @@ class Conversation:
         assert request is not None, "only a waiting agent is answered"
         self._split(message)
         self._requests.withdraw(request.id)
-        text = message.text
+        prompt = _prompt_of(message, message.text)
         if request.kind == "plan":
-            await self._tell_agent(lambda agent: agent.discuss(request.id, text))
+            await self._tell_agent(lambda agent: agent.discuss(request.id, prompt))
         else:
+            text = prompt.text_with_paths
             answers = self._requests.as_asked({q.question: text for q in request.questions})
             await self._tell_agent(lambda agent: agent.answer(request.id, answers))
 
@@ -199,11 +200,9 @@ class Conversation:
                 await self.configure()
             briefing = await self._brief(message)
             self._open_answer()
-            images = tuple(Path(b.path) for b in message.content if isinstance(b, ImageBlock))
-            files = tuple(Path(path) for path in message.files)
             self._silence.heard()
             text = briefing.prompt if briefing else message.text
-            await agent.send(base.Prompt(text, files, images))
+            await agent.send(_prompt_of(message, text))
             if briefing:
                 self._update(handover=None)
         except SpinneyError as error:
@@ -454,3 +453,9 @@ class Conversation:
         if self._turn is not None and not self._turn.done():
             self._turn.cancel()
             await asyncio.gather(self._turn, return_exceptions=True)
+
+
+def _prompt_of(message: Message, text: str) -> base.Prompt:
+    """`text` for an agent, with what is attached to the message."""
+    images = tuple(Path(block.path) for block in message.content if isinstance(block, ImageBlock))
+    return base.Prompt(text, tuple(Path(path) for path in message.files), images)

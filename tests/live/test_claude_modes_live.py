@@ -124,7 +124,7 @@ async def test_a_discussed_plan_is_revised(
     conversation = await open_claude(mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
     plan = await conversation.until(base.PlanProposed)
-    await conversation.agent.discuss(plan.request_id, "In blue, please")
+    await conversation.agent.discuss(plan.request_id, base.Prompt("In blue, please"))
     assert (await conversation.until(base.PlanProposed)).text == "weave a scarf, revised"
     with pytest.raises(SpinneyError) as raised:  # the old one was replaced
         await conversation.agent.approve(plan.request_id, base.Settings("build"), None)

@@ -134,7 +134,7 @@ async def test_a_discussed_plan_is_revised(open_codex: Open, worktree: Path) -> 
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
     first = await conversation.until(base.PlanProposed)
     await conversation.agent.configure(base.Settings("build", "gpt-5.5"))
-    await conversation.agent.discuss(first.request_id, "In blue, please")
+    await conversation.agent.discuss(first.request_id, base.Prompt("In blue, please"))
     second = await conversation.until(base.PlanProposed)
     assert second.text == "weave a scarf, revised"
     assert second.request_id != first.request_id

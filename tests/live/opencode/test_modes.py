@@ -112,7 +112,7 @@ async def test_a_discussed_plan_is_revised(open_opencode: Open, worktree: Path) 
     conversation = await open_opencode(mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
     plan = await conversation.until(base.PlanProposed)
-    await conversation.agent.discuss(plan.request_id, "In blue, please")
+    await conversation.agent.discuss(plan.request_id, base.Prompt("In blue, please"))
     assert (await conversation.until(base.PlanProposed)).text == "weave a scarf, revised"
     assert files(worktree) == []
 

@@ -182,12 +182,17 @@ async def test_an_edited_plan_is_sent_as_a_message_in_the_new_mode(
 async def test_a_comment_on_a_plan_reaches_the_agent_in_plan_mode(
     open_small: Open, heard_file: Path, worktree: Path
 ) -> None:
-    conversation = await open_small(can={"modes": True}, mode="plan")
+    image = heard_file.with_name("hat.png")
+    image.write_bytes(b"png")
+    conversation = await open_small(can={"modes": True, "images": True}, mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
     proposed = await conversation.until(base.PlanProposed)
-    await conversation.agent.discuss(proposed.request_id, "plan: a hat")
+    comment = base.Prompt("plan: a hat", files=(worktree / "a.txt",), images=(image,))
+    await conversation.agent.discuss(proposed.request_id, comment)
     again = await conversation.until(base.PlanProposed)
     assert again.text == "a hat"
+    kinds = [block["type"] for block in heard(heard_file, "session/prompt")[1]["prompt"]]
+    assert kinds == ["text", "resource_link", "image"]
     assert list(worktree.iterdir()) == []
     assert len(heard(heard_file, "session/set_mode")) == 1
 

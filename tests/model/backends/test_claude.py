@@ -164,9 +164,11 @@ async def test_a_discussed_plan_goes_back_with_the_comment(
     conversation = await open_claude([plan, "hear", say.result()], mode="plan")
     await conversation.agent.send(base.Prompt("Plan"))
     await conversation.until(base.PlanProposed)
-    await conversation.agent.discuss("r-1", "Smaller, please")
+    comment = base.Prompt("Smaller, please", images=(Path("/tmp/sketch.png"),))
+    await conversation.agent.discuss("r-1", comment)
     await conversation.rest()
-    assert answer(program) == {"behavior": "deny", "message": "Smaller, please"}
+    told = "Smaller, please\nAttached image: /tmp/sketch.png"
+    assert answer(program) == {"behavior": "deny", "message": told}
 
 
 async def test_a_question_is_answered_by_its_text(open_claude: Open, program: Path) -> None:

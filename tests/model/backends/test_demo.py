@@ -126,7 +126,7 @@ async def test_a_discussed_plan_is_proposed_again(open_demo: Open) -> None:
     conversation = await open_demo("plan")
     await conversation.agent.send(base.Prompt("/demo plan say one"))
     plan = await conversation.until(base.PlanProposed)
-    await conversation.agent.discuss(plan.request_id, "and be brief")
+    await conversation.agent.discuss(plan.request_id, base.Prompt("and be brief"))
     again = await conversation.until(base.PlanProposed)
     assert again.request_id != plan.request_id
     assert "2. say and be brief" in again.text

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,29 @@ async def test_words_instead_of_an_approval_go_on_planning(stage: Stage) -> None
     assert stage.session.execution_mode == "plan"
     await stage.chats.approve("s", "yolo", "edited plan")
     assert await puppet.hears("approve") == ("approve", "r2", "yolo", "edited plan")
+
+
+@pytest.mark.parametrize("words", ["like this", ""])
+async def test_what_is_attached_to_an_answer_reaches_the_agent(
+    stage: Stage, tmp_path: Path, words: str
+) -> None:
+    file, image = tmp_path / "notes.md", tmp_path / "sketch.png"
+    file.write_text("blue")
+    image.write_bytes(b"png")
+    attached = {"files": [str(file)], "images": [str(image)]}
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.say(base.PlanProposed("r", "old plan"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    await stage.chats.send("s", words, **attached)
+    assert await puppet.hears("discuss") == ("discuss", "r", words, file, image)
+    puppet.say(base.QuestionAsked("q", (Question(question="Which?", options=[]),)))
+    await stage.until(lambda: stage.session.waiting_for == "question")
+    await stage.chats.send("s", words, **attached)
+    answer = f"{words}\nAttached file: {file}\nAttached image: {image}".lstrip()
+    assert await puppet.hears("answer") == ("answer", "q", {"Which?": answer})
+    said = [message for message in await stage.messages() if message.role == "user"][1:]
+    assert [(message.text, message.files) for message in said] == [(words, [str(file)])] * 2
 
 
 async def test_words_that_are_sent_again_under_their_id_are_heard_once(
