@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import random
 import signal
 import sys
@@ -18,8 +19,13 @@ parser.add_argument(
 )
 parser.add_argument("--steps", type=int, default=40, help="the longest journey")
 parser.add_argument("--replay", type=Path, metavar="FILE", help="walk the steps of this file")
+parser.add_argument(
+    "--source", type=Path, metavar="DIR", help="walk the checkout there, which has a .venv"
+)
 options = parser.parse_args()
 
+if options.source is not None:
+    os.environ["JOURNEY_SOURCE"] = str(options.source)
 # Ended from outside, it still ends what it has started.
 signal.signal(signal.SIGTERM, signal.default_int_handler)
 if options.replay is not None:

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from itertools import count
+from pathlib import Path
 from typing import Any, Final
 
 from tests.journeys.ledger import Conversation, Ledger, World
 from tests.journeys.served import Client, RefusedError
 from tests.journeys.speech import DIRECTIVES
 
+TREES: Final = {"alpha": ("oak", "elm"), "beta": ("ash",)}
+"""The worktrees of each repository."""
 FEWEST: Final = 3
 """Sessions that are left where one is archived."""
 
@@ -38,6 +41,17 @@ class SecondPerson:
     def name(self) -> str:
         """A name that no other session has."""
         return f"name{next(self._names)}"
+
+    def fill(self, client: Client, repositories: list[Path]) -> None:
+        """Make the projects, worktrees and sessions that a journey begins with."""
+        for repository in repositories:
+            project = client.call("add_project", path=str(repository))
+            for tree in TREES[repository.name]:
+                self._ledger.want("worktree:creating")
+                named = {"projectId": project["id"], "customName": tree}
+                worktree = client.call("create_worktree", **named)
+                for mode in ("build", "plan") if tree == "oak" else ("build",):
+                    self.create_session(client, worktree["id"], mode)
 
     def create_session(self, client: Client, worktree_id: str, mode: str) -> None:
         made = {"worktreeId": worktree_id, "name": self.name(), "executionMode": mode}

@@ -25,6 +25,12 @@ _ASKED = re.compile(r"^You asked: .*$", re.MULTILINE)
 """Spinney repeats a question whose agent is gone before the answer to it."""
 
 
+class FoundError(AssertionError):
+    """Something that must hold did not; `steps` lead there."""
+
+    steps: list[tuple[str, dict[str, Any]]]
+
+
 @dataclass
 class Conversation:
     """A session as the second client reads it."""

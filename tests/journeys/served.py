@@ -5,6 +5,7 @@ Synchronous for its callers, who act step by step; its socket is read by a threa
 
 import asyncio
 import json
+import os
 from concurrent.futures import Future
 from itertools import count
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import aiohttp
 
 from tests.patience import PATIENCE
-from tests.program import Program
+from tests.program import FROM_SOURCE, Program
 
 
 class RefusedError(Exception):
@@ -85,6 +86,14 @@ class Client:
                 with self.happened:
                     self.events.append(frame)
                     self.happened.notify_all()
+
+
+def command() -> tuple[str, ...]:
+    """How the Spinney that is walked is started: this one, or the checkout in `JOURNEY_SOURCE`."""
+    source = os.environ.get("JOURNEY_SOURCE")
+    if source is None:
+        return FROM_SOURCE
+    return (str(Path(source) / ".venv/bin/python"), str(Path(source) / "spinney.py"))
 
 
 def prepare_repositories(program: Program, names: tuple[str, ...]) -> list[Path]:

@@ -9,9 +9,9 @@ import time
 from collections import defaultdict
 from typing import Any, Final
 
-from tests.journeys.ledger import MARK, Conversation, strings
+from tests.journeys.ledger import MARK, Conversation, FoundError, strings
 from tests.journeys.speech import DIRECTIVES
-from tests.journeys.terminal_place import FoundError, TerminalPlace
+from tests.journeys.terminal_place import TerminalPlace
 from tests.patience import PATIENCE
 
 ESCAPE, ENTER, DOWN = "\x1b", "\r", "\x1b[B"

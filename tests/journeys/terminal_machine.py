@@ -3,9 +3,9 @@
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
+from tests.journeys.ledger import FoundError
 from tests.journeys.speech import DIRECTIVES, OPENINGS
 from tests.journeys.terminal_journey import TerminalJourney
-from tests.journeys.terminal_place import FoundError
 
 NUMBERS = st.integers(0, 5)
 

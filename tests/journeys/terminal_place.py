@@ -11,25 +11,17 @@ from typing import Any
 from model.client.here import found_door
 from model.errors import SpinneyError
 from model.paths import Directories
-from tests.journeys.elsewhere import SecondPerson
-from tests.journeys.ledger import Conversation, Ledger, World, strings
+from tests.journeys.elsewhere import TREES, SecondPerson
+from tests.journeys.ledger import Conversation, FoundError, Ledger, World, strings
 from tests.journeys.screen import View
-from tests.journeys.served import Client, prepare_repositories
+from tests.journeys.served import Client, command, prepare_repositories
 from tests.journeys.terminal import Terminal
 from tests.patience import PATIENCE
 from tests.program import Program
 
-TREES = {"alpha": ("oak", "elm"), "beta": ("ash",)}
-"""The worktrees of each repository."""
 ATTENTION = 6.0
 """Seconds that somebody looks on who has nothing else to do."""
 FIRST_SIZE = (120, 40)
-
-
-class FoundError(AssertionError):
-    """Something that must hold did not; `steps` lead there."""
-
-    steps: list[tuple[str, dict[str, Any]]]
 
 
 class TerminalPlace:
@@ -47,10 +39,10 @@ class TerminalPlace:
         """Whether the end of the conversation may be out of sight."""
         self._observed = 0
         self.place = Path(tempfile.mkdtemp(prefix="journey-"))
-        self.program = Program(self.place)
+        self.program = Program(self.place, command())
         self._repositories = prepare_repositories(self.program, tuple(TREES))
         self._begin()
-        self._fill()
+        self.second.fill(self.client, self._repositories)
         self.read()
 
     # Beginning and end --------------------------------------------------------------------------
@@ -72,16 +64,6 @@ class TerminalPlace:
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.05)
-
-    def _fill(self) -> None:
-        for repository in self._repositories:
-            project = self.client.call("add_project", path=str(repository))
-            for tree in TREES[repository.name]:
-                self.ledger.want("worktree:creating")
-                named = {"projectId": project["id"], "customName": tree}
-                worktree = self.client.call("create_worktree", **named)
-                for mode in ("build", "plan") if tree == "oak" else ("build",):
-                    self.second.create_session(self.client, worktree["id"], mode)
 
     def begin_again(self) -> None:
         """Start the program once more, after it has ended."""

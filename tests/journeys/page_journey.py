@@ -1,0 +1,346 @@
+"""A person's way through Spinney on a page: its steps, each by its name.
+
+A step takes plain values, so that a journey can be written down and walked again. One that is not
+possible where it comes (nothing waits, nothing is open) does nothing.
+"""
+
+import json
+from typing import Any, Final
+
+from playwright.sync_api import Error, Locator
+
+from tests.journeys.ledger import Conversation, FoundError
+from tests.journeys.page_place import PagePlace
+from tests.journeys.speech import DIRECTIVES
+from tests.patience import PATIENCE
+
+DECISIONS: Final = {
+    "plan": {"approved build": ["Build"], "approved yolo": ["Yolo", "Really?"]},
+    "permission": {"allowed": ["Allow"], "denied": ["Deny"]},
+    "question": {"answered red": ["red", "Answer"], "answered blue": ["blue", "Answer"]},
+}
+"""What becomes of each kind of request by which of its buttons."""
+DOUBLE: Final = 600
+"""Milliseconds after which a second press is one of its own."""
+PRESS: Final = 15
+"""Milliseconds between the keys of somebody who types."""
+TRIES: Final = 5
+"""Presses of a button that moves, as what is written above it does."""
+KEYBOARD: Final = 414
+"""What a phone's keyboard takes of the height."""
+
+
+class PageJourney:
+    """Steps through one Spinney, and what holds after each of them."""
+
+    place: PagePlace | None = None
+    """Made by the first step, which says before which screen somebody sits."""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self.steps: list[tuple[str, dict[str, Any]]] = []
+        self.patience = patience
+
+    def perform(self, name: str, **values: Any) -> None:
+        """Take a step, and see that all holds."""
+        self.steps.append((name, values))
+        try:
+            getattr(self, name)(**values)
+            self.at.check()
+        except Exception as error:
+            steps = "\n".join(f"    {json.dumps(step)}" for step in self.steps)
+            told = f"{error}\nafter {len(self.steps)} steps:\n{steps}\n"
+            report = self.place.draw_report() if self.place is not None else ""
+            found = FoundError(told + report)
+            found.steps = self.steps
+            raise found from error
+
+    @property
+    def at(self) -> PagePlace:
+        """Where the journey goes."""
+        assert self.place is not None, "the first step is `sit_down`"
+        return self.place
+
+    @property
+    def shown(self) -> Conversation | None:
+        """The session that is open."""
+        return self.at.shown if self.place is not None else None
+
+    def close(self) -> None:
+        """End everything."""
+        if self.place is not None:
+            self.place.close()
+
+    def sit_down(self, screen: str) -> None:
+        """Open the page on a phone or at a desk."""
+        self.place = PagePlace(screen, self.patience)
+
+    # Going about --------------------------------------------------------------------------------
+
+    def open_by_tree(self, number: int) -> None:
+        """Open a session by its row of the tree; on a phone it is behind a button."""
+        conversation = self.at.world.at(number)
+        if conversation.is_archived:
+            return
+        menu = self.at.page.locator("#menu")
+        if menu.is_visible() and menu.get_attribute("aria-expanded") != "true":
+            self._press(menu)
+        row = self.at.page.locator(f'#tree .row[data-key="{conversation.id}"] a')
+        self._press(row)
+        self.at.wait_for_session(conversation.id)
+        self.at.wait_for(lambda seen: not seen.is_drawer_open, "the end of the drawer")
+
+    def open_by_needs(self, number: int) -> None:
+        """Open one of those that need somebody by their list, as far as any does."""
+        if not self._go_to_needs():
+            return
+        waiting = sorted(made.id for made in self.at.world.open if made.request is not None)
+        if waiting:
+            session_id = waiting[number % len(waiting)]
+            link = self.at.page.locator(f'.needed[data-key="{session_id}"] a.session')
+            if self._press_if_there(link):
+                self.at.wait_for_session(session_id)
+
+    def _go_to_needs(self) -> bool:
+        """Go to the list by its button in the bar, where there is one."""
+        if not self._press_if_there(self.at.page.locator("#needs")):
+            return False
+        self.at.wait_for(lambda seen: seen.address == "#/needs", "the list of those in need")
+        return True
+
+    def open_by_address(self, number: int) -> None:
+        """Open a session by a link to it."""
+        self.at.page.goto(f"/#/session/{self.at.world.at(number).id}")
+        self.at.wait_for_session(self.at.world.at(number).id)
+
+    def open_by_palette(self, number: int) -> None:
+        """Open a session by its name in the palette."""
+        conversation = self.at.world.at(number)
+        if conversation.is_archived:
+            return
+        self.at.page.keyboard.press("Control+k")
+        option = self.at.page.get_by_role("option").filter(has_text=conversation.name).first
+        self.at.page.keyboard.insert_text(conversation.name)
+        option.wait_for()
+        self.at.page.keyboard.press("Enter")
+        self.at.wait_for_session(conversation.id)
+        self.at.wait_for(lambda seen: not seen.dialogs, "the end of the palette")
+
+    def travel(self, step: int) -> None:
+        """Go back or forward."""
+        goal = self.at.page.evaluate(
+            "(step) => navigation.entries()[navigation.currentEntry.index + step]?.url ?? ''", step
+        )
+        if not goal:
+            return
+        here = self.at.look().address
+        _, sign, place = goal.partition("#")
+        address = sign + place if place else ""
+        self.at.page.evaluate("(step) => history.go(step)", step)
+        if address != here:
+            self.at.wait_for(lambda seen: seen.address == address, f"the address {address}")
+        else:  # What lay over the page has this step, and takes one more for it.
+            self.at.comes(lambda: self.at.look().address != here, seconds=1)
+        self.at.is_scrolled = False
+
+    def scroll(self, turns: int) -> None:
+        """Look at older messages, or come back."""
+        scroller = self.at.page.locator(".transcript")
+        if self.shown is not None and scroller.count():
+            scroller.evaluate("(part, turns) => part.scrollBy(0, turns * 500)", turns)
+            self.at.is_scrolled = True
+
+    def resize(self, is_small: bool) -> None:
+        """Have a phone's keyboard come or go; at a desk make the window smaller or larger."""
+        screen = self.at.screen
+        height = screen.height - KEYBOARD if is_small else screen.height
+        width = 1000 if is_small and not screen.touch else screen.width
+        self.at.page.set_viewport_size({"width": width, "height": height})
+
+    def reload(self) -> None:
+        """Load the page anew."""
+        if self.at.is_online:
+            self.at.page.reload()
+            self.at.page.wait_for_selector("body[data-ready]", state="attached")
+            self.at.is_scrolled = False
+
+    def go_offline(self) -> None:
+        """Lose the connection."""
+        if self.at.is_online:
+            self.at.line.cut()
+            self.at.wait_for(lambda seen: seen.link == "lost", "a word that it is offline")
+
+    def come_back(self) -> None:
+        """Have the connection back, as the browser says."""
+        if not self.at.is_online:
+            self.at.line.restore()
+            self.at.page.evaluate("() => dispatchEvent(new Event('online'))")
+            self.at.wait_for(lambda seen: seen.link == "open", "the connection")
+
+    # Writing ------------------------------------------------------------------------------------
+
+    def send(self, kind: str, burst: bool) -> None:
+        """Give the demo agent something to do."""
+        if self._type(DIRECTIVES[kind].format(mark=self.at.ledger.mark()), burst):
+            self._submit()
+
+    def write(self, words: str, burst: bool) -> None:
+        """Write a sentence, and send nothing."""
+        self._type(f"{words} {self.at.ledger.mark()}", burst)
+
+    def submit(self) -> None:
+        """Send what stands in the box."""
+        if self._can_write() and self._box.input_value().strip():
+            self._submit()
+
+    @property
+    def _box(self) -> Locator:
+        return self.at.page.locator(".composer textarea")
+
+    def _can_write(self) -> bool:
+        here = self.shown
+        return here is not None and not here.is_archived
+
+    def _type(self, text: str, burst: bool) -> bool:
+        """Put the keys into the message box and write at its end, on a line of its own."""
+        if not self._can_write():
+            return False
+        self._press(self._box)
+        keyboard = self.at.page.keyboard
+        keyboard.press("Control+End")
+        self.at.ledger.type(text)
+        lines = ["", *text.split("\n")] if self._box.input_value() else text.split("\n")
+        if burst:
+            keyboard.insert_text("\n".join(lines))
+            return True
+        for at, line in enumerate(lines):
+            if at:
+                keyboard.press("Shift+Enter")
+            keyboard.type(line, delay=PRESS)
+        return True
+
+    def _submit(self) -> None:
+        here = self.shown
+        text = self._box.input_value().strip()
+        assert here is not None
+        self.at.ledger.send(text, here.id)
+        if self.at.screen.touch:
+            self._press(self.at.page.locator(".composer button.primary"))
+        else:
+            self._box.press("Enter")
+        self.at.is_scrolled = False
+        wanted = "".join(text.split())
+
+        def complain() -> str:
+            seen = self.at.look()
+            places = [*self.at.world.texts, *seen.texts]
+            is_kept = any(wanted in "".join(place.split()) for place in places)
+            return "" if is_kept and not seen.box else f"typed and not sent: {text}"
+
+        self.at.settle(complain)
+
+    # Sessions -----------------------------------------------------------------------------------
+
+    def decide(self, number: int, in_list: bool) -> None:
+        """Decide what waits, by the buttons for it: in its session, or in the list of all."""
+        here = self.shown
+        if not self.at.is_online:
+            return
+        if in_list:
+            if not self._go_to_needs():
+                return
+            waiting = [made for made in self.at.world.open if made.request is not None]
+            here = waiting[number % len(waiting)] if waiting else None
+        if here is None or here.request is None:
+            return
+        card = f'.needed[data-key="{here.id}"]' if in_list else ".asked"
+        outcomes = sorted(DECISIONS[here.request["kind"]].items())
+        outcome, buttons = outcomes[number % len(outcomes)]
+        self.at.ledger.act(here.request["message_id"], outcome)
+        request_id = here.request["id"]
+
+        def is_decided() -> bool:
+            request = self.at.world.conversations[here.id].request
+            return request is None or request["id"] != request_id
+
+        for _ in range(TRIES):
+            self._press_all(self.at.page.locator(f"{card} .request"), buttons)
+            if self.at.comes(is_decided):
+                return
+        raise FoundError(f"it could not be pressed: {buttons}")
+
+    def _press_all(self, card: Locator, buttons: list[str]) -> None:
+        for name in buttons:
+            button = card.locator('button:not([aria-disabled="true"]):not(:disabled)')
+            if not self._press_if_there(button.filter(has_text=name).first, wait=True):
+                return
+            if buttons[0] == "Yolo":
+                self.at.page.wait_for_timeout(DOUBLE)
+
+    def watch(self) -> None:
+        """Look on until the agent rests or asks something, if it does soon."""
+        self.at.comes(lambda: (here := self.shown) is None or here.status != "running")
+
+    def stop(self) -> None:
+        """Press the button that stops, where there is one."""
+        if self.at.is_online:
+            self._press_if_there(self.at.page.locator(".composer .stop"))
+
+    def switch_mode(self, mode: str) -> None:
+        """Choose a mode under the message box."""
+        here = self.shown
+        if here is not None and self.at.is_online:
+            self.at.page.locator("select.mode").select_option(mode)
+            self.at.settle(
+                lambda: (
+                    ""
+                    if self.at.world.conversations[here.id].session["execution_mode"] == mode
+                    else f"the mode {mode} was chosen in vain"
+                )
+            )
+
+    def archive(self) -> None:
+        """Archive the open session by its menu, or bring it back by the button there."""
+        here = self.shown
+        if here is None or not self.at.is_online:
+            return
+        if here.is_archived:
+            self._press(self.at.page.get_by_role("button", name="Bring it back"))
+        elif len(self.at.world.open) > 3 and here.status == "idle":
+            self.at.ledger.want("session-archived")
+            self._press(self.at.page.locator(".top .more"))
+            self._press(self.at.page.get_by_role("button", name="Archive the session"))
+        else:
+            return
+        conversations = lambda: self.at.world.conversations  # noqa: E731
+        self.at.settle(
+            lambda: (
+                "" if conversations()[here.id].is_archived != here.is_archived else "not archived"
+            )
+        )
+        self.at.wait_for(lambda seen: not seen.dialogs, "the end of the menu")
+
+    def elsewhere(self, do: str, number: int) -> None:
+        """The second person does something to a session."""
+        self.at.second.do(do, self.at.client, self.at.world, number)
+
+    def _press(self, control: Locator) -> None:
+        """By a finger or a mouse. Raises where it cannot be reached."""
+        if self.at.screen.touch:
+            control.tap()
+        else:
+            control.click()
+
+    def _press_if_there(self, control: Locator, *, wait: bool = False) -> bool:
+        """Press what an agent or somebody else may take away meanwhile; whether it was pressed."""
+        if not wait and not control.is_visible():
+            return False
+        try:
+            if self.at.screen.touch:
+                control.tap(timeout=3000)
+            else:
+                control.click(timeout=3000)
+        except Error:
+            if not wait and control.is_visible():
+                raise
+            return False
+        return True

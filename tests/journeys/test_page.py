@@ -1,0 +1,11 @@
+"""Journeys on the page that are walked each time, at random."""
+
+import pytest
+
+from tests.journeys.runs import walk
+
+
+@pytest.mark.longer
+@pytest.mark.parametrize("seed", [1000, 1001])
+def test_a_journey_finds_everything_as_it_must_be(seed: int) -> None:
+    walk("page", seed, steps=20)
