@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from model.blocks import CodeLine, Token
 from model.highlight import highlight_code, language_for_path
+from model.text import make_visible
 
 MAX_COMPARED: Final = 3_000
 """Lines on a side beyond which all old lines go and all new ones come: comparing is quadratic."""
@@ -186,7 +187,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _equal(before: Sequence[str], start: int, stop: int, shift: int) -> Iterator[DiffRow]:
     for at in range(start, stop):
-        yield DiffRow(" ", before[at].removesuffix("\n"), at + 1, at + shift + 1)
+        yield DiffRow(" ", _shown(before[at]), at + 1, at + shift + 1)
 
 
 def _changed(change: _Change, before: Sequence[str], after: Sequence[str]) -> Iterator[DiffRow]:
@@ -194,11 +195,16 @@ def _changed(change: _Change, before: Sequence[str], after: Sequence[str]) -> It
     for at in range(change.old_from, change.old_to):
         line = before[at]
         unended = bool(endings_differ) and not line.endswith("\n")
-        yield DiffRow("-", line.removesuffix("\n"), old=at + 1, no_line_break=unended)
+        yield DiffRow("-", _shown(line), old=at + 1, no_line_break=unended)
     for at in range(change.new_from, change.new_to):
         line = after[at]
         unended = bool(endings_differ) and not line.endswith("\n")
-        yield DiffRow("+", line.removesuffix("\n"), new=at + 1, no_line_break=unended)
+        yield DiffRow("+", _shown(line), new=at + 1, no_line_break=unended)
+
+
+def _shown(line: str) -> str:
+    """Compared as they are, lines are shown with their hidden characters as marks."""
+    return make_visible(line.removesuffix("\n"))
 
 
 def _is_ended(lines: Sequence[str]) -> bool:

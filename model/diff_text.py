@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from model.blocks import CodeLine
 from model.diff_rows import LONGEST, DiffRow, Ranges, Sign, changed_between, code_lines
+from model.text import make_visible
 
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)")
 _SIGNS: Final[dict[str, Sign]] = {" ": " ", "+": "+", "-": "-"}
@@ -119,7 +120,7 @@ def diff_text(text: str) -> DiffText:
 
 def _rows(lines: list[str]) -> Iterator[Row]:
     hunk, old, new = -1, 0, 0
-    for at, line in enumerate(lines):
+    for at, line in enumerate(map(make_visible, lines)):
         sign = _SIGNS.get(line[:1])
         if hunk >= 0 and sign is not None:
             ends = lines[at + 1 : at + 2] == [_NO_LINE_BREAK] and sign != " "

@@ -19,6 +19,7 @@ from textual.strip import Strip
 from themes.loader import chrome
 from tui import plain
 from tui.colours import Palette
+from tui.harmless import harmless
 from tui.line_parts import end_of_line, strip_of
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class FileList(ScrollView, can_focus=True):
     def _row(self, file: "ChangedFile", width: int) -> list[Segment]:
         tail = self._counts(file)
         used = sum(cell_len(part.text) for part in tail) + len(_sign(file.status)) - 1
-        name = end_of_line(file.path, max(4, width - used - 5))
+        name = end_of_line(harmless(file.path), max(4, width - used - 5))
         gap = max(1, width - 4 - cell_len(name) - used)
         sign = Segment(f" {_sign(file.status)} ", self._tone(file.status))
         return [sign, Segment(name, self._palette.text), Segment(" " * gap), *tail]

@@ -1,9 +1,9 @@
 """Plain foreign text to rows of cells: nothing in it is parsed, nothing of it is markup.
 
-Every row on its way to the terminal passes `strip_of`, which lets no control byte through.
+Every row on its way to the terminal passes `strip_of`, which shows hidden characters as marks
+before it measures: the application's last guard would push what is behind them out of the row.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -15,11 +15,8 @@ from textual.cache import FIFOCache
 from textual.strip import Strip
 
 from themes.loader import Kind, chrome
+from tui.harmless import harmless
 from tui.wrap import Line, wrap, wrap_code
-
-# Text is cleaned where it enters the store. This is the last gate, for text of a remote server.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
 
 SHOWS_ALL: Final = "(enter shows all)"
 """Ends the row that stands for rows that are not shown."""
@@ -73,9 +70,7 @@ def ground_style(kind: Kind) -> Style:
 
 def _harmless(segment: Segment, ground: Style) -> Segment:
     text, style, _ = segment
-    if _CONTROL.search(text):
-        text = _CONTROL.sub("\ufffd", text)
-    return Segment(text, ground + style)
+    return Segment(text if text.isprintable() else harmless(text), ground + style)
 
 
 def indented(lines: Iterable[Line], by: int) -> list[Line]:

@@ -155,12 +155,20 @@ async def test_a_hundred_thousand_lines_are_drawn_only_where_they_are_seen(start
 
 async def test_foreign_text_is_shown_and_changes_nothing(start: Start) -> None:
     tree = Tree()
-    tree.files["unstaged"] = [a_file("[@click=app.exit]x[/]")]
-    tree.texts["[@click=app.exit]x[/]"] = PARSER.replace("print(2)", "[red]\x1b[31m\u202ex")
-    async with start(tree.client) as (app, pilot):
+    name = "[@click=app.exit]x[/]\x1b\u200b"
+    tree.files["unstaged"] = [a_file(name)]
+    hostile = "[red]\x1b[31m\u202ex\r\u200b\x9b\u2066\U000e0041y"
+    tree.texts[name] = PARSER.replace("print(2)", hostile)
+    async with start(tree.client, size=(200, 50)) as (app, pilot):
         screen = await opened(app, pilot)
-        assert "[@click=app.exit]x[/]" in screen.files.render_line(0).text
-        assert "[red]\ufffd[31m\ufffdx" in lines(screen)[3]
+        shown = "[red]␛[31m<U+202E>x␍<U+200B><U+009B><U+2066><U+E0041>y"
+        for _ in range(2):  # in two columns and in one
+            await until(pilot, lambda: any(line.rstrip().endswith(shown) for line in lines(screen)))
+            await pilot.press("t")
+        assert screen.files.render_line(0).text.split()[1] == "[@click=app.exit]x[/]␛<U+200B>"
+        await pilot.press("s")
+        await until(pilot, lambda: tree.client.called("stage_changes"))
+        assert tree.client.called("stage_changes")[0]["path"] == name
 
 
 async def test_what_cannot_be_read_is_a_sentence_in_place(start: Start) -> None:

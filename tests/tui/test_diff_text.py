@@ -3,7 +3,7 @@
 from rich.segment import Segment
 
 from model.diff_comments import changed_part, comment_on, kept, message_of, read
-from model.diff_rows import DiffRow, changed_between
+from model.diff_rows import DiffRow, changed_between, diff_rows
 from model.diff_text import DiffText, Heading, Note, diff_text
 from tests.tui.diff_tree import PARSER
 from tui.colours import palette
@@ -128,3 +128,14 @@ def test_a_pair_of_lines_is_compared_wherever_it_stands_and_only_when_it_is_draw
     ground = look.inserted.word.bgcolor
     assert [s.text for s in strip if s.style and s.style.bgcolor == ground] == ["new"]
     assert changed_between.cache_info().misses == 1
+
+
+def test_hidden_characters_of_an_edit_are_shown_and_tell_lines_apart() -> None:
+    rows = diff_rows("same\na\u200b\r\n", "same\na\u200b\n\x1b[2J\u202e\n")
+    shown = [(row.sign, row.text) for row in rows]
+    assert shown == [
+        (" ", "same"),
+        ("-", "a<U+200B>␍"),
+        ("+", "a<U+200B>"),
+        ("+", "␛[2J<U+202E>"),
+    ]
