@@ -179,7 +179,7 @@ def test_quitting_while_an_agent_works_interrupts_it_only_when_that_was_chosen(
         pid = pid_of(spinney)
         family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
         terminal.write(b"\x11")
-        terminal.read_until(b"quit and interrupt")
+        terminal.read_until(b"is interrupted")
         terminal.write(b"q")
         terminal.read_until(BACK)
         assert terminal.process.wait(timeout=PATIENCE) == 0

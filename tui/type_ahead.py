@@ -29,7 +29,8 @@ OPENING: Final = frozenset(
         "choose_model", "choose_agent", "choose_thinking", "commit", "push", "pull_base",
         "pull_request", "abort_merge", "rename_worktree", "label_worktree", "project_settings",
         "new_folder", "rename_folder", "move_project", "link_pull_request", "remove_project",
-        "canvas_write", "canvas_answer", "diff_comment", "diff_comments",
+        "canvas_write", "canvas_answer", "diff_comment", "diff_comments", "delete_session",
+        "remove_worktree", "delete_worktree", "clear_pull_request", "stop_spinney",
     }
 )  # fmt: skip
 """Actions that show a dialog or a screen, as a rule: keys wait until it is there."""

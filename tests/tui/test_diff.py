@@ -213,7 +213,7 @@ async def test_a_merge_that_stopped_is_told_with_its_conflicts_until_it_is_commi
         await pilot.press("b")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         assert app.screen.box_title == "Abort the merge"  # type: ignore[attr-defined]
-        await pilot.press("enter", "y")
+        await pilot.press("y")
         await until(pilot, lambda: tree.client.called("abort_merge") == [{"worktree_id": "w1"}])
         tree.operation = None
         screen.load()

@@ -205,7 +205,7 @@ async def test_a_full_folder_is_not_removed_and_an_empty_one_is_asked_about(star
         await point(app, pilot, Place("project", "f2"))
         await pilot.press("delete")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("enter")
+        await pilot.press("right", "enter")
         await until(pilot, lambda: client.called("delete_folder"))
         assert client.called("delete_folder") == [{"folder_id": "f2"}]
 

@@ -327,7 +327,7 @@ async def test_an_attached_screen_stops_spinney_when_asked_twice(start: Start) -
         app.main.action_do("stop_spinney")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         assert "One run is interrupted" in app.screen.sentence  # type: ignore[attr-defined]
-        await pilot.press("enter")
+        await pilot.press("right", "enter")
         await until(pilot, lambda: not app.is_running)
     assert client.called("stop_spinney")
 

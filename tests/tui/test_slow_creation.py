@@ -86,7 +86,7 @@ async def test_a_creation_that_is_cancelled_leaves_nothing_but_what_was_filled_i
         path = Path(the(workspace).path)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("enter")
+        await pilot.press("right", "enter")
         await until(pilot, lambda: not workspace.store.state.worktrees)
         assert not path.exists()
         await until(pilot, lambda: app.screen is app.main and not row_of(app, "otter"))

@@ -184,7 +184,7 @@ async def test_a_creation_can_be_cancelled_where_it_is_seen(key: str, start: Sta
             await pilot.pause()
         await pilot.press(key)
         await until(pilot, lambda: isinstance(app.screen, Confirm))
-        await pilot.press("enter")
+        await pilot.press("right", "enter")
         await until(pilot, lambda: client.called("cancel_git"))
         assert client.called("cancel_git") == [{"worktree_id": "w1"}]
 
@@ -259,8 +259,9 @@ async def test_what_would_be_lost_is_named_and_enter_alone_does_not_do_it(start:
         for words in ("2 uncommitted files (a.py, b.py)", "3 commits on no other", "2 sessions"):
             assert words in sentence
         await pilot.press("enter")
-        await pilot.pause()
+        await until(pilot, lambda: app.screen is app.main)
         assert not client.called("remove_worktree")
+        await ask_to_delete(app, pilot)
         await pilot.press("y")
         await until(pilot, lambda: client.called("remove_worktree"))
         assert client.called("remove_worktree") == [

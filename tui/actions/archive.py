@@ -63,7 +63,7 @@ async def _delete(screen: "MainScreen", worktree: "Worktree") -> bool:
     agree = "delete anyway" if lost else "delete"
     if losses.running:
         agree = "stop and delete"
-    dialog = Confirm(title, sentence, agree, enter=not (lost or losses.running))
+    dialog = Confirm(title, sentence, agree)
     if not await screen.app.push_screen_wait(dialog):
         return False
     await _stop_sessions(screen, worktree)
@@ -79,7 +79,7 @@ async def _delete(screen: "MainScreen", worktree: "Worktree") -> bool:
         # What came meanwhile, or a teardown that failed; nothing was deleted.
         if error.error_type not in ("conflict", "forbidden"):
             raise
-        again = Confirm(title, error.message, "delete anyway", enter=False)
+        again = Confirm(title, error.message, "delete anyway")
         if not await screen.app.push_screen_wait(again):
             return False
         await remove(force=True)
@@ -175,7 +175,7 @@ async def _delete_archived(screen: "MainScreen", place: Place) -> None:
         return
     words = _count(session.message_count, "message")
     sentence = f"Delete “{clean_line(session.name)}” and its {words} for good?"
-    dialog = Confirm("Delete the session", sentence, "delete", enter=False)
+    dialog = Confirm("Delete the session", sentence, "delete")
     if await screen.app.push_screen_wait(dialog):
         await screen.client.call(session_commands.delete_session, session_id=session.id)
         await screen.mirror.until(lambda state: session.id not in state.sessions)

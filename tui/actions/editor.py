@@ -106,7 +106,8 @@ async def open_link(screen: "MainScreen", href: str) -> None:
         screen.app.copy_to_clipboard(address)
         screen.say("There is no browser on this side; the link's address was copied.")
         return
-    if await screen.app.push_screen_wait(Confirm("Open in the browser", address, "open it")):
+    dialog = Confirm("Open in the browser", address, "open it", harmless=True)
+    if await screen.app.push_screen_wait(dialog):
         await in_window((program, address), Path.home(), os.environ)
 
 

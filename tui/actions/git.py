@@ -213,7 +213,7 @@ async def abort_merge(screen: "MainScreen") -> None:
         "conflicts that were solved already are lost."
     )
     title = f"Abort the {changes.operation}"
-    if await screen.app.push_screen_wait(Confirm(title, sentence, "abort", enter=False)):
+    if await screen.app.push_screen_wait(Confirm(title, sentence, "abort")):
         try:
             done = await screen.client.call(abort_merge_command, worktree_id=worktree.id)
         except SpinneyError as error:

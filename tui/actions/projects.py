@@ -117,9 +117,7 @@ async def remove_project(screen: "MainScreen") -> None:
         f"Show “{project.name}” no more? Its sessions and their messages go; "
         "no file and no branch is deleted."
     )
-    if await screen.app.push_screen_wait(
-        Confirm("Remove the project", sentence, "remove", enter=False)
-    ):
+    if await screen.app.push_screen_wait(Confirm("Remove the project", sentence, "remove")):
         await screen.client.call(remove_project_command, project_id=project.id)
 
 

@@ -30,7 +30,8 @@ async def search(screen: "MainScreen") -> None:
     worktree = Place("worktree", hit.session.worktree_id)
     if not is_shown(place, screen.state) or not is_shown(worktree, screen.state):
         sentence = f"“{hit.session.name}” is in the archive. Bring it back and open it?"
-        if not await screen.app.push_screen_wait(Confirm("Archived", sentence, "bring it back")):
+        dialog = Confirm("Archived", sentence, "bring it back", harmless=True)
+        if not await screen.app.push_screen_wait(dialog):
             return
         await restore(screen, place)
     assert screen.link is not None

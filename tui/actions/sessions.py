@@ -167,7 +167,7 @@ async def delete_session(screen: "MainScreen") -> None:
     if session is None:
         return
     sentence = f"Delete “{session.name}” and its {session.message_count} messages for good?"
-    dialog = Confirm("Delete the session", sentence, "delete", enter=False)
+    dialog = Confirm("Delete the session", sentence, "delete")
     if await screen.app.push_screen_wait(dialog):
         await screen.client.call(commands.delete_session, session_id=session.id)
 
@@ -203,7 +203,7 @@ async def choose_agent(screen: "MainScreen") -> None:
         return
     if session.message_count:
         sentence = _change_of_agent(session, backend, {row.name: row.label for row in rows})
-        dialog = Confirm("Change the agent", sentence, "change")
+        dialog = Confirm("Change the agent", sentence, "change", harmless=True)
         if not await screen.app.push_screen_wait(dialog):
             return
     await screen.client.call(commands.update_session, session_id=session.id, backend=backend)

@@ -169,7 +169,7 @@ async def cancel_git(screen: "MainScreen") -> None:
         return
     if worktree.status == "creating":
         sentence = f"Stop making “{worktree.name}”? Nothing of it stays."
-        dialog = Confirm("Cancel the creation", sentence, "stop it")
+        dialog = Confirm("Cancel the creation", sentence, "stop it", cancel="go on making it")
         if not await screen.app.push_screen_wait(dialog):
             return
     await screen.client.call(git_commands.cancel_git, worktree_id=worktree.id)

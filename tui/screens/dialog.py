@@ -18,6 +18,7 @@ from tui import plain
 from tui.key_names import pressed, spoken
 from tui.plain import Announcements
 from tui.screens.closing import Closing
+from tui.widgets.dialog_button import DialogButton, button_row
 from tui.widgets.text_field import TextField
 
 R = TypeVar("R")
@@ -97,36 +98,59 @@ class Dialog(Closing[R | None], ModalScreen[R | None], Generic[R]):
 
 
 class Confirm(Dialog[bool]):
-    """A sentence, `y` or enter to do it, escape or `n` to leave it."""
+    """A question and its two answers, side by side. Enter takes the one that has the focus.
 
+    That is the one that changes nothing, unless agreeing is harmless. `y` agrees, `n` does not.
+
+    Args:
+        title: What it is about.
+        sentence: The question.
+        agree: What agreeing does.
+        cancel: What the other answer does.
+        harmless: Nothing is deleted, stopped or opened to others by agreeing.
+    """
+
+    AUTO_FOCUS = "DialogButton"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "agree", show=False),
-        Binding("enter", "enter", show=False),
         Binding("n", "leave", show=False),
+        Binding("up", "scroll_sentence(-1)", show=False),
+        Binding("down", "scroll_sentence(1)", show=False),
     ]
 
-    def __init__(self, title: str, sentence: str, agree: str, *, enter: bool = True) -> None:
+    def __init__(
+        self,
+        title: str,
+        sentence: str,
+        agree: str,
+        *,
+        cancel: str = "cancel",
+        harmless: bool = False,
+    ) -> None:
         super().__init__(title)
         self.sentence = sentence
-        self.agree = agree
-        self._enter = enter
+        self._agree = agree
+        self._cancel = cancel
+        self._harmless = harmless
 
     def body(self) -> list[Widget]:
-        """Sentence and keys."""
-        key = "y or enter" if self._enter else "y"
+        """The question, scrolled where it is long, and the answers, which are always seen."""
+        agree = DialogButton(self._agree, "y", "agree")
+        cancel = DialogButton(self._cancel, "esc", "leave")
+        answers = (agree, cancel) if self._harmless else (cancel, agree)
+        sentence = Static(self.sentence, markup=False)
         return [
-            Static(self.sentence, markup=False),
-            Static(keys_line((key, self.agree), ("esc", "cancel")), classes="keys"),
+            VerticalScroll(sentence, classes="page", can_focus=False),
+            button_row(*answers),
         ]
 
     def action_agree(self) -> None:
         """Do it."""
         self.dismiss(True)
 
-    def action_enter(self) -> None:
-        """Agree, unless something would be lost."""
-        if self._enter:
-            self.dismiss(True)
+    def action_scroll_sentence(self, rows: int) -> None:
+        """Show what else a long question says."""
+        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
 
 
 class AskText(Dialog[str]):

@@ -156,7 +156,7 @@ class KeysScreen(Filtered):
         if not self._overrides:
             return
         sentence = f"Give {len(self._overrides)} of your own keys up for the built-in ones?"
-        dialog = Confirm("All built-in keys", sentence, "reset", enter=False)
+        dialog = Confirm("All built-in keys", sentence, "reset")
         if await self.app.push_screen_wait(dialog):
             await self._save(dict.fromkeys(self._overrides, ""))
 

@@ -6,18 +6,22 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
+from tui.widgets.dialog_button import DialogButton, button_row
 
 if TYPE_CHECKING:
     from tui.app import Ending
 
 
 class Leave(Dialog["Ending"]):
-    """`l` or enter leaves it running, `q` ends it, escape stays; `can_leave`: whether it can."""
+    """`l` leaves it running, `q` ends it, escape stays; `can_leave`: whether it can.
 
+    Enter takes the answer that has the focus: at first one that interrupts nothing.
+    """
+
+    AUTO_FOCUS = "DialogButton"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("l", "choose('leave')", show=False),
-        Binding("enter", "choose('leave')", show=False),
         Binding("q", "choose('quit')", show=False),
     ]
 
@@ -33,10 +37,12 @@ class Leave(Dialog["Ending"]):
             )
 
     def body(self) -> list[Widget]:
-        """Sentence and keys."""
-        leave = (("l or enter", "leave running"),) if self._can_leave else ()
-        keys = keys_line(*leave, ("q", "quit and interrupt"), ("esc", "stay"))
-        return [Static(self.sentence, markup=False), Static(keys, classes="keys")]
+        """Sentence and answers."""
+        leave = DialogButton("leave running", "l", "choose('leave')")
+        stay = DialogButton("stay", "esc", "leave")
+        end = DialogButton("quit", "q", "choose('quit')")
+        answers = (leave, stay, end) if self._can_leave else (stay, end)
+        return [Static(self.sentence, markup=False), button_row(*answers)]
 
     def action_choose(self, ending: "Ending") -> None:
         """Take what was asked for, if it can be had."""

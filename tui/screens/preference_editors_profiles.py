@@ -97,7 +97,7 @@ class ProfilesScreen(Dialog[None]):
 
     async def _remove(self, name: str) -> None:
         sentence = f"Remove “{name}” with its settings? They cannot be brought back."
-        dialog = Confirm("Remove the profile", sentence, "remove", enter=False)
+        dialog = Confirm("Remove the profile", sentence, "remove")
         if not await self.app.push_screen_wait(dialog):
             return
         kept = [profile.model_dump() for profile in self._profiles if profile.name != name]

@@ -261,7 +261,7 @@ class PreferencesScreen(Filtered):
         if field.kind in _TELLS_TOO_MUCH or field.secret:
             sentence = f"Give up what is set in {field.key}? It cannot be brought back."
             if not await self.app.push_screen_wait(
-                Confirm("Back to the default", sentence, "reset", enter=False)
+                Confirm("Back to the default", sentence, "reset")
             ):
                 return
         await self._apply(field.key, field.default)

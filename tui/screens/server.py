@@ -209,7 +209,7 @@ class ServerScreen(Dialog[None]):
             "What is sent is not encrypted."
         )
         if local and not await self.app.push_screen_wait(
-            Confirm("Let this network in", sentence, "let it in", enter=False)
+            Confirm("Let this network in", sentence, "let it in")
         ):
             return
         where = "this network" if local else "this machine only"
@@ -268,7 +268,7 @@ class ServerScreen(Dialog[None]):
         required = self._requires_token
         sentence = "Every program and every user of this machine could run agents as you then."
         if required and not await self.app.push_screen_wait(
-            Confirm("Ask for no token", sentence, "ask for none", enter=False)
+            Confirm("Ask for no token", sentence, "ask for none")
         ):
             return
         words = "Taking the token away …" if required else "Asking for the token …"
@@ -295,9 +295,7 @@ class ServerScreen(Dialog[None]):
 
     async def _regenerate(self) -> None:
         sentence = "Make a new token? Whoever is connected with the old one has to sign in again."
-        if await self.app.push_screen_wait(
-            Confirm("New token", sentence, "make a new one", enter=False)
-        ):
+        if await self.app.push_screen_wait(Confirm("New token", sentence, "make a new one")):
             await self.follow((await self._main.client.call(commands.regenerate_http_token), ""))
 
     def action_copy(self) -> None:
