@@ -5,7 +5,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from tests.journeys.ledger import Conversation, Ledger, World
+from tests.journeys.ledger import STOPPED, Conversation, Ledger, World
 from tests.journeys.served import Client, RefusedError
 from tests.journeys.speech import DIRECTIVES
 
@@ -40,7 +40,7 @@ class SecondPerson:
 
     def name(self) -> str:
         """A name that no other session has."""
-        return f"name{next(self._names)}"
+        return f"name{next(self._names):02}"
 
     def fill(self, client: Client, repositories: list[Path]) -> None:
         """Make the projects, worktrees and sessions that a journey begins with."""
@@ -65,6 +65,7 @@ class SecondPerson:
         client.call("send_chat_message", sessionId=conversation.id, message=text)
 
     def _stop(self, client: Client, _: World, conversation: Conversation) -> None:
+        self._ledger.want(STOPPED)
         client.call("stop_generation", sessionId=conversation.id)
 
     def _decide(self, client: Client, _: World, conversation: Conversation) -> None:
@@ -81,6 +82,7 @@ class SecondPerson:
             client.call("unarchive_session", sessionId=conversation.id)
         elif len(world.open) > FEWEST:
             self._ledger.want("session-archived")
+            self._ledger.want(STOPPED)
             client.call("archive_session", sessionId=conversation.id)
 
     def _rename(self, client: Client, _: World, conversation: Conversation) -> None:

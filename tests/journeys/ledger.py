@@ -21,6 +21,8 @@ COUNTED = (
     "worktree:creating", "worktree:archived", "worktree:deleted", "project:removed",
 )  # fmt: skip
 """Events of which each is asked for by a person, by one key press or one call."""
+MODE_CHANGED, STOPPED = "session-updated: mode", "message-completed: stopped"
+"""What is not an event of its own, and is asked for likewise."""
 _ASKED = re.compile(r"^You asked: .*$", re.MULTILINE)
 """Spinney repeats a question whose agent is gone before the answer to it."""
 
@@ -65,6 +67,11 @@ class Conversation:
         return self.status in ("waiting", "failed") or (
             self.status == "idle" and bool(self.session["unread"])
         )
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it rests and is more than a screen."""
+        return self.status == "idle" and not self.queued and len(self.messages) > 8
 
     @property
     def is_archived(self) -> bool:
@@ -163,6 +170,10 @@ class Ledger:
     """The messages of all requests that were made of a person."""
     accepted: set[str] = field(default_factory=set)
     """The ids of messages that were acknowledged."""
+    counted: tuple[str, ...] = COUNTED
+    """What may happen no more often than it was asked for."""
+    _modes: dict[str, str] = field(default_factory=dict)
+    """The last mode of each session."""
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def mark(self) -> str:
@@ -180,9 +191,15 @@ class Ledger:
         self.sends.update(set(MARK.findall(text)))
         self.words.setdefault(session_id, []).append(text)
 
+    def take_back(self, text: str) -> None:
+        """What was sent is not said yet, and is taken back."""
+        self.sends.subtract(set(MARK.findall(text)))
+
     def act(self, message_id: str, *outcomes: str) -> None:
         """A person chooses one of these outcomes for the request that was made in a message."""
         self.acts.setdefault(message_id, set()).update(outcomes)
+        if any(outcome.startswith("approved") for outcome in outcomes):
+            self.want(MODE_CHANGED)
 
     def want(self, event: str) -> None:
         """One key press, or one call, asks for this event."""
@@ -201,14 +218,29 @@ class Ledger:
             match frame["event"]:
                 case "session-waiting" if body["request"] is not None:
                     self.requests.add(body["request"]["message_id"])
+                case "session-created":
+                    self._modes[body["session"]["id"]] = body["session"]["execution_mode"]
+                case "session-updated" if "execution_mode" in body["updates"]:
+                    mode = body["updates"]["execution_mode"]
+                    if self._modes.get(body["session_id"], mode) != mode:
+                        self.happened[MODE_CHANGED] += 1
+                    self._modes[body["session_id"]] = mode
+                case "message-completed" if body["stop_reason"] == "stopped":
+                    self.happened[STOPPED] += 1
                 case "message-queued":
                     self.accepted.add(body["message"]["id"])
                 case "message-removed":
                     self.accepted.discard(body["message_id"])
 
+    def forgive(self, events: Iterable[dict[str, Any]]) -> None:
+        """Expect nothing that was taken back while the world was read."""
+        for frame in events:
+            if frame["event"] == "message-removed":
+                self.accepted.discard((frame.get("payload") or frame["data"])["message_id"])
+
     def complaints(self, world: World) -> Iterator[str]:
         """What nobody asked for: decisions, messages that were sent twice or are gone."""
-        for event in COUNTED:
+        for event in self.counted:
             if self.happened[event] > self.wanted[event]:
                 times, wanted = self.happened[event], self.wanted[event]
                 yield f"{event} came {times} times, and was asked for {wanted} times"

@@ -13,6 +13,8 @@ from hypothesis import seed as seeded
 from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.patience import PATIENCE
+
 _MACHINES = {"terminal": "TerminalMachine", "page": "PageMachine"}
 _JOURNEYS = {"terminal": "TerminalJourney", "page": "PageJourney"}
 
@@ -31,10 +33,12 @@ def _settings(steps: int) -> settings:
     )
 
 
-def walk(face: str, seed: int, steps: int) -> None:
-    """The journey of this seed. Raises what it finds."""
+def walk(face: str, seed: int, steps: int, patience: float = PATIENCE) -> list[tuple[str, float]]:
+    """The journey of this seed; what was slow in it. Raises what it finds."""
     module = importlib.import_module(f"tests.journeys.{face}_machine")
-    machine: Any = type("Machine", (getattr(module, _MACHINES[face]),), {"found": None})
+    machine: Any = type(
+        "Machine", (getattr(module, _MACHINES[face]),), {"found": None, "patience": patience}
+    )
     try:
         run_state_machine_as_test(seeded(seed)(machine), settings=_settings(steps))
     except Exception as error:
@@ -44,13 +48,14 @@ def walk(face: str, seed: int, steps: int) -> None:
             raise
     if machine.found is not None:
         raise machine.found
+    return getattr(machine, "slow", [])
 
 
-def run(face: str, seed: int, *, steps: int) -> bool:
+def run(face: str, seed: int, *, steps: int, patience: float) -> bool:
     """Walk and tell; whether nothing was found."""
     began = time.monotonic()
     try:
-        walk(face, seed, steps)
+        slow = walk(face, seed, steps, patience)
     except AssertionError as error:
         path = Path(tempfile.gettempdir()) / f"journey-{face}-{seed}.json"
         path.write_text(json.dumps(getattr(error, "steps", [])))
@@ -58,12 +63,16 @@ def run(face: str, seed: int, *, steps: int) -> bool:
         print(f"walk it again: python -m tests.journeys {face} --replay {path}", file=sys.stderr)
         return False
     print(f"seed {seed}: nothing found in {time.monotonic() - began:.0f} s", flush=True)
+    if slow:
+        name, took = max(slow, key=lambda opened: opened[1])
+        print(f"    {len(slow)} sessions were opened slowly; {name} took {took:.1f} s", flush=True)
     return True
 
 
-def replay(face: str, steps: list[tuple[str, dict[str, Any]]]) -> None:
+def replay(face: str, steps: list[tuple[str, dict[str, Any]]], patience: float = PATIENCE) -> None:
     """Walk the steps that a journey took. Raises what it finds."""
-    made = getattr(importlib.import_module(f"tests.journeys.{face}_journey"), _JOURNEYS[face])()
+    module = importlib.import_module(f"tests.journeys.{face}_journey")
+    made = getattr(module, _JOURNEYS[face])(patience)
     try:
         for name, values in steps:
             made.perform(name, **values)

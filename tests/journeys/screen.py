@@ -15,6 +15,8 @@ TREE_FROM = 100
 """Columns from which the tree of projects stands beside the conversation."""
 TREE = 34
 """Columns that it takes."""
+FIRST_ROW = 3
+"""The row of the screen, from 1, in which the tree begins."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,17 @@ class View:
     @property
     def session(self) -> str:
         """The name at the end of the path in the first row; empty where no session is open."""
+        return self._path[2] if len(self._path) > 2 else ""
+
+    @property
+    def project(self) -> str:
+        """The name at the beginning of that path."""
+        return self._path[0]
+
+    @property
+    def _path(self) -> list[str]:
         path = re.split(r"\s{2,}", self.rows[0].strip().removeprefix("Spinney").strip())[0]
-        names = path.split(" ▸ ")
-        return names[2].strip() if len(names) > 2 else ""
+        return [name.strip() for name in path.split(" ▸ ")]
 
     @property
     def over(self) -> list[str]:
@@ -39,6 +49,11 @@ class View:
     @property
     def has_palette(self) -> bool:
         return any("Search for commands" in row for row in self.rows)
+
+    @property
+    def is_canvas(self) -> bool:
+        """Whether all sessions are shown on one screen."""
+        return self.rows[0].startswith(" Canvas ")
 
     @property
     def conversation(self) -> str:
@@ -72,7 +87,9 @@ class View:
         return [row for row in self.rows[1:-1] if row[0] not in "╭│╰" or row[-1] not in "╮│╯"]
 
     def row_of(self, name: str) -> int | None:
-        """The row, from 1, in which the tree shows a session."""
+        """The row, from 1, in which the tree shows a session; none where the tree is not drawn."""
+        if len(self.rows[0]) < TREE_FROM:
+            return None
         for number, row in list(enumerate(self.rows, 1))[1:]:
             if name in row[:TREE].split():
                 return number

@@ -14,11 +14,15 @@ DIRECTIVES: Final = {
 }
 
 OPENINGS: Final = (
-    "actually no, do not do that", "and now", "but first", "before that", "can you", "could we",
-    "did it work", "do it another way", "explain", "every one", "fine", "go on", "good", "how so",
-    "hold on", "if so", "I think", "just do", "keep it", "let us", "maybe", "no", "not yet", "only",
-    "ok then", "please", "perhaps", "quite so", "read it", "right", "so what", "stop", "skip that",
-    "show me", "then", "try again", "use the other", "very well", "wait", "what for", "why",
-    "exactly", "yes, but", "zero of these", "1 moment", "2 cups", "3 more",
+    "actually no, do not do that", "and now", "also the tests", "all of it", "are you sure",
+    "but first", "before that", "but why", "because of that", "both, please", "better not",
+    "can you", "could we", "did it work", "do it another way", "don't", "explain", "every one",
+    "fine", "first the tests", "go on", "good", "how so", "hold on", "hm", "if so", "I think",
+    "is it done", "just do", "keep it", "let us", "leave that", "maybe", "make it shorter", "no",
+    "not yet", "never mind", "only", "ok then", "or else", "please", "perhaps", "quite so",
+    "read it", "right", "rather not", "so what", "stop", "skip that", "show me", "sure", "then",
+    "try again", "that is wrong", "use the other", "undo that", "very well", "wait", "what for",
+    "why", "we need", "exactly", "yes, but", "you forgot", "zero of these", "1 moment", "2 cups",
+    "3 more",
 )  # fmt: skip
 """Ordinary beginnings of messages, so that each letter comes first in one."""

@@ -9,7 +9,15 @@ import time
 from collections import defaultdict
 from typing import Any, Final
 
-from tests.journeys.ledger import MARK, Conversation, FoundError, strings
+from tests.journeys.ledger import (
+    MARK,
+    MODE_CHANGED,
+    STOPPED,
+    Conversation,
+    FoundError,
+    strings,
+)
+from tests.journeys.screen import FIRST_ROW
 from tests.journeys.speech import DIRECTIVES
 from tests.journeys.terminal_place import TerminalPlace
 from tests.patience import PATIENCE
@@ -17,6 +25,7 @@ from tests.patience import PATIENCE
 ESCAPE, ENTER, DOWN = "\x1b", "\r", "\x1b[B"
 NEXT_WAITING, NEXT_TAB, PREVIOUS_TAB = "\x00", "\x1b[1;3C", "\x1b[1;3D"
 MODE, SEARCH, PALETTE, QUIT, NEW_SESSION = "\x1b[Z", "\x06", "\x10", "\x11", "\x14"
+ARCHIVE, TAB, UP, END, EMPTY = "\x1b[19~", "\t", "\x1b[A", "\x1b[F", "\x15"
 PAGES: Final = {-1: "\x1b[5~", 1: "\x1b[6~"}
 MOST_SESSIONS: Final = 8
 DECISIONS: Final = {
@@ -31,6 +40,17 @@ READING: Final = 1.0
 """Seconds in which somebody reads what has come; after them a request takes keys."""
 PRESS: Final = 0.02
 """Seconds between the keys of somebody who types."""
+
+
+def _first_missing(marks: list[str], pages: list[str]) -> str:
+    """The first of these that does not come, in their order, in what was read."""
+    text, place = "\n".join(pages), 0
+    for mark in marks:
+        place = text.find(mark, place)
+        if place < 0:
+            return mark
+        place += len(mark)
+    return ""
 
 
 class TerminalJourney:
@@ -131,6 +151,53 @@ class TerminalJourney:
         self._press(ENTER)
         self.place.wait_for_session(conversation.name, at_end=False)
 
+    def open_by_palette(self, number: int) -> None:
+        """Open a session by its name on the screen with all of them, which the palette opens."""
+        conversation = self.place.world.at(number)
+        if conversation.is_archived:
+            return
+        self._press(PALETTE)
+        self.place.wait_for(lambda view: view.has_palette, "the palette")
+        self._press("All sessions on one screen" + ENTER)
+        self.place.wait_for(lambda view: view.is_canvas, "all sessions")
+        self._press(conversation.name + ENTER)
+        self.place.wait_for_session(conversation.name)
+
+    def open_by_keys(self, number: int) -> None:
+        """Go to the tree by tab, to a session's row by arrows, and open it by enter."""
+        conversation, here = self.place.world.at(number), self.shown
+        row = self.place.view.row_of(conversation.name)
+        if here is None or here.request is not None or row is None:
+            return
+        self._go_to_box()
+        for keys in (TAB, UP * row, DOWN * (row - FIRST_ROW), ENTER):
+            self._press(keys)
+            time.sleep(PRESS)
+        self.place.wait_for_session(conversation.name)
+
+    def read_all(self) -> None:
+        """Scroll up to the start of the conversation; all that was said comes by, in its order."""
+        here = self.shown
+        if here is None or here.status != "idle" or here.queued:
+            return
+        said = [
+            mark
+            for message in here.messages
+            for block in message["content"]
+            if block["type"] == "text"
+            for mark in MARK.findall(block["text"])
+        ]
+        pages = [self.place.view.conversation]
+        end = time.monotonic() + self.place.patience
+        while missing := _first_missing(said, pages):
+            if time.monotonic() > end:
+                raise FoundError(f"scrolled to the start, and did not come by {missing} of {said}")
+            self._press(PAGES[-1])
+            self.place.is_scrolled = True
+            before = pages[0]
+            if self.place.comes(lambda view: view.conversation != before, READING):  # noqa: B023
+                pages.insert(0, self.place.view.conversation)
+
     def scroll(self, pages: int) -> None:
         """Look at older messages, or come back."""
         if self.shown is not None:
@@ -166,6 +233,22 @@ class TerminalJourney:
             self._go_to_box()
             self._press(ENTER)
             self._await_sent(here)
+
+    def take_back(self) -> None:
+        """Take the newest queued message back into the box, by the arrow up."""
+        here = self.shown
+        if here is None or not here.queued or here.request is not None or self.boxes.get(here.id):
+            return
+        text = "".join(block.get("text", "") for block in here.queued[-1]["content"])
+        self._go_to_box()
+        self._press(UP)
+        self._find_draft(text)
+        if any(message["id"] == here.queued[-1]["id"] for message in self._now(here).messages):
+            self._press(EMPTY)  # It was sent before; what the key brought is what was written last.
+            self.place.settle(lambda: "it is in the box" if here.id in self.place.drafts() else "")
+        else:
+            self.place.ledger.take_back(text)
+            self.boxes[here.id] = text
 
     def _type(self, here: Conversation, text: str, burst: bool, after: str = "") -> None:
         self.place.ledger.type(text.strip(), here.id)
@@ -209,9 +292,12 @@ class TerminalJourney:
             self._press(ENTER if self.place.view.chosen.startswith(choice) else DOWN)
 
     def _request_of(self, here: Conversation) -> str | None:
-        self.place.read()
-        request = self.place.world.conversations[here.id].request
+        request = self._now(here).request
         return request["id"] if request is not None else None
+
+    def _now(self, here: Conversation) -> Conversation:
+        self.place.read()
+        return self.place.world.conversations[here.id]
 
     def watch(self) -> None:
         """Look on until the agent rests or asks something, if it does soon."""
@@ -220,12 +306,14 @@ class TerminalJourney:
 
     def stop(self) -> None:
         """Press escape."""
+        self.place.ledger.want(STOPPED)
         self._press(ESCAPE)
         time.sleep(0.3)  # Else it would be one key with what is typed next.
 
     def switch_mode(self) -> None:
         """Go to the next mode."""
         if self.shown is not None:
+            self.place.ledger.want(MODE_CHANGED)
             self._press(MODE)
 
     def new_session(self) -> None:
@@ -240,8 +328,7 @@ class TerminalJourney:
         )
         made = set(self.place.world.conversations) - before
         name = self.place.second.name()
-        changes = {"name": name, "executionMode": "build"}
-        self.place.client.call("update_session", sessionId=made.pop(), **changes)
+        self.place.client.call("update_session", sessionId=made.pop(), name=name)
         self.place.wait_for_session(name)
 
     def archive(self) -> None:
@@ -257,12 +344,30 @@ class TerminalJourney:
         self.place.settle(lambda: "" if conversations()[here.id].is_archived else "not archived")
         self.place.wait_for(lambda view: not view.has_palette, "the end of the palette")
 
+    def restore(self) -> None:
+        """Bring a session back from the archive."""
+        archived = [made for made in self.place.world.conversations.values() if made.is_archived]
+        if not archived:
+            return
+        self._press(ARCHIVE)
+        self.place.wait_for(lambda view: "Archive" in view.over, "the archive")
+        self._press(archived[0].name + ENTER)
+        self.place.wait_for_session(archived[0].name, at_end=False)
+
     def restart(self, how: str) -> None:
         """Kill the program, or quit by the key for it with or without its agents; start again."""
+        here, project = self.shown, self.place.view.project
         self.place.settle(lambda: self.place.complain_of_lost(on_disk=how == "kill"))
         if how == "kill":
+            if here is not None and self.place.was_opened:
+                self.place.settle(
+                    lambda: "" if self.place.keeps_open(here.id) else "it is not kept what is open"
+                )
             self.place.program.kill()
         else:
+            if how == "quit":
+                for _ in self.place.world.conversations:
+                    self.place.ledger.want(STOPPED)
             self._press(QUIT)
             if not self.place.wait_for_end_or(lambda view: "Quit Spinney" in view.over):
                 time.sleep(READING)  # A key that came before the question was seen counts not.
@@ -270,17 +375,21 @@ class TerminalJourney:
             if not self.place.wait_for_end_or(lambda _: False):
                 raise FoundError("it does not quit")
         self.place.begin_again()
+        # It is started in a folder of the first project, and opens no session of another.
+        if here is not None and not here.is_archived and project == "alpha":
+            self.place.wait_for(lambda view: view.session == here.name, f"{here.name}, as before")
 
     def elsewhere(self, do: str, number: int) -> None:
         """The second person does something to a session."""
         self.place.second.do(do, self.place.client, self.place.world, number)
 
     def _go_to_box(self) -> None:
-        """Click into the message box: the keys may be in the conversation."""
+        """Click into the message box: the keys may be in the conversation. Then behind the text."""
         place = self.place.view.box
         if place is None:
             raise FoundError("there is no message box")
         self._click(*place)
+        self._press(END)
 
     def _click(self, column: int, row: int) -> None:
         for end in "Mm":

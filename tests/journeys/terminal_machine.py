@@ -1,138 +1,153 @@
 """The state machine that walks the terminal: which step comes next, and with what."""
 
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from tests.journeys.ledger import FoundError
 from tests.journeys.speech import DIRECTIVES, OPENINGS
 from tests.journeys.terminal_journey import TerminalJourney
+from tests.patience import PATIENCE
 
 NUMBERS = st.integers(0, 5)
+SENTENCES = st.lists(st.sampled_from(OPENINGS), min_size=1, max_size=3)
+
+
+class When(Enum):
+    """What there must be for a step."""
+
+    ALWAYS = "nothing"
+    OPEN = "an open session"
+    QUEUED = "an open session with a queued message"
+    LONG = "an open session in which much was said, and none that was read whole"
+    WAITING = "an open session that waits for somebody"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the journey, or one of several, and what it takes."""
+
+    name: str
+    when: When
+    weight: int
+    values: "dict[str, st.SearchStrategy[Any]]"
+
+
+STEPS = (
+    Step("click_row", When.ALWAYS, 4, {"number": NUMBERS}),
+    Step("next_waiting", When.ALWAYS, 2, {"words": st.just("") | st.sampled_from(OPENINGS)}),
+    Step("restore", When.ALWAYS, 1, {}),
+    Step("resize", When.ALWAYS, 1, {
+        "columns": st.sampled_from((80, 120, 160)), "rows": st.sampled_from((24, 40)),
+    }),
+    Step("elsewhere", When.ALWAYS, 2, {
+        "do": st.sampled_from(("send", "stop", "decide", "archive", "rename")), "number": NUMBERS,
+    }),
+    Step("step_tab", When.OPEN, 2, {"step": st.sampled_from((-1, 1))}),
+    Step("search", When.OPEN, 1, {"number": NUMBERS}),
+    Step("open_by_palette", When.OPEN, 1, {"number": NUMBERS}),
+    Step("open_by_keys", When.OPEN, 1, {"number": NUMBERS}),
+    Step("read_all", When.LONG, 4, {}),
+    Step("take_back", When.QUEUED, 12, {}),
+    Step("send", When.OPEN, 3, {
+        "kind": st.sampled_from(sorted(DIRECTIVES)), "burst": st.booleans(),
+    }),
+    Step("ask_and_talk", When.OPEN, 4, {
+        "is_question": st.booleans(), "sentences": SENTENCES, "burst": st.booleans(),
+    }),
+    Step("write", When.OPEN, 2, {"words": st.sampled_from(OPENINGS), "burst": st.booleans()}),
+    Step("submit", When.OPEN, 1, {}),
+    Step("watch", When.OPEN, 1, {}),
+    Step("stop", When.OPEN, 2, {}),
+    Step("switch_mode", When.OPEN, 1, {}),
+    Step("scroll", When.OPEN, 1, {"pages": st.sampled_from((-3, -1, 1, 3))}),
+    Step("new_session", When.OPEN, 1, {}),
+    Step("archive", When.OPEN, 1, {}),
+    Step("restart", When.OPEN, 1, {"how": st.sampled_from(("kill", "quit", "leave"))}),
+    Step("talk", When.WAITING, 12, {"sentences": SENTENCES, "burst": st.booleans()}),
+    Step("decide", When.WAITING, 5, {"number": NUMBERS}),
+    Step("stop", When.WAITING, 6, {}),
+)  # fmt: skip
+"""Where a session waits, most of them answer it, in words or otherwise: that is decided once, and
+what nobody meant is found there."""
 
 
 class TerminalMachine(RuleBasedStateMachine):
-    """Any step at any time; those for which a session waits come more often where one does."""
+    """Any step that is possible. One rule chooses among them: of several, hypothesis leaves out
+    most for a whole journey, which then goes nowhere."""
 
     journey: TerminalJourney | None = None
+    has_read = False
+    patience = PATIENCE
+    slow: "list[tuple[str, float]]" = []  # noqa: RUF012
+    """What was opened slowly, as the last journey has it."""
     found: FoundError | None = None
     """What the first journey of a run found. Hypothesis would walk it again, to no end."""
+
+    @rule(data=st.data())
+    def take_a_step(self, data: st.DataObject) -> None:
+        possible = [step for step in STEPS for _ in range(step.weight) if self.is_possible(step)]
+        step = data.draw(st.sampled_from(possible))
+        values = data.draw(st.fixed_dictionaries(step.values))
+        match step.name:
+            case "talk":
+                self.talk(**values)
+            case "ask_and_talk":
+                self.ask_and_talk(**values)
+            case name:
+                self.has_read |= name == "read_all"
+                self.perform(name, **values)
+
+    def is_possible(self, step: Step) -> bool:
+        match step.when:
+            case When.OPEN:
+                return self.shown is not None
+            case When.WAITING:
+                return self.waits
+            case When.QUEUED:
+                return self.shown is not None and bool(self.shown.queued)
+            case When.LONG:
+                return self.shown is not None and not self.has_read and self.shown.is_long
+        return True
+
+    @property
+    def shown(self) -> Any:
+        return self.journey.shown if self.journey is not None else None
+
+    @property
+    def waits(self) -> bool:
+        return self.shown is not None and self.shown.request is not None
 
     def perform(self, name: str, **values: object) -> None:
         if self.found is not None:
             raise self.found
         if self.journey is None:
-            self.journey = TerminalJourney()
+            self.journey = TerminalJourney(self.patience)
         try:
             self.journey.perform(name, **values)
         except FoundError as error:
             type(self).found = error
             raise
 
+    def ask_and_talk(self, is_question: bool, sentences: list[str], burst: bool) -> None:
+        """Have the agent ask what it asks in this mode, and talk about it."""
+        decision = "plan" if self.shown.session["execution_mode"] == "plan" else "permission"
+        self.perform("send", kind="ask" if is_question else decision, burst=burst)
+        self.talk(sentences, burst)
+
+    def talk(self, sentences: list[str], burst: bool) -> None:
+        """Look at what the agent asks, and answer in words as long as it asks."""
+        for words in sentences:
+            self.perform("watch")
+            if not self.waits:
+                return
+            self.perform("write", words=words, burst=burst)
+            self.perform("submit")
+
     def teardown(self) -> None:
         if self.journey is not None:
+            type(self).slow = self.journey.place.slow
             self.journey.close()
-
-    @property
-    def is_open(self) -> bool:
-        return self.journey is not None and self.journey.shown is not None
-
-    @property
-    def waits(self) -> bool:
-        here = self.journey.shown if self.journey is not None else None
-        return here is not None and here.request is not None
-
-    @rule()
-    def a_rest(self) -> None:
-        """Nothing; first by name, as hypothesis tries the first rule alone before all others."""
-
-    @rule(number=NUMBERS)
-    def click_row(self, number: int) -> None:
-        self.perform("click_row", number=number)
-
-    @precondition(lambda self: self.is_open)
-    @rule(step=st.sampled_from((-1, 1)))
-    def step_tab(self, step: int) -> None:
-        self.perform("step_tab", step=step)
-
-    @rule(words=st.just("") | st.sampled_from(OPENINGS))
-    def next_waiting(self, words: str) -> None:
-        self.perform("next_waiting", words=words)
-
-    @precondition(lambda self: self.is_open)
-    @rule(number=NUMBERS)
-    def search(self, number: int) -> None:
-        self.perform("search", number=number)
-
-    @precondition(lambda self: self.is_open)
-    @rule(kind=st.sampled_from(sorted(DIRECTIVES)), burst=st.booleans())
-    def send(self, kind: str, burst: bool) -> None:
-        self.perform("send", kind=kind, burst=burst)
-
-    @precondition(lambda self: self.is_open)
-    @rule(kind=st.sampled_from(("ask", "permission", "plan")), burst=st.booleans())
-    def send_request(self, kind: str, burst: bool) -> None:
-        self.perform("send", kind=kind, burst=burst)
-
-    @precondition(lambda self: self.is_open)
-    @rule(words=st.sampled_from(OPENINGS), burst=st.booleans())
-    def write(self, words: str, burst: bool) -> None:
-        self.perform("write", words=words, burst=burst)
-
-    @precondition(lambda self: self.waits)
-    @rule(words=st.sampled_from(OPENINGS), burst=st.booleans())
-    def write_while_it_waits(self, words: str, burst: bool) -> None:
-        self.perform("watch")
-        self.perform("write", words=words, burst=burst)
-
-    @precondition(lambda self: self.is_open)
-    @rule()
-    def submit(self) -> None:
-        self.perform("submit")
-
-    @precondition(lambda self: self.waits)
-    @rule(number=NUMBERS)
-    def decide(self, number: int) -> None:
-        self.perform("decide", number=number)
-
-    @precondition(lambda self: self.is_open)
-    @rule()
-    def watch(self) -> None:
-        self.perform("watch")
-
-    @precondition(lambda self: self.is_open)
-    @rule()
-    def stop(self) -> None:
-        self.perform("stop")
-
-    @precondition(lambda self: self.is_open)
-    @rule()
-    def switch_mode(self) -> None:
-        self.perform("switch_mode")
-
-    @precondition(lambda self: self.is_open)
-    @rule(pages=st.sampled_from((-3, -1, 1, 3)))
-    def scroll(self, pages: int) -> None:
-        self.perform("scroll", pages=pages)
-
-    @rule(columns=st.sampled_from((80, 120, 160)), rows=st.sampled_from((24, 40)))
-    def resize(self, columns: int, rows: int) -> None:
-        self.perform("resize", columns=columns, rows=rows)
-
-    @precondition(lambda self: self.is_open)
-    @rule()
-    def new_session(self) -> None:
-        self.perform("new_session")
-
-    @precondition(lambda self: self.is_open)
-    @rule()
-    def archive(self) -> None:
-        self.perform("archive")
-
-    @precondition(lambda self: self.is_open)
-    @rule(how=st.sampled_from(("kill", "quit", "leave")))
-    def restart(self, how: str) -> None:
-        self.perform("restart", how=how)
-
-    @rule(do=st.sampled_from(("send", "stop", "decide", "archive", "rename")), number=NUMBERS)
-    def elsewhere(self, do: str, number: int) -> None:
-        self.perform("elsewhere", do=do, number=number)

@@ -12,7 +12,16 @@ from model.client.here import found_door
 from model.errors import SpinneyError
 from model.paths import Directories
 from tests.journeys.elsewhere import TREES, SecondPerson
-from tests.journeys.ledger import Conversation, FoundError, Ledger, World, strings
+from tests.journeys.ledger import (
+    COUNTED,
+    MODE_CHANGED,
+    STOPPED,
+    Conversation,
+    FoundError,
+    Ledger,
+    World,
+    strings,
+)
 from tests.journeys.screen import View
 from tests.journeys.served import Client, command, prepare_repositories
 from tests.journeys.terminal import Terminal
@@ -22,6 +31,8 @@ from tests.program import Program
 ATTENTION = 6.0
 """Seconds that somebody looks on who has nothing else to do."""
 FIRST_SIZE = (120, 40)
+QUICK = 2.0
+"""Seconds in which a session is open, and in which the program starts on a machine at rest."""
 
 
 class TerminalPlace:
@@ -29,19 +40,23 @@ class TerminalPlace:
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self.patience = patience
-        """Seconds that anything may take to be drawn."""
-        self.slowest = 0.0
-        """Seconds that the slowest change of session took."""
-        self.ledger = Ledger()
+        """Seconds that anything may take to be drawn; more where the start was not quick."""
+        self.slow: list[tuple[str, float]] = []
+        """Sessions that were opened, but not quickly, and the seconds that it took."""
+        self.ledger = Ledger(counted=(*COUNTED, MODE_CHANGED, STOPPED))
         self.second = SecondPerson(self.ledger)
         self.size = FIRST_SIZE
         self.is_scrolled = False
         """Whether the end of the conversation may be out of sight."""
+        self.was_opened = False
+        """Whether a session was opened since the program was started."""
         self._observed = 0
         self.place = Path(tempfile.mkdtemp(prefix="journey-"))
         self.program = Program(self.place, command())
         self._repositories = prepare_repositories(self.program, tuple(TREES))
+        began = time.monotonic()
         self._begin()
+        self.patience *= max(1.0, (time.monotonic() - began) / QUICK)
         self.second.fill(self.client, self._repositories)
         self.read()
 
@@ -73,6 +88,7 @@ class TerminalPlace:
         self._begin()
         self.read()
         self.is_scrolled = True
+        self.was_opened = False
         self.wait_for(lambda view: any("alpha" in row for row in view.rows), "the tree")
 
     def close(self) -> None:
@@ -100,6 +116,7 @@ class TerminalPlace:
         self._observed += len(events)
         self.ledger.observe(events)
         self.world = World.read(self.client)
+        self.ledger.forgive(self.client.events[self._observed :])
 
     # Waiting ------------------------------------------------------------------------------------
 
@@ -148,8 +165,10 @@ class TerminalPlace:
         began = time.monotonic()
         self.wait_for(lambda view: view.session == name, f"the session {name}")
         self.is_scrolled = not at_end
+        self.was_opened = True
         self.settle(self.complain_of_the_conversation)
-        self.slowest = max(self.slowest, time.monotonic() - began)
+        if (took := time.monotonic() - began) > QUICK:
+            self.slow.append((name, took))
 
     # What must hold -----------------------------------------------------------------------------
 
@@ -209,6 +228,11 @@ class TerminalPlace:
             except OSError:
                 pass  # It was removed meanwhile.
         return entries
+
+    def keeps_open(self, session_id: str) -> bool:
+        """Whether the next start opens this session, however this one ends."""
+        path = self.program.data / "screen.json"
+        return path.exists() and json.loads(path.read_text())["session_id"] == session_id
 
     def draw_report(self) -> str:
         """The screen and what was said, for whoever looks into what was found."""

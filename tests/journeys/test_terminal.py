@@ -17,4 +17,4 @@ def test_what_a_journey_found_is_found_no_more(path: Path) -> None:
 
 @pytest.mark.parametrize("seed", [2000])
 def test_a_journey_finds_everything_as_it_must_be(seed: int) -> None:
-    walk("terminal", seed, steps=120)
+    walk("terminal", seed, steps=10)
