@@ -71,8 +71,8 @@ STEPS = (
     Step("decide", When.WAITING, 5, {"number": NUMBERS}),
     Step("stop", When.WAITING, 6, {}),
 )  # fmt: skip
-"""Where a session waits, most of them answer it, in words or otherwise: that is decided once, and
-what nobody meant is found there."""
+"""Where a session waits, most of them answer it, in words or otherwise: a decision that nobody
+meant is found only there."""
 
 
 class TerminalMachine(RuleBasedStateMachine):
@@ -81,6 +81,7 @@ class TerminalMachine(RuleBasedStateMachine):
 
     journey: TerminalJourney | None = None
     has_read = False
+    """Whether a conversation was read to its start."""
     patience = PATIENCE
     slow: "list[tuple[str, float]]" = []  # noqa: RUF012
     """What was opened slowly, as the last journey has it."""
