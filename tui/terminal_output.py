@@ -12,10 +12,12 @@ import termios
 from collections.abc import Iterator
 from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary
 
 from rich.color import ColorSystem
 from textual import events
 from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual._time import get_time
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
@@ -128,7 +130,14 @@ class PaintedApp(App[None]):
             painter.forget()
         await super().on_event(event)
 
+    def __init__(self, **named: Any) -> None:
+        super().__init__(**named)
+        self.drawn_at: WeakKeyDictionary[Screen[Any], float] = WeakKeyDictionary()
+        """When each screen was first drawn with what it holds, by the clock of events."""
+
     def _display(self, screen: "Screen[Any]", renderable: "RenderableType | None") -> None:
+        if screen not in self.drawn_at and any(child.size for child in screen.children):
+            self.drawn_at[screen] = get_time()  # Before anybody sees it, and presses what it says.
         if (painter := self.painter) is None:
             super()._display(screen, renderable)
             return

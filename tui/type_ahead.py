@@ -8,6 +8,7 @@ filters or leads back, but never stages, stops or agrees.
 """
 
 from collections import deque
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from textual import events
@@ -55,8 +56,8 @@ class TypeAhead:
         """Keys whose effect is not known yet."""
         self._opening: set[str] = set()
         """Actions that will show a screen."""
-        self._is_unseen = False
-        """Whether those that wait were pressed before the screen that will take them was seen."""
+        self._seen_at: float | None = None
+        """When the screen that will take those that wait was drawn; `None` where all may act."""
         self._limit: Timer | None = None
 
     def holds(self, event: Typed) -> bool:
@@ -76,7 +77,7 @@ class TypeAhead:
 
     def _waits(self) -> bool:
         if self._opening or not getattr(self._app.screen, "is_painted", True):
-            self._is_unseen = True
+            self._seen_at = inf
             return True
         return self._settling > 0
 
@@ -115,9 +116,11 @@ class TypeAhead:
         if action_id in OPENING:
             self._opening.add(action_id)
 
-    def opened(self) -> None:
-        """A screen was painted for the first time."""
+    def opened(self, drawn_at: float) -> None:
+        """A screen was painted for the first time, at this time of the clock of events."""
         self._opening.clear()
+        if self._seen_at is not None:
+            self._seen_at = drawn_at
         self.look()
 
     def ended(self, action_id: str) -> None:
@@ -141,10 +144,11 @@ class TypeAhead:
     async def _hand_on(self, *, at_once: bool = False) -> None:
         while self._held and (at_once or not self._waits()):
             event = self._held.popleft()
-            if not self._is_unseen or self._is_harmless(event):
+            is_seen = self._seen_at is None or event.time > self._seen_at
+            if is_seen or self._is_harmless(event):
                 await self._app.take(event)
         if not self._held:
-            self._is_unseen = False
+            self._seen_at = None
             if self._limit is not None:
                 self._limit.stop()
                 self._limit = None

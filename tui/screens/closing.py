@@ -4,6 +4,7 @@ Textual's own way takes whatever screen is on top. A second enter, which comes i
 first over a slow line, would take the screen below, and the last one is the end of the program.
 """
 
+from math import inf
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from textual.await_complete import AwaitComplete
@@ -31,7 +32,8 @@ class Closing(_Screen[R]):
 
     def _note_painted(self) -> None:
         self.is_painted = True
-        cast("SpinneyApp", self.app).type_ahead.opened()
+        app = cast("SpinneyApp", self.app)
+        app.type_ahead.opened(app.drawn_at.get(self, inf))
 
     def dismiss(self, result: R | None = None) -> AwaitComplete:
         """Close, unless that was done already."""
