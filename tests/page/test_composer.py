@@ -110,7 +110,11 @@ async def test_model_thinking_and_agent_are_chosen_under_the_box(
     await expect(box("Agent")).to_have_value("demo")
     await at.say("/demo say hello")
     await at.idle()
-    await expect(box("Agent")).to_be_disabled()
+    await box("Agent").select_option("backend_a")
+    dialog = at.page.get_by_role("dialog", name="Change the agent?")
+    await expect(dialog).to_contain_text("summary")
+    await dialog.get_by_role("button", name="Cancel").click()
+    await expect(box("Agent")).to_have_value("demo")
     now = await other.call("get_session", sessionId=session["id"])
     assert (now["thinking_level"], now["backend"]) == ("off", "demo")
 

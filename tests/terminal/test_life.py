@@ -28,7 +28,7 @@ def begin(tmux: Tmux) -> None:
     tmux.press("Tab")
     tmux.type("calm-test")
     tmux.press("Enter")
-    tmux.shows("calm-test", "1 running", " 12:")
+    tmux.shows("calm-test", "1 running", ":1")  # A number and the time it came at.
 
 
 def all_end(processes: list[psutil.Process]) -> bool:

@@ -51,7 +51,8 @@ export async function deleteWorktree(app, worktree) {
     if (!canForce || !(await confirm(question, make("p", message), "Delete it all the same", { danger: true }))) return false;
     if ((await app.run("remove_worktree", { worktreeId: worktree.id, forGood: true, force: true })) === undefined) return false;
   }
-  app.say(`${worktree.name} is deleted.`);
+  // It outlives the page of what is gone.
+  app.say(`${worktree.name} is deleted.`, { isTrue: () => true });
   return true;
 }
 
