@@ -2,9 +2,11 @@
 
 import json
 import os
+import select
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -65,10 +67,27 @@ def kill_what_the_shell_waits_for(terminal: OnTerminal) -> None:
     terminal.process.kill()
 
 
-def choose_to_leave(terminal: OnTerminal) -> None:
+def choose(terminal: OnTerminal, key: bytes) -> None:
+    """Answer the question that ctrl+q asks, until Spinney's screen is gone.
+
+    A key that comes with the first frame of the question is not taken for an answer.
+    """
     terminal.write(b"\x11")
-    terminal.read_until(b"leave running")
-    terminal.write(b"l")
+    terminal.read_until(b"Leave running")
+
+    def is_gone() -> bool:
+        terminal.write(key)
+        end = time.monotonic() + 0.5
+        while BACK not in terminal.unread and time.monotonic() < end:
+            if select.select([terminal.outside], [], [], 0.1)[0]:
+                terminal.unread += os.read(terminal.outside, 65536)
+        return BACK in terminal.unread
+
+    until(is_gone, "the answer is taken")
+
+
+def choose_to_leave(terminal: OnTerminal) -> None:
+    choose(terminal, b"l")
 
 
 # Going on without a screen -----------------------------------------------------------------------
@@ -178,9 +197,7 @@ def test_quitting_while_an_agent_works_interrupts_it_only_when_that_was_chosen(
     with at_work(spinney) as (terminal, _):
         pid = pid_of(spinney)
         family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-        terminal.write(b"\x11")
-        terminal.read_until(b"is interrupted")
-        terminal.write(b"q")
+        choose(terminal, b"q")
         terminal.read_until(BACK)
         assert terminal.process.wait(timeout=PATIENCE) == 0
         assert psutil.wait_procs(family, timeout=PATIENCE)[1] == []
@@ -377,9 +394,7 @@ def test_ctrl_z_gives_the_terminal_to_the_shell_and_agents_go_on(spinney: Progra
         terminal.write(b"fg\r")
         terminal.read_until(b"\x1b[?1049h")
         terminal.read_until(b"1 running")
-        terminal.write(b"\x11")
-        terminal.read_until(b"leave running")
-        terminal.write(b"l")
+        choose(terminal, b"l")
         terminal.read_until(b"shell> ")
         assert status_of(spinney, session_id) == "running"
 
