@@ -112,6 +112,8 @@ class MarkdownStream:
         last = found[-1]
         begun = _from_line(self._tail, last.first_line)
         opened = _OPEN_FENCE.match(begun) if _is_open(last.block) else None
+        if opened and "|" in opened["info"] and "\n" not in begun[opened.end() :]:
+            opened = None  # Its next line may make it the heading of a table.
         final = len(found) - (1 if opened or self._tail.endswith("\n") else 2)
         if final > 0:
             self._done += (piece.block for piece in found[:final])

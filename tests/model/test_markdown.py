@@ -248,6 +248,7 @@ class TestATextThatGrows:
 
     @settings(THOROUGH, max_examples=100)
     @given(TEXTS)
+    @example("```a | b\n-|-\n")
     def test_character_by_character_too(self, source):
         stream = stream_in_parts(source, list(range(len(source))), read=True)
         stream.finish()
