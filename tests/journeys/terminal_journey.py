@@ -123,7 +123,6 @@ class TerminalJourney:
             lambda view: view.session != before.session or (not others and says_so(view)),
             "the next session that needs somebody, or a word that there is none",
         )
-        self.place.is_scrolled = False
         if text:
             self.boxes[self._find_draft(text)] += text
 
@@ -193,7 +192,7 @@ class TerminalJourney:
             if time.monotonic() > end:
                 raise FoundError(f"scrolled to the start, and did not come by {missing} of {said}")
             self._press(PAGES[-1])
-            self.place.is_scrolled = True
+            self.place.scrolled.add(here.id)
             before = pages[0]
             if self.place.comes(lambda view: view.conversation != before, READING):  # noqa: B023
                 pages.insert(0, self.place.view.conversation)
@@ -202,7 +201,7 @@ class TerminalJourney:
         """Look at older messages, or come back."""
         if self.shown is not None:
             self._press(PAGES[1 if pages > 0 else -1] * abs(pages))
-            self.place.is_scrolled = True
+            self.place.scrolled.add(self.shown.id)
 
     def resize(self, columns: int, rows: int) -> None:
         """Make the window larger or smaller."""
@@ -260,7 +259,7 @@ class TerminalJourney:
     def _await_sent(self, here: Conversation) -> None:
         text = self.boxes.pop(here.id)
         self.place.ledger.send(text, here.id)
-        self.place.is_scrolled = False
+        self.place.scrolled.discard(here.id)
         wanted = "".join(text.split())
 
         def is_said() -> bool:

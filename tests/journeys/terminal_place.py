@@ -46,8 +46,8 @@ class TerminalPlace:
         self.ledger = Ledger(counted=(*COUNTED, MODE_CHANGED, STOPPED))
         self.second = SecondPerson(self.ledger)
         self.size = FIRST_SIZE
-        self.is_scrolled = False
-        """Whether the end of the conversation may be out of sight."""
+        self.scrolled: set[str] = set()
+        """Sessions of which the end may be out of sight: each is shown again where it was left."""
         self.was_opened = False
         """Whether a session was opened since the program was started."""
         self._observed = 0
@@ -87,7 +87,7 @@ class TerminalPlace:
         self.terminal.close()
         self._begin()
         self.read()
-        self.is_scrolled = True
+        self.scrolled |= set(self.world.conversations)
         self.was_opened = False
         self.wait_for(lambda view: any("alpha" in row for row in view.rows), "the tree")
 
@@ -164,7 +164,8 @@ class TerminalPlace:
         """Wait until the session of this name is shown, with its end or another part."""
         began = time.monotonic()
         self.wait_for(lambda view: view.session == name, f"the session {name}")
-        self.is_scrolled = not at_end
+        if not at_end and self.shown is not None:
+            self.scrolled.add(self.shown.id)
         self.was_opened = True
         self.settle(self.complain_of_the_conversation)
         if (took := time.monotonic() - began) > QUICK:
@@ -202,7 +203,7 @@ class TerminalPlace:
         own = here.marks | {mark for mark, ids in self.ledger.homes.items() if here.id in ids}
         if view.marks - own:
             return f"{sorted(view.marks - own)} are shown in {view.session}, and not its own"
-        is_still = here.status != "running" and not self.is_scrolled
+        is_still = here.status != "running" and here.id not in self.scrolled
         if is_still and here.tail not in view.conversation:
             return f"the end of the conversation ({here.tail}) is not shown"
         return ""
