@@ -169,7 +169,7 @@ class TerminalJourney:
         if here is None or here.request is not None or row is None:
             return
         self._go_to_box()
-        for keys in (TAB, UP * row, DOWN * (row - FIRST_ROW), ENTER):
+        for keys in (TAB, UP * len(self.place.view.rows), DOWN * (row - FIRST_ROW), ENTER):
             self._press(keys)
             time.sleep(PRESS)
         self.place.wait_for_session(conversation.name)
