@@ -193,9 +193,20 @@ class TerminalJourney:
                 raise FoundError(f"scrolled to the start, and did not come by {missing} of {said}")
             self._press(PAGES[-1])
             self.place.scrolled.add(here.id)
-            before = pages[0]
-            if self.place.comes(lambda view: view.conversation != before, READING):  # noqa: B023
-                pages.insert(0, self.place.view.conversation)
+            if page := self._next_page(pages[0]):
+                pages.insert(0, page)
+            else:  # It is the start: once more from the end, if a page was not seen.
+                self._press(PAGES[1] * (len(pages) + 1))
+                pages = [self._next_page(pages[0]) or pages[0]]
+
+    def _next_page(self, before: str) -> str:
+        """What is drawn in place of this page, once it stands; empty if nothing is."""
+        if not self.place.comes(lambda view: view.conversation != before, READING):
+            return ""
+        page = self.place.view.conversation
+        while self.place.comes(lambda view: view.conversation != page, CALM):  # noqa: B023
+            page = self.place.view.conversation
+        return page
 
     def scroll(self, pages: int) -> None:
         """Look at older messages, or come back."""
@@ -241,8 +252,15 @@ class TerminalJourney:
         text = "".join(block.get("text", "") for block in here.queued[-1]["content"])
         self._go_to_box()
         self._press(UP)
+        taken = here.queued[-1]["id"]
+
+        def complain() -> str:
+            waiting = [message["id"] for message in self.place.world.conversations[here.id].queued]
+            return "the queued message was not taken back" if taken in waiting else ""
+
+        self.place.settle(complain)
         self._find_draft(text)
-        if any(message["id"] == here.queued[-1]["id"] for message in self._now(here).messages):
+        if any(message["id"] == taken for message in self._now(here).messages):
             self._press(EMPTY)  # It was sent before; what the key brought is what was written last.
             self.place.settle(lambda: "it is in the box" if here.id in self.place.drafts() else "")
         else:
