@@ -455,7 +455,7 @@ async def test_the_first_escape_leaves_a_plan_waiting_and_the_second_sets_it_asi
         stopped.set()
         await settled(app, pilot, None)
         await until(pilot, lambda: any("/approve" in words for words in said(app)))
-        assert "plan set aside, /approve" in app.main.chat.status.text
+        await until(pilot, lambda: "plan set aside, /approve" in app.main.chat.status.text)
         await pilot.press(*"/approve", "enter")
         await settled(app, pilot, PLAN)
         await pilot.press("escape")
