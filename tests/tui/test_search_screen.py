@@ -105,7 +105,7 @@ async def test_tab_searches_this_project_alone(start: Start) -> None:
         await until(pilot, lambda: "in alpha" in note(search))
         assert client.called("search_messages")[-1]["project_id"] == "p1"
         assert client.called("search_messages")[0]["project_id"] is None
-        await until(pilot, lambda: "Nothing was said" in note(search))
+        await until(pilot, lambda: "No messages match" in note(search))
 
 
 async def test_more_are_found_at_the_end_of_the_list(start: Start) -> None:
