@@ -122,7 +122,7 @@ async def test_rows_tell_what_becomes_of_worktrees_and_how_they_are_labelled(sta
             "four  directory is gone",
             "(base) alpha",
             "six  detached at 0123456",
-            "seven [bold]long …",
+            "seven [bold]␛[31m…",
             "eight 2 conflicts ↓1",
         ]
         await pilot.pause()

@@ -84,7 +84,8 @@ class MainScreen(Here):
 
     def on_mount(self) -> None:
         """Frame the tree, and wait for the client."""
-        self._fit(*self.app.size)  # the first layout is that of the first frame
+        if size_problem(*self.app.size) is None:
+            self._fit(*self.app.size)  # the first layout is that of the first frame
         self.projects.border_title = "Projects"
         self.set_interval(EVERY, self.beginning.keep)
         self.chat.welcome.focus()
