@@ -82,7 +82,7 @@ class DemoAgent:
         while line := await input_.readline():
             if not self._deaf:
                 self._hear(json.loads(line))
-        self._shell.kill()
+        await self._shell.end()
 
     def _hear(self, message: dict[str, Any]) -> None:
         match message["type"]:

@@ -20,16 +20,17 @@ class Shell:
     """Runs one command at a time in the working directory."""
 
     def __init__(self) -> None:
-        self._process: asyncio.subprocess.Process | None = None
+        self._starting: asyncio.Task[asyncio.subprocess.Process] | None = None
+        """The start of the last command, which runs if that is done."""
 
     async def run(self, command: str) -> tuple[int, str]:
         """The exit code and the output of `sh -c command`, errors among it."""
-        starting = asyncio.create_task(_started(command))
+        starting = self._starting = asyncio.create_task(_started(command))
         try:
-            process = self._process = await asyncio.shield(starting)
+            process = await asyncio.shield(starting)
         except asyncio.CancelledError:
             # It may run already, and what it starts with it: it must not get out of sight.
-            starting.add_done_callback(_end_started)
+            self.kill()
             raise
         output = bytearray()
         reading = asyncio.create_task(_read(process, output))
@@ -44,9 +45,15 @@ class Shell:
         return code, output.decode(errors="replace")
 
     def kill(self) -> None:
-        """End the command that runs, and its process group."""
-        if self._process is not None:
-            _end(self._process)
+        """End the command that runs or is about to, and its process group."""
+        if self._starting is not None:
+            self._starting.add_done_callback(_end_started)
+
+    async def end(self) -> None:
+        """Kill it, and return when that is done."""
+        if self._starting is not None:
+            await asyncio.wait({self._starting})
+            _end_started(self._starting)
 
 
 async def _started(command: str) -> asyncio.subprocess.Process:

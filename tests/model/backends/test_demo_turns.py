@@ -107,8 +107,9 @@ async def test_stop_ends_the_command_that_runs(open_demo: Open, worktree: Path) 
     await becomes(lambda: not any(map(lives, pids)))
 
 
-async def test_a_stop_while_a_command_begins_ends_what_it_has_started(
-    worktree: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("by", ["a stop", "the end of the program"])
+async def test_what_ends_while_a_command_begins_ends_what_that_has_started(
+    worktree: Path, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
     start, told = asyncio.create_subprocess_exec, asyncio.Event()
 
@@ -119,11 +120,15 @@ async def test_a_stop_while_a_command_begins_ends_what_it_has_started(
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", told_late)
     command = f"cd {worktree}; sleep 60 & echo $! > pid; mv pid ready; wait"
-    running = asyncio.create_task(Shell().run(command))
+    shell = Shell()
+    running = asyncio.create_task(shell.run(command))
     await becomes((worktree / "ready").exists)
-    running.cancel()
+    ending = asyncio.create_task(shell.end())
+    if by == "a stop":
+        ending.cancel()
+        running.cancel()
     told.set()
-    await asyncio.wait({running})
+    await asyncio.wait({ending, running})
     pid = int((worktree / "ready").read_text())
     await becomes(lambda: not lives(pid))
 
