@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
+from textual.notifications import Notification
 from textual.pilot import Pilot
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -33,8 +34,13 @@ def no_freezing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Applications that ended stay collectable: a program has one, a worker of the tests hundreds,
     and each would freeze those before it, some 4 MB, for good."""
     monkeypatch.setattr(gc, "freeze", lambda: None)
-    monkeypatch.setattr(gc, "set_threshold", lambda *numbers: None)
     monkeypatch.setattr(gc, "set_threshold", lambda *_: None)
+
+
+@pytest.fixture(autouse=True)
+def toasts_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A passing word is still there when a slow machine gets to look at it."""
+    monkeypatch.setattr(Notification, "time_left", 2 * PATIENCE)
 
 
 @pytest.fixture

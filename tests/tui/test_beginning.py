@@ -261,7 +261,7 @@ async def test_a_screen_that_has_changed_is_kept_now_and_then(tmp_path: Path) ->
         opens.set()
         await until(pilot, lambda: app.main.link is not None and settled(client))
         await until(pilot, lambda: "drop the last row" in screen_of(app))
-        await until(pilot, lambda: not app._notifications)
+        app.clear_notifications()
         await app.main.beginning.keep()
         first = file.stat()
         assert read(file).conversation is not None

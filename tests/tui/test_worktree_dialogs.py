@@ -299,7 +299,7 @@ async def test_what_came_meanwhile_is_asked_about_once_more(start: Start) -> Non
     async with start(client) as (app, pilot):
         await ask_to_delete(app, pilot)
         first = app.screen
-        await pilot.press("enter")
+        await pilot.press("y")
         await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen is not first)
         await pilot.press("y")
         await until(pilot, lambda: len(client.called("remove_worktree")) == 2)
