@@ -249,3 +249,49 @@ async def test_foreign_words_are_shown_as_they_are(start: Start) -> None:
         await listed(pilot, app, "[b]bold")
         assert rows(app)[0].startswith("/x[/] [$red]")
         assert "\x1b" not in rows(app)[0]
+
+
+async def test_words_that_come_quicker_than_the_list_goes_are_sent_and_not_replaced(
+    start: Start,
+) -> None:
+    client = a_client(CONTEXT)
+    async with start(client) as (app, pilot):
+        await pilot.press(*"/con")
+        await listed(pilot, app, "/context")
+        composer = app.main.chat.composer
+        composer.insert("text of all this")
+        assert not app.main.chat.completion.press("enter")
+        assert composer.text == "/context of all this"
+        await until(pilot, lambda: rows(app) == [])
+
+
+async def test_a_click_into_a_command_opens_no_list_and_enter_sends_what_was_written(
+    start: Start,
+) -> None:
+    client = a_client(CONTEXT)
+    async with start(client) as (app, pilot):
+        composer = app.main.chat.composer
+        await pilot.press(*"/context of all")
+        await pilot.click(composer, offset=(composer.gutter.left + 2, composer.gutter.top))
+        await until(pilot, lambda: composer.cursor_location == (0, 2))
+        await pilot.press("enter")
+        await until(pilot, lambda: sent(client))
+        assert sent(client) == ["/context of all"]
+
+
+async def test_a_letter_in_the_middle_of_a_command_asks_for_no_list(start: Start) -> None:
+    client = a_client(CONTEXT)
+    async with start(client) as (_, pilot):
+        await pilot.press(*"/ontext of all", "home", "right", "c", "enter")
+        await until(pilot, lambda: sent(client))
+        assert sent(client) == ["/context of all"]
+
+
+async def test_a_command_that_comes_back_into_the_box_is_sent_as_it_is(start: Start) -> None:
+    client = a_client(AgentCommand(name="context-of-all"))
+    async with start(client) as (app, pilot):
+        app.main.chat.give_back("s1", "/context")
+        await until(pilot, lambda: app.main.chat.composer.text == "/context")
+        await pilot.press("enter")
+        await until(pilot, lambda: sent(client))
+        assert sent(client) == ["/context"]

@@ -60,16 +60,22 @@ class Completion(Widget, can_focus=False):
         self._begin = (0, 0)
         """Where the word begins."""
         self._word = ""
+        self._text = ""
+        """What stood in the box at the last look."""
+        self._typed: tuple[tuple[int, int], str] | None = None
+        """The word that was typed last, as long as the cursor stays behind it."""
         self._put_away: tuple[tuple[int, int], str] | None = None
         self._searching = False
 
     # What may be written ------------------------------------------------------------------------
 
     def follow(self) -> None:
-        """Look at the word before the cursor."""
+        """Look at the word before the cursor; only one that is being typed opens the list."""
         begin, word = self._at_cursor()
         self._is_asked = self._is_asked and word.startswith("/")
-        if not word or (self._put_away and self._put_away[0] == begin):
+        self._follow_typing(begin, word)
+        is_put_away = self._put_away is not None and self._put_away[0] == begin
+        if not word or is_put_away or not self._is_typed(begin, word):
             self._put_away = self._put_away if word else None
             self._hide()
             self._remind()
@@ -84,6 +90,17 @@ class Completion(Widget, can_focus=False):
         self._ask()
         self._show(fitting([*orders(), *self._of_agent], word))
 
+    def _follow_typing(self, begin: tuple[int, int], word: str) -> None:
+        box = self._composer
+        if (text := box.text) != self._text:
+            self._text = text
+            self._typed = (begin, word) if text != box.given else None
+        elif not self._is_typed(begin, word):
+            self._typed = None  # The cursor went elsewhere, as by a click.
+
+    def _is_typed(self, begin: tuple[int, int], word: str) -> bool:
+        return self._typed == (begin, word)
+
     def forget(self) -> None:
         """Somebody else is written to."""
         self.workers.cancel_group(self, "commands")
@@ -93,8 +110,10 @@ class Completion(Widget, can_focus=False):
     def _at_cursor(self) -> tuple[tuple[int, int], str]:
         box = self._composer
         row, column = box.cursor_location
-        before = box.document.get_line(row)[:column]
-        found = _FILE.search(before) or (_ORDER.search(before) if row == 0 else None)
+        line = box.document.get_line(row)
+        before = line[:column]
+        is_order = row == 0 and not line[column : column + 1].strip()
+        found = _FILE.search(before) or (_ORDER.search(before) if is_order else None)
         if found is None or not box.selection.is_empty or not box.has_focus:
             return (0, 0), ""
         word = before[found.start() :]
@@ -124,7 +143,7 @@ class Completion(Widget, can_focus=False):
         begin, word = self._at_cursor()
         if not word:
             self._remind()
-        elif self._put_away is None and word.startswith("/"):
+        elif self._put_away is None and word.startswith("/") and self._is_typed(begin, word):
             chosen = self._rows[self._chosen] if self._rows else None
             self._begin, self._word = begin, word
             self._show(fitting([*orders(), *found], word))
@@ -149,7 +168,8 @@ class Completion(Widget, can_focus=False):
                     found, note = [], error.message
         finally:
             self._searching = False
-        if self._at_cursor()[1] == word:
+        begin, at_cursor = self._at_cursor()
+        if at_cursor == word and self._is_typed(begin, word):
             rows = [Row(_mention(name)) for name in found if clean_line(name) == name]
             self._show(rows[:ROWS], note or "No file of the worktree fits.")
 
@@ -207,7 +227,8 @@ class Completion(Widget, can_focus=False):
 
     def press(self, key: str) -> bool:
         """Take a key of the message box; whether it was one of the list's."""
-        if self._at_cursor()[1].startswith("/"):
+        _, word = self._at_cursor()
+        if word.startswith("/") or (self._word and not word):
             self.follow()  # keys come quicker than the word that what was written has changed
         if not self.display:
             return False

@@ -76,6 +76,8 @@ class MessageArea(QuietText):
             show_line_numbers=False,
         )
         self._chips = Draft()
+        self.given = ""
+        """The text that was put here last, rather than typed."""
         self.cursor_blink = False
         self._sends_nothing = sends_nothing
 
@@ -87,7 +89,7 @@ class MessageArea(QuietText):
     @draft.setter
     def draft(self, draft: Draft) -> None:
         self._chips = draft.pruned(draft.text)
-        self.text = draft.text
+        self.text = self.given = draft.text
         self.move_cursor(self.document.end)
 
     def rewrite(self, draft: Draft) -> None:
@@ -96,6 +98,7 @@ class MessageArea(QuietText):
         self._chips.pastes |= draft.pastes
         self._chips.images |= draft.images
         self.replace(draft.text, (0, 0), self.document.end)
+        self.given = self.text
         self.move_cursor(self.document.end)
 
     def empty(self) -> bool:
