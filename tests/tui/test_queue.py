@@ -103,6 +103,20 @@ async def test_a_waiting_message_is_removed_by_a_key(start: Start) -> None:
         assert app.main.chat.composer.text == ""
 
 
+async def test_a_message_from_elsewhere_that_is_removed_can_be_brought_back(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        message = a_message("written on the page")
+        client.feed(e.MessageQueued(session_id="s1", status="sent", message=message))
+        await until(pilot, lambda: app.main.chat.queue.display)
+        app.main.chat.queue.focus()
+        await pilot.press("delete")
+        client.feed(e.MessageRemoved(session_id="s1", message_id="written on the page"))
+        await until(pilot, lambda: app.focused is app.main.chat.composer)
+        await pilot.press("up")
+        assert app.main.chat.composer.text == "written on the page"
+
+
 async def test_a_message_that_started_meanwhile_is_told_and_not_doubled(start: Start) -> None:
     client = a_client(status="running")
     client.refuse("remove_queued_message", "That message runs already.")

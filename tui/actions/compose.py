@@ -61,6 +61,8 @@ async def _edit(screen: "MainScreen", message: "Message | None") -> None:
 
 
 async def _take_out(screen: "MainScreen", message: "Message") -> None:
+    # It may have been written elsewhere, and then no other place here has it.
+    screen.chat.remember(message.text)
     await screen.client.call(
         commands.remove_queued_message, session_id=message.session_id, message_id=message.id
     )

@@ -340,8 +340,13 @@ class Chat(Vertical):
     def _emptied(self, event: Composer.Emptied) -> None:
         """What was removed without being sent can be brought back, as what was sent."""
         event.stop()
-        if event.text.strip() and event.text not in self.drafts.earlier(self._project_id):
-            self.drafts.sent(self._project_id, event.text)
+        self.remember(event.text)
+
+    def remember(self, text: str) -> None:
+        """Have this text among the earlier messages, from which the box brings it back."""
+        if text.strip() and text not in self.drafts.earlier(self._project_id):
+            self.drafts.sent(self._project_id, text)
+            self.keep_draft()
 
     @on(Composer.Ordered)
     def _ordered(self, event: Composer.Ordered) -> None:
