@@ -117,6 +117,59 @@ async def test_a_message_from_elsewhere_that_is_removed_can_be_brought_back(star
         assert app.main.chat.composer.text == "written on the page"
 
 
+async def test_letters_that_do_nothing_in_the_queue_go_into_the_message_box(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
+        await until(pilot, lambda: app.main.chat.queue.display)
+        app.main.chat.queue.focus()
+        await pilot.press(*"hello")
+        await until(pilot, lambda: app.main.chat.composer.text == "hello")
+        assert not client.called("remove_queued_message")
+
+
+async def test_who_clicks_on_the_queue_goes_on_writing(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        for text in ("one", "two"):
+            client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message(text)))
+        await until(pilot, lambda: "two" in app.main.chat.queue.render().plain)
+        queue = app.main.chat.queue
+        await pilot.click(queue, offset=(queue.render_line(0).text.index("remove") + 1, 0))
+        await pilot.press(*"else")
+        await until(pilot, lambda: app.main.chat.composer.text == "else")
+        assert [given["message_id"] for given in client.called("remove_queued_message")] == ["one"]
+
+
+async def test_a_key_is_not_about_another_message_when_the_marked_one_starts(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        for text in ("one", "two"):
+            client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message(text)))
+        await until(pilot, lambda: "two" in app.main.chat.queue.render().plain)
+        app.main.chat.queue.focus()
+        await pilot.press("up")
+        client.feed(e.MessageQueued(session_id="s1", status="processing", message=a_message("one")))
+        await until(pilot, lambda: len(app.main.chat.queue.messages) == 1)
+        await pilot.press("delete")
+        assert not client.called("remove_queued_message")
+        assert app.focused is app.main.chat.composer
+
+
+async def test_a_newer_message_does_not_come_under_the_key_that_removes(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
+        await until(pilot, lambda: app.main.chat.queue.display)
+        app.main.chat.queue.focus()
+        await until(pilot, lambda: app.focused is app.main.chat.queue)
+        client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("two")))
+        await until(pilot, lambda: len(app.main.chat.queue.messages) == 2)
+        await pilot.press("delete")
+        await until(pilot, lambda: client.called("remove_queued_message"))
+        assert [given["message_id"] for given in client.called("remove_queued_message")] == ["one"]
+
+
 async def test_a_message_that_started_meanwhile_is_told_and_not_doubled(start: Start) -> None:
     client = a_client(status="running")
     client.refuse("remove_queued_message", "That message runs already.")

@@ -319,9 +319,10 @@ class Chat(Vertical):
         event.stop()
         self.give_back(event.session_id, "\n".join(event.words))
 
+    @on(Queue.Typed)
     @on(RequestPanel.Typed)
-    def _typed_beside(self, event: RequestPanel.Typed) -> None:
-        """A letter that chooses nothing belongs to the message box."""
+    def _typed_beside(self, event: Queue.Typed | RequestPanel.Typed) -> None:
+        """A letter that does nothing belongs to the message box."""
         event.stop()
         self.composer.focus()
         self.composer.write(event.character)

@@ -7,6 +7,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size
+from textual.message import Message as TextualMessage
 from textual.style import Style
 from textual.widget import Widget
 
@@ -32,6 +33,15 @@ class Queue(Widget, can_focus=True):
 
     DEFAULT_CSS = "Queue { height: auto; padding: 0 1; display: none; }"
 
+    FOCUS_ON_CLICK = False  # who clicks on a word goes on typing into the message box
+
+    class Typed(TextualMessage):
+        """A printable key was pressed that does nothing here."""
+
+        def __init__(self, character: str) -> None:
+            super().__init__()
+            self.character = character
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.messages: tuple[Message, ...] = ()
@@ -40,15 +50,20 @@ class Queue(Widget, can_focus=True):
 
     @property
     def chosen(self) -> "Message | None":
-        """The message that actions are about: the newest, unless another one was chosen."""
-        if not self.messages:
+        """The message that actions are about: the newest, unless another one was chosen, which
+        may not wait any more."""
+        if not self.messages or (self._chosen and self._chosen not in self._ids):
             return None
         return self.messages[self._place]
 
     @property
     def _place(self) -> int:
-        places = [at for at, message in enumerate(self.messages) if message.id == self._chosen]
-        return places[0] if places else len(self.messages) - 1
+        ids = self._ids
+        return ids.index(self._chosen) if self._chosen in ids else len(ids) - 1
+
+    @property
+    def _ids(self) -> list[str]:
+        return [message.id for message in self.messages]
 
     @property
     def is_stopped(self) -> bool:
@@ -63,18 +78,26 @@ class Queue(Widget, can_focus=True):
         has_more_rows = min(len(messages), ROWS) != min(len(self.messages), ROWS)
         self.messages = tuple(messages)
         self.display = bool(messages)
-        if not messages and self.has_focus:
-            self.action_leave()
+        if self.has_focus and self._chosen not in self._ids:
+            self.action_leave()  # else the next key would be about another one
         self.refresh(layout=has_more_rows)
 
     def on_focus(self) -> None:
         """Mark the row that keys are about."""
+        self._chosen = self.messages[-1].id if self.messages else ""
         self.refresh()
 
     def on_blur(self) -> None:
         """The newest is meant again."""
         self._chosen = ""
         self.refresh()
+
+    def on_key(self, event: events.Key) -> None:
+        """A letter that does nothing here belongs to the message box."""
+        if event.character and event.is_printable and event.key not in self.screen.active_bindings:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Typed(event.character))
 
     def action_choose(self, step: int) -> None:
         """The message before or after."""
