@@ -33,10 +33,10 @@ SETTLED = 8.0
 LETTERS = "ÄÖÜÅØÆ"
 BETWEEN = 2.0
 """Seconds between two keys."""
-ESC = "\x1b[27u"
-"""As terminals send it that are asked to (kitty, foot, Ghostty, WezTerm, iTerm2, Alacritty). Others
-send one character, which may be the beginning of an arrow key: over SSH it is waited for the rest
-for 0.3 s."""
+ESCAPES = {"esc": "\x1b[27u", "esc_one_byte": "\x1b"}
+"""As terminals send it that are asked to (kitty, foot, Ghostty, WezTerm, iTerm2, Alacritty), and as
+others do. One byte may be the beginning of an arrow key: over SSH it is waited for the rest for
+0.3 s."""
 _STEP = 0.005
 _PIECE = 32
 """Bytes that arrive together."""
@@ -124,10 +124,10 @@ class FarTerminal:
             self.type(self._questions.pop(question))
 
     @property
-    def age(self) -> float:
-        """Seconds since the newest word that is shown was said."""
+    def newest(self) -> float:
+        """When the newest word that is shown was said."""
         said = [float(word) for row in self.screen.text for word in _WORD.findall(row)]
-        return time.time() - max(said, default=0.0)
+        return max(said, default=0.0)
 
 
 @contextmanager
@@ -167,7 +167,9 @@ def measure(runs: int) -> Table:
         table.add(name, **found)
         table.at_most(f"{name}: a key is seen, s", found["key"], key)
         table.at_most(f"{name}: age of the text, s", found["age"], age)
-        table.at_most(f"{name}: esc is obeyed, s", found["esc"], stop)
+        for escape in ESCAPES:
+            obeyed = found[f"{escape}_obeyed"]
+            table.at_most(f"{name}: {escape} is obeyed, s", obeyed, stop)
     table.add("bytes", **_bytes())
     return table
 
@@ -176,9 +178,7 @@ def _stream(rate: float, delay: float) -> dict[str, float]:
     with far_terminal(rate, delay, **SSH) as terminal:
         terminal.wait_for("Message Demo agent")
         terminal.rest()
-        terminal.type(STREAM)
-        terminal.wait_for(" 12:")
-        terminal.run(lambda: False, SETTLED)
+        _begin(terminal)
         ages: list[float] = []
         delays = []
         for letter in LETTERS:
@@ -186,15 +186,25 @@ def _stream(rate: float, delay: float) -> dict[str, float]:
             delays.append(terminal.wait_for(letter))
             for _ in range(8):
                 terminal.run(lambda: False, BETWEEN / 8)
-                ages.append(terminal.age)
-        terminal.type(ESC)
-        stopped = terminal.wait_for("stopped")
-    return {
-        "key": max(delays),
-        "age_p50": percentile(ages, 0.5),
-        "age": max(ages),
-        "esc": stopped,
-    }
+                ages.append(time.time() - terminal.newest)
+        terminal.type("\x7f" * len(LETTERS))
+        found = {"key": max(delays), "age_p50": percentile(ages, 0.5), "age": max(ages)}
+        for name, escape in ESCAPES.items():
+            if "esc_seen" in found:
+                _begin(terminal)  # What is said pushes the first end out of sight.
+            pressed = time.time()
+            terminal.type(escape)
+            found[f"{name}_seen"] = terminal.wait_for("stopped")
+            terminal.rest()
+            found[f"{name}_obeyed"] = max(0.0, terminal.newest - pressed)
+    return found
+
+
+def _begin(terminal: FarTerminal) -> None:
+    """Have it stream, and let that settle."""
+    terminal.type(STREAM)
+    terminal.wait_for(" 12:")
+    terminal.run(lambda: False, SETTLED)
 
 
 def _bytes() -> dict[str, float]:

@@ -70,6 +70,7 @@ async def test_the_foot_follows_the_preferences(shown: Shown) -> None:
         await until(pilot, lambda: not foot.display)
 
 
+@pytest.mark.longer
 @every_screen
 async def test_colours_follow_the_terminal_and_the_preference_while_it_is_open(
     shown: Shown,

@@ -5,6 +5,8 @@ import hashlib
 import random
 from pathlib import Path
 
+import pytest
+
 from model.commands.sessions import create_session, send_chat_message, stop_generation
 from model.commands.worktrees import (
     archive_worktree,
@@ -22,6 +24,7 @@ from tests.model.worktrees.conftest import Maker, Told
 CYCLES = 100
 
 
+@pytest.mark.longer
 async def test_the_repository_is_whole_after_a_hundred_cycles(
     make: Maker, workspace: Workspace, repository: Repository, backend: FakeBackend, told: Told
 ) -> None:
