@@ -6,11 +6,15 @@ import pytest
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from textual import events
 from textual.command import CommandPalette, Hits
+from textual.pilot import Pilot
+from textual.style import Style
 from textual.widgets import OptionList
 
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
 from tui.screens.commands import ActionCommands
+from tui.screens.palette import Palette
+from tui.word_match import WordMatch
 
 
 def type_at_once(app: SpinneyApp, *keys: str) -> None:
@@ -70,3 +74,51 @@ async def test_a_second_enter_takes_no_second_command(start: Start) -> None:
         await until(pilot, lambda: client.called("create_session"))
         assert not CommandPalette.is_open(app)
         assert len(client.called("create_session")) == 1
+
+
+async def found_by(app: SpinneyApp, pilot: "Pilot[None]", words: str) -> list[str]:
+    """What the palette has for these words, best first."""
+    app.main.action_do("commands")
+    await until(pilot, lambda: CommandPalette.is_open(app))
+    await pilot.press(*words)
+    entries = app.screen.query_one(OptionList)
+    await until(pilot, lambda: isinstance(app.screen, Palette) and not app.screen._searches)
+    return [str(option.prompt).splitlines()[0] for option in entries.options]
+
+
+async def test_a_session_is_found_by_its_name_and_no_stray_letters_are(start: Start) -> None:
+    name = "Look at [the pears]"
+    client = FakeClient(
+        a_state(a_project(), a_worktree(), a_session(), a_session(id="s2", name=name))
+    )
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        assert await found_by(app, pilot, "look pears") == [name]
+        await pilot.press("enter")
+        await until(pilot, lambda: app.main.session is not None and app.main.session.id == "s2")
+
+
+@pytest.mark.parametrize(
+    ("typed", "title", "is_found"),
+    [
+        ("commit", "Commit", True),
+        ("cmt", "Commit", True),
+        ("nw", "New worktree", True),
+        ("newsession", "New session", True),
+        ("tree", "New worktree", True),
+        ("session new", "New session", True),
+        ("look", "Go to the shell for a while; `fg` comes back", False),
+        ("push pull", "Push the branch", False),
+        ("e" * 24 + "z", "e " * 200, False),
+    ],
+)
+def test_words_and_their_beginnings_are_found(typed: str, title: str, is_found: bool) -> None:
+    assert (WordMatch(typed, Style()).match(title) > 0) is is_found
+
+
+def test_whole_words_come_before_parts_and_short_titles_before_long_ones() -> None:
+    titles = ["Compare merge times", "Recommit", "Commit", "Commit what is staged"]
+    match = WordMatch("commit", Style()).match
+    ordered = sorted(titles[1:], key=match, reverse=True)
+    assert ordered == ["Commit", "Commit what is staged", "Recommit"]
+    assert WordMatch("cmt", Style()).match("Compare merge times") > 0

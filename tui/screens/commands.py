@@ -1,4 +1,4 @@
-"""The command palette's entries, made from the table of actions."""
+"""The command palette's entries: the table of actions, and the sessions by their names."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
+from model.text import clean_line
 from tui.key_names import shown
 from tui.keymap import ACTIONS, Action, keys_of
+from tui.places import Place, project_of, shown_sessions, worktree_of
 from tui.screens.dialog import keys_told
+from tui.word_match import WordMatch
 
 if TYPE_CHECKING:
     from tui.screens.dialog import Dialog
@@ -23,6 +26,10 @@ _OF_WORKTREES = frozenset(
 )  # fmt: skip
 
 
+_AFTER_ACTIONS = 0.5
+"""An action is found before a session whose name has the same words."""
+
+
 class ActionCommands(Provider):
     """Every action by its title, with its key."""
 
@@ -35,7 +42,7 @@ class ActionCommands(Provider):
 
     async def search(self, query: str) -> Hits:
         """Those that the query finds in their titles."""
-        matcher = self.matcher(query)
+        matcher = WordMatch(query, self.match_style)
         for action in self._actions():
             score = matcher.match(action.title)
             if score > 0:
@@ -63,6 +70,28 @@ class ActionCommands(Provider):
         return (f"  {key}" if key else "", "$text-muted")
 
 
+class SessionCommands(Provider):
+    """Every session by its name; only once something is typed, for they may be many."""
+
+    async def search(self, query: str) -> Hits:
+        """Those that the query finds in their names."""
+        main = cast("MainScreen", self.screen)
+        if main.link is None:
+            return
+        matcher = WordMatch(query, self.match_style)
+        for session in shown_sessions(main.state):
+            name, place = clean_line(session.name), Place("session", session.id)
+            if (score := matcher.match(name)) > 0:
+                held_by = (project_of(place, main.state), worktree_of(place, main.state))
+                yield Hit(
+                    score - _AFTER_ACTIONS,
+                    matcher.highlight(name),
+                    partial(main.action_open_session, session.id),
+                    text=name,
+                    help=f"Open: {' ▸ '.join(clean_line(item.name) for item in held_by if item)}",
+                )
+
+
 class CanvasCommands(ActionCommands):
     """What can be done on the canvas."""
 
@@ -83,7 +112,7 @@ class DialogCommands(Provider):
 
     async def search(self, query: str) -> Hits:
         """What has the query in its words."""
-        matcher = self.matcher(query)
+        matcher = WordMatch(query, self.match_style)
         for key, words in keys_told(self.screen):
             if (score := matcher.match(_title(words))) > 0:
                 label = Content.assemble(

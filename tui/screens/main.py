@@ -48,12 +48,18 @@ def _action_commands() -> type[Provider]:
     return ActionCommands
 
 
+def _session_commands() -> type[Provider]:
+    from tui.screens.commands import SessionCommands
+
+    return SessionCommands
+
+
 class MainScreen(Here):
     """Projects, a conversation, and the bars around them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keymap.bindings()]
     AUTO_FOCUS = ""  # Textual's choice would be the tree, which nobody asked for.
-    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_action_commands}  # type: ignore[assignment]
+    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_action_commands, _session_commands}  # type: ignore[assignment]
 
     def __init__(self, terminal: Terminal, *, started_in: Path | None, demo: bool) -> None:
         super().__init__(classes="for-ears" if terminal.plain else None)
