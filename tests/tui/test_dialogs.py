@@ -1,5 +1,7 @@
 """What all dialogs share: their keys are named at the foot, clicked there, and found by name."""
 
+from typing import Any
+
 import pytest
 from every_screen import SCREENS, reached
 from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
@@ -11,6 +13,8 @@ from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
 from tui.screens.dialog import Confirm, Dialog, keys_told
 from tui.screens.keys import KeysScreen, PressKey
+
+COUNTS = ("cached_uncommitted_added", "cached_uncommitted_removed")
 
 
 def a_client() -> FakeClient:
@@ -86,3 +90,30 @@ async def test_the_palette_lists_only_what_can_be_done(start: Start) -> None:
         entries = await palette_of(app, pilot)
         assert any(entry.startswith("Server: start") for entry in entries)
         assert not any(entry.startswith("Server: stop") for entry in entries)
+
+
+@pytest.mark.parametrize(
+    ("session", "worktree", "offered"),
+    [
+        ({}, {}, set()),
+        ({"status": "running"}, {}, {"Stop"}),
+        ({}, {"running_scripts": ["setup"]}, {"Stop"}),
+        ({}, {"cached_conflict_count": 2}, {"Abort", "Let"}),
+        ({}, {"cached_uncommitted_added": 3}, {"Abort"}),
+    ],
+)
+async def test_the_palette_lists_an_end_only_of_what_goes_on(
+    start: Start, session: dict[str, Any], worktree: dict[str, Any], offered: set[str]
+) -> None:
+    asked = {"cached_conflict_count": 0} | dict.fromkeys(COUNTS, 0) | worktree
+    client = FakeClient(a_state(a_project(), a_worktree(**asked), a_session(**session)))
+    titles = {
+        "Stop": "Stop the run of this session",
+        "Abort": "Abort the merge or rebase that stopped",
+        "Let": "Let a session resolve the conflicts",
+    }
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        entries = await palette_of(app, pilot)
+        found = {word for word, title in titles.items() for e in entries if e.startswith(title)}
+        assert found == offered

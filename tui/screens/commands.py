@@ -7,6 +7,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from model.text import clean_line
+from tui import diff_bars
 from tui.key_names import shown
 from tui.keymap import ACTIONS, Action, keys_of
 from tui.places import Place, project_of, shown_sessions, worktree_of
@@ -14,7 +15,9 @@ from tui.screens.dialog import keys_told
 from tui.word_match import WordMatch
 
 if TYPE_CHECKING:
+    from model.resources import Worktree
     from tui.screens.dialog import Dialog
+    from tui.screens.diff import Diff
     from tui.screens.main import MainScreen
 
 
@@ -138,7 +141,9 @@ class DiffCommands(ActionCommands):
     """What can be done on the diff screen."""
 
     def _actions(self) -> list[Action]:
-        return [a for a in ACTIONS if a.where == "diff" or a.id in ("help", "quit")]
+        without = diff_bars.useless(cast("Diff", self.screen))
+        here = (a for a in ACTIONS if a.where == "diff" or a.id in ("help", "quit"))
+        return [a for a in here if a.id not in without]
 
 
 def _is_useful(action_id: str, screen: "MainScreen") -> bool:
@@ -146,6 +151,10 @@ def _is_useful(action_id: str, screen: "MainScreen") -> bool:
     worktree = screen.worktree
     if action_id.startswith(_OF_SESSIONS):
         return screen.session is not None
+    if action_id == "stop":
+        return _has_something_to_stop(screen)
+    if action_id in ("resolve_conflicts", "abort_merge"):
+        return worktree is not None and _may_have_stopped(action_id, worktree)
     if action_id in ("take_back", "edit_queued", "remove_queued"):
         return screen.chat.is_complete and bool(screen.chat.queue.messages)
     if action_id == "review_plan":
@@ -167,3 +176,23 @@ def _is_useful(action_id: str, screen: "MainScreen") -> bool:
     if action_id in _OF_WORKTREES or ("worktree" in action_id and action_id != "new_worktree"):
         return worktree is not None
     return True
+
+
+def _has_something_to_stop(screen: "MainScreen") -> bool:
+    if screen.session is not None and screen.session.is_active:
+        return True
+    worktree = screen.worktree
+    return worktree is not None and (
+        worktree.running_scripts == ["setup"]
+        or (screen.session is None and worktree.status == "creating")
+    )
+
+
+def _may_have_stopped(action_id: str, worktree: "Worktree") -> bool:
+    """Whether a merge or rebase may have stopped here, by what git said last."""
+    conflicts = worktree.cached_conflict_count
+    if conflicts is None or conflicts > 0:
+        return True
+    # One whose conflicts are all solved, and that waits for its commit, can still be given up.
+    changed = (worktree.cached_uncommitted_added, worktree.cached_uncommitted_removed)
+    return action_id == "abort_merge" and changed != (0, 0)
