@@ -16,7 +16,6 @@ from model.resources import (
     Block,
     Message,
     PlanBlock,
-    Question,
     QuestionBlock,
     Request,
     TextBlock,
@@ -114,16 +113,15 @@ class Answer:
         )
         self._change(self._place(f"result:{result.tool_use_id}"), block)
 
-    def add_plan(self, request_id: str, text: str) -> None:
-        """Show a proposed plan."""
+    def add_request(self, request: Request) -> None:
+        """Show a proposed plan or questions to the user; a permission belongs to its tool."""
+        if request.kind == "permission":
+            return
         self._end_thinking()
-        self._change(self._place(f"request:{request_id}"), PlanBlock(text=make_visible(text)))
-
-    def add_question(self, request_id: str, questions: list[Question]) -> None:
-        """Show questions to the user."""
-        self._end_thinking()
-        block = QuestionBlock(id=request_id, questions=questions)
-        self._change(self._place(f"request:{request_id}"), block)
+        block: Block = PlanBlock(text=make_visible(request.plan))
+        if request.kind == "question":
+            block = QuestionBlock(id=request.id, questions=request.questions)
+        self._change(self._place(f"request:{request.id}"), block)
 
     def mark(self, request_id: str, **fields: object) -> None:
         """Note on a plan or question how it was answered."""

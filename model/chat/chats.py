@@ -171,7 +171,14 @@ class Chats:
                 # Another agent carries it out: the one that proposed it is done.
                 await self.end(session_id)
             elif conversation.holds_request:
-                await conversation.approve(mode, plan)
+                try:
+                    await conversation.approve(mode, plan)
+                except SpinneyError:
+                    # It plans on, or has ended with its plan set aside.
+                    del updates["set_aside_plan"]
+                    before = {name: getattr(session, name) for name in updates}
+                    await self._store.accept(SessionUpdated(session_id=session_id, updates=before))
+                    raise
                 return self._session(session_id)
             text = plan or request.plan
             await self._mark_stored(session_id, request, PlanBlock(text=text, approved=mode))

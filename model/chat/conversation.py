@@ -8,29 +8,24 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Coroutine, Mapping
-from pathlib import Path
 from typing import Any, Literal
 
 from model.backends import base
 from model.chat.answer import Answer
+from model.chat.answers import Answers
+from model.chat.giving import Giving
 from model.chat.handover import Briefing, Handovers
+from model.chat.incoming import prompt_of
 from model.chat.outputs import ToolOutputs
 from model.chat.program import Launching, Opener, Program
 from model.chat.requests import Requests, record_session, show_request
 from model.chat.room import Room
 from model.chat.silence import Silence
-from model.chat.wording import limit_ends_in
 from model.errors import ErrorType, SpinneyError
-from model.events import (
-    MessageCompleted,
-    MessageFailed,
-    MessageQueued,
-    RunNoticed,
-)
+from model.events import MessageQueued, RunNoticed
 from model.resources import (
     Decision,
     ExecutionMode,
-    ImageBlock,
     LastRun,
     Message,
     Request,
@@ -39,7 +34,7 @@ from model.resources import (
     Usage,
 )
 from model.store import Store
-from model.text import clean_line, make_visible
+from model.text import clean_line
 
 STOP_PATIENCE = 1.5
 """Seconds that an agent has to end a turn before its program is ended; people wait for this."""
@@ -63,12 +58,12 @@ class Conversation:
         self._handovers = handovers
         self._store = store
         self._launching = launching
-        self._outputs = outputs
         self._session_id = session_id
         self._program = Program(room, opener, self._on, self._program_ended)
         self._turn: asyncio.Task[None] | None = None
-        self._answer: Answer | None = None
+        self._answers = Answers(store, session_id, outputs)
         self._requests = Requests(store, session_id)
+        self._giving = Giving(self._requests, self._hear)
         self._permitting: set[asyncio.Task[None]] = set()
         self._silence = Silence(self._notice, lambda: bool(self._requests))
         self._over = asyncio.Event()
@@ -119,7 +114,7 @@ class Conversation:
         self._stopping = True
         self._stopped_at = self._requests.first  # its agent may withdraw it in stopping
         agent = self._program.agent
-        if agent is not None and self._answer is not None:
+        if agent is not None and self._answers.current is not None:
             try:
                 async with asyncio.timeout(STOP_PATIENCE):
                     await agent.stop()
@@ -134,39 +129,50 @@ class Conversation:
     async def approve(self, mode: ExecutionMode, plan: str | None) -> None:
         """Tell the waiting agent that its plan is approved, into the session's settings."""
         request = self._requests.take("plan")
-        self._mark(request.id, approved=mode, **({"text": plan} if plan else {}))
         settings = self._launching.settings_of(self.session)
         edited = self._requests.restore_plan(request.id, plan) if plan else None
-        await self._tell_agent(lambda agent: agent.approve(request.id, settings, edited))
+        async with self._giving.of(request):
+            await self._tell_agent(lambda agent: agent.approve(request.id, settings, edited))
+            self._answers.mark(request.id, approved=mode, **({"text": plan} if plan else {}))
 
     async def discuss(self, message: Message) -> None:
-        """Answer a proposed plan or a question in free words; they are part of the conversation."""
+        """Answer a proposed plan or a question in free words; they are part of the conversation.
+
+        Only once the agent has taken them: else they are still the person's to send.
+        """
         request = self._requests.first
         assert request is not None, "only a waiting agent is answered"
-        self._split(message)
         self._requests.withdraw(request.id)
-        prompt = _prompt_of(message, message.text)
-        if request.kind == "plan":
-            await self._tell_agent(lambda agent: agent.discuss(request.id, prompt))
-        else:
-            text = prompt.text_with_paths
-            answers = self._requests.as_asked({q.question: text for q in request.questions})
-            await self._tell_agent(lambda agent: agent.answer(request.id, answers))
+        prompt = prompt_of(message, message.text)
+        async with self._giving.of(request):
+            if request.kind == "plan":
+                await self._tell_agent(lambda agent: agent.discuss(request.id, prompt))
+            else:
+                text = prompt.text_with_paths
+                answers = self._requests.as_asked({q.question: text for q in request.questions})
+                await self._tell_agent(lambda agent: agent.answer(request.id, answers))
+            if self._over.is_set():
+                raise SpinneyError(
+                    "The agent stopped before it took this. Send it again.", "conflict"
+                )
+            self._answers.split(message)
 
     async def answer(self, answers: Mapping[str, str]) -> None:
         """Answer the waiting agent's questions."""
         request = self._requests.take("question")
-        self._mark(request.id, answer=dict(answers))
         asked = self._requests.as_asked(answers)
-        await self._tell_agent(lambda agent: agent.answer(request.id, asked))
+        async with self._giving.of(request):
+            await self._tell_agent(lambda agent: agent.answer(request.id, asked))
+            self._answers.mark(request.id, answer=dict(answers))
 
     async def permit(self, request_id: str, decision: Decision, reason: str) -> None:
         """Allow or deny what the agent asked for. Raises `conflict` when it was answered."""
-        self._requests.take("permission", request_id)
-        if decision == "allow_session":
-            self._requests.allow_for_session(request_id)
+        request = self._requests.take("permission", request_id)
         verdict: base.Verdict = "deny" if decision == "deny" else "allow"
-        await self._tell_agent(lambda agent: agent.permit(request_id, verdict, reason))
+        async with self._giving.of(request):
+            await self._tell_agent(lambda agent: agent.permit(request_id, verdict, reason))
+            if decision == "allow_session":
+                self._requests.allow_for_session(request_id)
 
     async def configure(self) -> None:
         """Hand the session's present settings to a running agent."""
@@ -180,7 +186,7 @@ class Conversation:
         """
         await self._cancel_start()
         if not self._over.is_set() and self.session.waiting_for in ("plan", "question"):
-            self._close_answer("interrupted")
+            self._answers.close("interrupted")
             self._requests.forget_all()
             self._silence.end()
             self._over.set()  # what the program says in ending takes nothing back
@@ -202,7 +208,7 @@ class Conversation:
             self._open_answer()
             self._silence.heard()
             text = briefing.prompt if briefing else message.text
-            await agent.send(_prompt_of(message, text))
+            await agent.send(prompt_of(message, text))
             if briefing:
                 self._update(handover=None)
         except SpinneyError as error:
@@ -225,37 +231,28 @@ class Conversation:
         self._notice(f"Writing a summary of the conversation for {label} …")
         briefing = await self._handovers.brief(self.session, handover, message)
         self._open_answer().add_text(base.TextDelta("handover", briefing.note))
-        self._close_answer("handover")
+        self._answers.close("handover")
         return briefing
 
     def _open_answer(self) -> Answer:
-        if self._answer is None:
-            session = self.session
-            message = Message(
-                id=str(uuid.uuid4()),
-                role="assistant",
-                timestamp=time.time(),
-                session_id=session.id,
-                status="processing",
-                model=session.model,
-                backend=session.backend,
-                execution_mode=session.execution_mode,
-            )
-            self._over.clear()
-            self._answer = Answer(self._store, message, self._outputs)
-            self._update(message_count=session.message_count + 1)
-        return self._answer
+        self._over.clear()
+        return self._answers.open()
 
     def _program_ended(self, reason: str) -> None:
+        self._giving.release()
         # Where the agent has not been asked yet, another program is started for the turn.
-        if self._answer is not None and not self._stopping:
+        if self._answers.current is not None and not self._stopping:
             self._fail(f"{reason} Send a message to go on.", "backend_error")
 
     def _on(self, event: base.AgentEvent) -> None:
+        if not self._giving.holds(event):
+            self._hear(event)
+
+    def _hear(self, event: base.AgentEvent) -> None:
         if self._over.is_set() and not isinstance(event, base.BETWEEN_TURNS):
             _log.info("told after its turn, and dropped: %s", type(event).__name__)
             return
-        if self._answer is not None:
+        if self._answers.current is not None:
             self._silence.heard(event)
         match event:
             case base.TurnStarted():
@@ -290,11 +287,8 @@ class Conversation:
                 if event.resume_token != self.session.resume_token:
                     self._update(resume_token=event.resume_token)
             case base.TurnFinished():
-                fill = {
-                    "context_tokens": event.context_tokens,
-                    "context_window": event.context_window,
-                }
-                known = {key: value for key, value in fill.items() if value is not None}
+                told = {name: getattr(event, name) for name in ("context_tokens", "context_window")}
+                known = {name: count for name, count in told.items() if count is not None}
                 self._finish(event.stop_reason, event.usage, **known)
             case base.TurnFailed():
                 self._fail(event.error, event.error_type, event.usage, event.retry_after)
@@ -308,10 +302,7 @@ class Conversation:
             permitting.add_done_callback(self._permitting.discard)
             return
         request = self._requests.request_of(event, answer.message_id)
-        if request.kind == "plan":
-            answer.add_plan(request.id, request.plan)
-        elif request.kind == "question":
-            answer.add_question(request.id, request.questions)
+        answer.add_request(request)
         self._requests.ask(request, event)
 
     async def _permit_again(self, event: base.PermissionAsked) -> None:
@@ -321,55 +312,21 @@ class Conversation:
             # It was withdrawn meanwhile, or the agent is gone.
             _log.info("what is allowed for the session was not permitted: %s", error.message)
 
-    def _mark(self, request_id: str, **fields: object) -> None:
-        if self._answer is not None:
-            self._answer.mark(request_id, **fields)
-
     async def _tell_agent(self, call: Callable[[base.Agent], Coroutine[Any, Any, None]]) -> None:
         if self._program.agent is None:
             raise SpinneyError("The agent is not running any more; send a message.", "conflict")
         self._silence.heard()
         await call(self._program.agent)
 
-    def _close_answer(self, stop_reason: str) -> None:
-        answer, self._answer = self._answer, None
-        if answer is not None:
-            answer.finish()
-            completed = MessageCompleted(
-                message_id=answer.message_id,
-                session_id=self._session_id,
-                stop_reason=stop_reason,
-                usage=Usage(),
-            )
-            self._store.record(completed)
-
-    def _split(self, message: Message) -> None:
-        """Close the answer so far, put the user's message after it, go on in a new answer."""
-        self._close_answer("user_message")
-        self._store.record(
-            MessageQueued(session_id=self._session_id, message=message, status="processing")
-        )
-        self._update(message_count=self.session.message_count + 1)
-        self._open_answer()
-
     # The end of a turn -------------------------------------------------------------------------
 
     def _finish(self, stop_reason: str, usage: Usage, **fields: int) -> None:
         stopped = self._stopping or stop_reason in ("stopped", "interrupted")
-        answer, self._answer = self._answer, None
-        proposed = None
-        if answer is not None:
-            answer.finish()
-            if not stopped and self.session.execution_mode == "plan":
-                proposed = answer.plan_in_words()
-            self._store.record(
-                MessageCompleted(
-                    message_id=answer.message_id,
-                    session_id=self._session_id,
-                    stop_reason="stopped" if self._stopping else stop_reason,
-                    usage=usage,
-                )
-            )
+        proposed = self._answers.close(
+            "stopped" if self._stopping else stop_reason,
+            usage,
+            may_propose=not stopped and self.session.execution_mode == "plan",
+        )
         ending: Literal["completed", "cancelled", "interrupted"] = "completed"
         if stopped:
             ending = "interrupted" if stop_reason == "interrupted" else "cancelled"
@@ -385,32 +342,18 @@ class Conversation:
         if self._stopping:
             self._finish("stopped", usage or Usage())
             return
-        answer = self._answer or self._open_answer()
-        self._answer = None
-        answer.finish()
-        error = make_visible(error)
-        if retry_after:
-            error = f"{error} {limit_ends_in(retry_after)}"
-        self._store.record(
-            MessageFailed(
-                message_id=answer.message_id,
-                error=error,
-                error_type=error_type,
-                session_id=self._session_id,
-                usage=usage,
-                retry_after=retry_after,
-            )
-        )
+        error = self._answers.fail(error, error_type, usage, retry_after)
         run = LastRun(status="failed", error=error, error_type=error_type, retry_after=retry_after)
         self._end_turn(run, usage or Usage(), None)
 
     def _end_turn(
         self, run: LastRun, usage: Usage, proposed: Request | None, **fields: Any
     ) -> None:
-        waited = self._stopped_at or self._requests.first
+        waited = self._stopped_at or self._giving.first or self._requests.first
         if waited is not None and waited.kind == "plan":
             fields["set_aside_plan"] = waited.model_dump(mode="json")
         self._stopped_at = None
+        self._giving.forget_all()
         self._requests.forget_all()
         self._silence.end()
         status: SessionStatus = "waiting" if proposed else "idle"
@@ -453,9 +396,3 @@ class Conversation:
         if self._turn is not None and not self._turn.done():
             self._turn.cancel()
             await asyncio.gather(self._turn, return_exceptions=True)
-
-
-def _prompt_of(message: Message, text: str) -> base.Prompt:
-    """`text` for an agent, with what is attached to the message."""
-    images = tuple(Path(block.path) for block in message.content if isinstance(block, ImageBlock))
-    return base.Prompt(text, tuple(Path(path) for path in message.files), images)

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
+from model.backends.base import Prompt
 from model.chat import wording
 from model.errors import SpinneyError
 from model.events import Event, SessionUpdated, SessionWaiting
@@ -22,6 +23,12 @@ REASON_LIMIT = 4000
 ATTACHMENTS_LIMIT = 20
 ATTACHMENT_SIZE_LIMIT = 10 * 1024 * 1024
 """Bytes of one file or image."""
+
+
+def prompt_of(message: Message, text: str) -> Prompt:
+    """`text` for an agent, with what is attached to the message."""
+    images = tuple(Path(block.path) for block in message.content if isinstance(block, ImageBlock))
+    return Prompt(text, tuple(Path(path) for path in message.files), images)
 
 
 def checked_message(

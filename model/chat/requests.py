@@ -107,6 +107,11 @@ class Requests:
         if self._open.pop(request_id, None) is not None:
             self._show()
 
+    def put_back(self, request: Request) -> None:
+        """Ask again, before all others, what was answered in vain."""
+        self._open = {request.id: request, **self._open}
+        self._show()
+
     def as_asked(self, answers: Mapping[str, str]) -> dict[str, str]:
         """The answers by the questions' own text, by which their agent knows them.
 

@@ -1,0 +1,103 @@
+"""The answers of a session's agent in the store: at most one is open, and each ends in one way."""
+
+import time
+import uuid
+
+from model.chat.answer import Answer
+from model.chat.outputs import ToolOutputs
+from model.chat.requests import record_session
+from model.chat.wording import limit_ends_in
+from model.errors import ErrorType
+from model.events import MessageCompleted, MessageFailed, MessageQueued
+from model.resources import Message, Request, Usage
+from model.store import Store
+from model.text import make_visible
+
+
+class Answers:
+    """Opens and ends the answers of one session."""
+
+    def __init__(self, store: Store, session_id: str, outputs: ToolOutputs) -> None:
+        self._store = store
+        self._session_id = session_id
+        self._outputs = outputs
+        self.current: Answer | None = None
+        """The one that is being given."""
+
+    def open(self) -> Answer:
+        """The one that is being given, begun if there is none."""
+        if self.current is None:
+            session = self._store.state.sessions[self._session_id]
+            message = Message(
+                id=str(uuid.uuid4()),
+                role="assistant",
+                timestamp=time.time(),
+                session_id=session.id,
+                status="processing",
+                model=session.model,
+                backend=session.backend,
+                execution_mode=session.execution_mode,
+            )
+            self.current = Answer(self._store, message, self._outputs)
+            self._count_one()
+        return self.current
+
+    def mark(self, request_id: str, **fields: object) -> None:
+        """Say in the open answer how a request of it was answered."""
+        if self.current is not None:
+            self.current.mark(request_id, **fields)
+
+    def close(
+        self, stop_reason: str, usage: Usage | None = None, *, may_propose: bool = False
+    ) -> Request | None:
+        """End the open answer, if there is one; the plan that it may propose in plain words."""
+        answer, self.current = self.current, None
+        if answer is None:
+            return None
+        answer.finish()
+        proposed = answer.plan_in_words() if may_propose else None
+        completed = MessageCompleted(
+            message_id=answer.message_id,
+            session_id=self._session_id,
+            stop_reason=stop_reason,
+            usage=usage or Usage(),
+        )
+        self._store.record(completed)
+        return proposed
+
+    def fail(
+        self,
+        error: str,
+        error_type: ErrorType,
+        usage: Usage | None,
+        retry_after: float | None,
+    ) -> str:
+        """End the answer, also one that was not begun, with what went wrong, as people read it."""
+        answer, self.current = self.open(), None
+        answer.finish()
+        error = make_visible(error)
+        if retry_after:
+            error = f"{error} {limit_ends_in(retry_after)}"
+        failed = MessageFailed(
+            message_id=answer.message_id,
+            error=error,
+            error_type=error_type,
+            session_id=self._session_id,
+            usage=usage,
+            retry_after=retry_after,
+        )
+        self._store.record(failed)
+        return error
+
+    def split(self, message: Message) -> None:
+        """Close the answer so far, put the user's message after it, go on in a new answer."""
+        self.close("user_message")
+        self._store.record(
+            MessageQueued(session_id=self._session_id, message=message, status="processing")
+        )
+        self._count_one()
+        self.open()
+
+    def _count_one(self) -> None:
+        count = self._store.state.sessions[self._session_id].message_count
+        record_session(self._store, self._session_id, message_count=count + 1)
