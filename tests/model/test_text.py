@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from model.text import (
@@ -64,11 +64,14 @@ def test_what_hides_nothing_stays_the_same_object(text: str) -> None:
 
 
 @given(st.text())
+@example("\u2028\u2029")  # spaces by their category, and shown as marks: they end lines
 def test_nothing_is_left_out_and_nothing_hides(text: str) -> None:
     shown = make_visible(text)
     assert len(shown) <= 9 * len(text)
     assert make_visible(shown) == shown
-    kept = [c for c in text.replace("\r\n", "\n") if unicodedata.category(c)[0] not in "CM"]
+    marked = ("C", "M", "Zl", "Zp")
+    written = text.replace("\r\n", "\n")
+    kept = [c for c in written if not unicodedata.category(c).startswith(marked)]
     rest = iter(shown)
     assert all(character in rest for character in kept)
     assert not any(unicodedata.category(c) == "Cc" for c in shown if c not in "\t\n")
