@@ -11,6 +11,7 @@ text back into what they stand for.
 """
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
@@ -162,6 +163,43 @@ def make_output_visible(text: str) -> str:
 def show_returns(text: str) -> str:
     """The text with each carriage return shown, those at the end of a line as well."""
     return text.replace("\r", _CARRIAGE_RETURN)
+
+
+def show_mixed_returns(value: Any) -> Any:
+    """A JSON value, with its carriage returns shown where its lines do not all end alike.
+
+    Where they do, the returns say nothing. Else a change of nothing but the ends of lines would
+    look as if nothing changed.
+    """
+    texts = list(_texts_in(value))
+    returns = sum(text.count("\r\n") for text in texts)
+    if not returns or returns == sum(text.count("\n") for text in texts):
+        return value
+    return _with_returns(value)
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for item in value.values():
+                yield from _texts_in(item)
+        case list() | tuple():
+            for item in value:
+                yield from _texts_in(item)
+
+
+def _with_returns(value: Any) -> Any:
+    match value:
+        case str():
+            return show_returns(value)
+        case dict():
+            return {key: _with_returns(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_with_returns(item) for item in value]
+        case _:
+            return value
 
 
 def find_hidden(text: str) -> str | None:

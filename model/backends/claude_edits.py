@@ -4,12 +4,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from model.backends.base import ToolUse
-
-SIZE_LIMIT: Final = 1024 * 1024
-"""Bytes of a file that are read to show what an edit replaces."""
+from model.backends.edited import SIZE_LIMIT, content_before, pieces
 
 
 class Edits:
@@ -29,14 +27,15 @@ class Edits:
                 old, new = _text(told, "old_string"), _text(told, "new_string")
             case "MultiEdit":
                 edits = [edit for edit in told.get("edits", ()) if isinstance(edit, dict)]
-                old = "\n".join(_text(edit, "old_string") for edit in edits)
-                new = "\n".join(_text(edit, "new_string") for edit in edits)
+                old = pieces([_text(edit, "old_string") for edit in edits])
+                new = pieces([_text(edit, "new_string") for edit in edits])
             case "NotebookEdit":
                 old = self._cell(path, str(told.get("cell_id", "")))
                 new = "" if told.get("edit_mode") == "delete" else _text(told, "new_source")
                 old = "" if told.get("edit_mode") == "insert" else old
             case _:
-                old, new = self._content(path), _text(told, "content")
+                new = _text(told, "content")
+                old = self._content(path, new)
         shown = {"file_path": self._shown(path), "old_content": old, "new_content": new}
         edit = replace(use, name="edit", input=shown)
         if use.name == "Write" and told:
@@ -52,7 +51,8 @@ class Edits:
         if edit is None or not isinstance(result, dict) or "originalFile" not in result:
             return None
         before = str(result["originalFile"] or "")
-        if before == edit.input["old_content"] or len(before) > SIZE_LIMIT:
+        read = edit.input["old_content"]
+        if _unix(before) == _unix(read) or len(before) > SIZE_LIMIT:
             return None
         return replace(edit, input={**edit.input, "old_content": before})
 
@@ -72,18 +72,8 @@ class Edits:
         except ValueError:
             return path
 
-    def _content(self, path: str) -> str:
-        if not path:
-            return ""
-        file = self._worktree / path
-        try:
-            if not file.is_file():
-                return ""
-            if file.stat().st_size > SIZE_LIMIT:
-                return "(too large to be shown)\n"
-            return file.read_text(errors="replace")
-        except OSError:
-            return ""
+    def _content(self, path: str, new: str = "") -> str:
+        return content_before(self._worktree / path, new) if path else ""
 
     def _cell(self, path: str, cell_id: str) -> str:
         try:
@@ -95,6 +85,11 @@ class Edits:
         except (ValueError, AttributeError, TypeError):
             pass
         return ""
+
+
+def _unix(text: str) -> str:
+    """The program tells a file's lines without their returns; it was read with them."""
+    return text.replace("\r\n", "\n")
 
 
 def _text(told: Mapping[str, Any], key: str) -> str:

@@ -1,5 +1,6 @@
 """Codex's patches as the `edit` that every screen shows as a diff, one for each file."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def _sides(diff: str) -> tuple[str, str]:
     """What the hunks take away and what they put there, each with the lines around."""
     old: list[str] = []
     new: list[str] = []
-    for line in diff.splitlines(keepends=True):
+    for line in re.findall(r"[^\n]*\n|[^\n]+", diff):
         match line[0]:
             case "-":
                 old.append(line[1:])
@@ -50,8 +51,8 @@ def _sides(diff: str) -> tuple[str, str]:
                 new.append(line[1:])
             case "@" if old or new:
                 # Between two pieces of a file.
-                old.append("…\n")
-                new.append("…\n")
+                old.append(gap := "…\r\n" if (old or new)[-1].endswith("\r\n") else "…\n")
+                new.append(gap)
     return "".join(old), "".join(new)
 
 

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import ToolResult, ToolUse
+from model.backends.edited import content_before, pieces
 
 EDIT_TOOLS: Final = frozenset({"edit", "write", "apply_patch", "patch", "multiedit"})
-
-SIZE_LIMIT: Final = 1024 * 1024
-"""Bytes of a file that are read to show what an edit replaces."""
 
 _PATCH_FILE: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$")
 
@@ -35,11 +33,12 @@ class Edits:
             return self._patched(use, _text(told, "patchText"))
         path = _text(told, "filePath")
         if use.name == "write":
-            old, new = self._content(path), _text(told, "content")
+            new = _text(told, "content")
+            old = content_before(self._worktree / path, new) if path else ""
         elif isinstance(told.get("edits"), list):
-            pieces = [piece for piece in told["edits"] if isinstance(piece, Mapping)]
-            old = "\n".join(_text(piece, "oldString") for piece in pieces)
-            new = "\n".join(_text(piece, "newString") for piece in pieces)
+            edits = [edit for edit in told["edits"] if isinstance(edit, Mapping)]
+            old = pieces([_text(edit, "oldString") for edit in edits])
+            new = pieces([_text(edit, "newString") for edit in edits])
         else:
             old, new = _text(told, "oldString"), _text(told, "newString")
         return [replace(use, name="edit", input=_edit(self.shown(path), old, new))]
@@ -52,7 +51,7 @@ class Edits:
     def permitted(self, metadata: Mapping[str, Any]) -> dict[str, str]:
         """What the request for an edit, which holds a unified diff, would do."""
         _, _, hunks = _text(metadata, "diff").partition("\n@@")
-        old, new = _sides(hunks.splitlines()[1:])
+        old, new = _sides(hunks.split("\n")[1:])
         return _edit(self.shown(_text(metadata, "filepath")), old, new)
 
     def shown(self, path: str) -> str:
@@ -73,17 +72,6 @@ class Edits:
         self._patches[use.id] = [edit.id for edit in edits[1:]]
         return edits
 
-    def _content(self, path: str) -> str:
-        file = self._worktree / path
-        try:
-            if not path or not file.is_file():
-                return ""
-            if file.stat().st_size > SIZE_LIMIT:
-                return "(too large to be shown)\n"
-            return file.read_text(errors="replace")
-        except OSError:
-            return ""
-
 
 def _edit(path: str, old: str, new: str) -> dict[str, str]:
     return {"file_path": path, "old_content": old, "new_content": new}
@@ -92,7 +80,7 @@ def _edit(path: str, old: str, new: str) -> dict[str, str]:
 def _files(patch: str) -> Iterator[tuple[str, list[str]]]:
     """The files of a patch in the form of OpenAI's models, with their lines."""
     path, lines = "", list[str]()
-    for line in patch.splitlines():
+    for line in patch.split("\n"):
         if found := _PATCH_FILE.match(line):
             if path:
                 yield path, lines

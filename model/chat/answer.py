@@ -23,7 +23,13 @@ from model.resources import (
     ToolResultBlock,
 )
 from model.store import Store
-from model.text import VisibleStream, make_json_visible, make_output_visible, make_visible
+from model.text import (
+    VisibleStream,
+    make_json_visible,
+    make_output_visible,
+    make_visible,
+    show_mixed_returns,
+)
 
 
 class Answer:
@@ -182,5 +188,5 @@ class Answer:
 
 
 def _cleaned(tool_input: Mapping[str, object]) -> dict[str, object]:
-    cleaned: dict[str, object] = make_json_visible(dict(tool_input))
+    cleaned: dict[str, object] = make_json_visible(show_mixed_returns(dict(tool_input)))
     return cleaned

@@ -10,7 +10,13 @@ from model.errors import SpinneyError
 from model.events import SessionUpdated, SessionWaiting
 from model.resources import ExecutionMode, Question, Request, SessionStatus
 from model.store import Store
-from model.text import make_json_visible, make_visible, restore_hidden, show_returns
+from model.text import (
+    make_json_visible,
+    make_visible,
+    restore_hidden,
+    show_mixed_returns,
+    show_returns,
+)
 
 
 def record_session(store: Store, session_id: str, **fields: Any) -> None:
@@ -155,10 +161,14 @@ class Requests:
 
 
 def _with_returns(given: Mapping[str, Any]) -> dict[str, Any]:
-    """A tool's input, with each carriage return of a command shown: a shell does not skip it."""
+    """A tool's input, with each carriage return of a command shown: a shell does not skip it.
+
+    Those of a text are shown where they may be what is changed.
+    """
     command = given.get("command")
     shown = {"command": show_returns(command)} if isinstance(command, str) else {}
-    return {**given, **shown}
+    marked: dict[str, Any] = show_mixed_returns({**given, **shown})
+    return marked
 
 
 def show_request(

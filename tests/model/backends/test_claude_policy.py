@@ -85,6 +85,25 @@ def test_a_write_shows_what_the_file_held(tmp_path: Path) -> None:
     assert shown.input == {"file_path": "a.txt", "old_content": "old", "new_content": "new"}
 
 
+@pytest.mark.parametrize(
+    ("held", "written", "shown"),
+    [
+        (b"a\r\nb\r\n", "a\r\nB\r\n", "a\r\nb\r\n"),
+        (b"a\nb\n", "a\r\nb\r\n", "a\nb\n"),
+        (b"a\r\nb\r\n", "a\nB\n", "a\nb\n"),
+    ],
+)
+def test_a_write_is_held_beside_the_line_ends_that_the_file_has(
+    tmp_path: Path, held: bytes, written: str, shown: str
+) -> None:
+    (tmp_path / "a.txt").write_bytes(held)
+    told = {"file_path": str(tmp_path / "a.txt"), "content": written}
+    edits = Edits(tmp_path, tmp_path / "plans")
+    edit = edits.normalised(ToolUse("t", "Write", told))
+    assert (edit.input["old_content"], edit.input["new_content"]) == (shown, written)
+    assert edits.corrected("t", {"originalFile": held.decode().replace("\r\n", "\n")}) is None
+
+
 def test_a_write_is_corrected_when_the_program_was_quicker_than_our_look(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("new")
     told = {"file_path": str(tmp_path / "a.txt"), "content": "new"}

@@ -158,6 +158,9 @@ def test_a_patch_of_several_files_is_as_many_edits(tmp_path: Path) -> None:
         ("t:1", {"file_path": "b.txt", "old_content": "", "new_content": "new"}),
         ("t:2", {"file_path": "c.txt", "old_content": "", "new_content": ""}),
     ]
+    ends = {"filepath": "a.txt", "diff": "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\r\n+one\n"}
+    permitted = edits.permitted(ends)
+    assert (permitted["old_content"], permitted["new_content"]) == ("one\r", "one")
     results = edits.results(ToolResult("t", "Done"))
     assert [result.tool_use_id for result in results] == ["t", "t:1", "t:2"]
 

@@ -14,6 +14,7 @@ from model.resources import (
     QuestionBlock,
     QuestionOption,
     Session,
+    ToolUseBlock,
     Usage,
 )
 from tests.model.chat.stage import DONE, Stage
@@ -325,6 +326,31 @@ async def test_a_permission_says_where_it_runs_in_which_mode_and_what_the_sessio
     worktree = stage.store.state.worktrees[stage.session.worktree_id]
     assert request.directory == worktree.path
     assert request.session_scope == "every edit of /tmp/a.txt, in plan mode"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ("a\r\nb\r\n", "a\nb\n", ("a␍\nb␍\n", "a\nb\n")),
+        ("a\nb\n", "a\r\nb\n", ("a\nb\n", "a␍\nb\n")),
+        ("a\r\nb\r\n", "a\r\nB\r\n", ("a\nb\n", "a\nB\n")),
+        ("a", "a\r\nb", ("a", "a\nb")),
+    ],
+)
+async def test_an_edit_shows_carriage_returns_where_they_may_be_what_it_changes(
+    stage: Stage, old: str, new: str, shown: tuple[str, str]
+) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    edit = {"file_path": "a.txt", "old_content": old, "new_content": new}
+    puppet.say(base.ToolUse("t", "edit", edit), base.PermissionAsked("r", "edit", edit))
+    await stage.until(lambda: stage.session.waiting_for == "permission")
+    request = stage.session.request
+    assert request is not None
+    (call,) = next(iter(stage.store.state.streaming.values())).content
+    assert isinstance(call, ToolUseBlock)
+    for told in (request.tool_input, call.input):
+        assert (told["old_content"], told["new_content"]) == shown
 
 
 @pytest.mark.parametrize(
