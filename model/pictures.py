@@ -7,13 +7,13 @@ import asyncio
 import base64
 import binascii
 import secrets
-import shutil
 from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
 from model.avatars import kind_of
 from model.chat.incoming import ATTACHMENT_SIZE_LIMIT
+from model.chat.outputs import remove_folders
 from model.errors import SpinneyError
 from model.paths import create_private_directory, write_atomically
 
@@ -36,7 +36,7 @@ class Pictures:
 
     async def remove_all_but(self, session_ids: Collection[str]) -> None:
         """Remove what belongs to no session any more."""
-        await asyncio.to_thread(self._remove_all_but, frozenset(session_ids))
+        await asyncio.to_thread(remove_folders, self._directory, frozenset(session_ids))
 
     def _keep(self, session_id: str, data: str) -> Path:
         picture, kind = _decoded(data)
@@ -51,15 +51,6 @@ class Pictures:
         path = folder / f"{secrets.token_hex(8)}.{kind}"
         write_atomically(path, picture)
         return path
-
-    def _remove_all_but(self, session_ids: frozenset[str]) -> None:
-        try:
-            found = list(self._directory.iterdir())
-        except OSError:
-            return
-        for folder in found:
-            if folder.name not in session_ids:
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _decoded(data: str) -> tuple[bytes, str]:

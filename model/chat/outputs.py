@@ -93,7 +93,8 @@ class ToolOutputs:
         """Remove what belongs to no session any more."""
         for writing in tuple(self._writing.values()):
             await asyncio.wait([writing])
-        await asyncio.to_thread(self._remove_all_but, frozenset(session_ids))
+        if await asyncio.to_thread(remove_folders, self._directory, frozenset(session_ids)):
+            self._size = None
 
     async def close(self) -> None:
         """Finish what is being written."""
@@ -122,16 +123,6 @@ class ToolOutputs:
         if self._writing.get(path) is task:
             del self._writing[path]
 
-    def _remove_all_but(self, session_ids: frozenset[str]) -> None:
-        try:
-            found = list(self._directory.iterdir())
-        except OSError:
-            return
-        for folder in found:
-            if folder.name not in session_ids:
-                shutil.rmtree(folder, ignore_errors=True)
-                self._size = None
-
 
 async def follow_sessions(store: Store, *kept: SessionFiles) -> None:
     """Remove files that belong to no session, now and whenever sessions go, until cancelled."""
@@ -152,6 +143,17 @@ async def follow_sessions(store: Store, *kept: SessionFiles) -> None:
             gone.clear()
     finally:
         stop_listening()
+
+
+def remove_folders(directory: Path, kept: frozenset[str]) -> bool:
+    """Remove the folders that are not named like one of these; whether there were any."""
+    try:
+        gone = [folder for folder in directory.iterdir() if folder.name not in kept]
+    except OSError:
+        return False
+    for folder in gone:
+        shutil.rmtree(folder, ignore_errors=True)
+    return bool(gone)
 
 
 def shortened(content: str) -> str:
