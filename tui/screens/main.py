@@ -90,8 +90,7 @@ class MainScreen(Here):
 
     def on_mount(self) -> None:
         """Frame the tree, and wait for the client."""
-        if size_problem(*self.app.size) is None:
-            self._fit(*self.app.size)  # the first layout is that of the first frame
+        self._fit(*self.app.size)  # the first layout is that of the first frame
         self.projects.border_title = "Projects"
         self.set_interval(EVERY, self.beginning.keep)
         self.chat.welcome.focus()
@@ -368,6 +367,9 @@ class MainScreen(Here):
     def on_resize(self, event: events.Resize) -> None:
         """Fold the projects away where there is no room; say so where there is none at all."""
         self._fit(*event.size)
+        # The screen's first size is followed by the first frame. The conversation's own is none of
+        # it: in a terminal that is too small it is hidden, and hears of no size.
+        self.chat.follow_first_frame()
 
     def _fit(self, width: int, height: int) -> None:
         problem = size_problem(width, height)

@@ -142,8 +142,8 @@ class Chat(Vertical):
         """There is no conversation yet."""
         self.add_class("no-session", "no-draft")
 
-    def on_resize(self) -> None:
-        """The first size is followed by the first frame."""
+    def follow_first_frame(self) -> None:
+        """Mount the rest once the first frame stands; later calls do nothing."""
         if not self._is_shown:
             self._is_shown = True
             self.call_after_refresh(self._complete)
