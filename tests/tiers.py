@@ -11,7 +11,14 @@ import pytest
 
 TESTS = Path(__file__).parent
 
-LONGER = ("live", "test_bench_runs.py", "test_media.py", "test_packaging.py")
+LONGER = (
+    "contract/test_fuzz.py",
+    "contract/test_fuzz_bytes.py",
+    "live",
+    "test_bench_runs.py",
+    "test_media.py",
+    "test_packaging.py",
+)
 """Folders and files, from here. A test in them that is marked `short` stays in the short tier."""
 
 

@@ -1,6 +1,5 @@
 """A served Spinney with a page and a second client: begun, waited for, held to account."""
 
-import os
 import re
 import shutil
 import tempfile
@@ -15,7 +14,6 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Page,
-    Playwright,
     Request,
     Response,
     sync_playwright,
@@ -26,7 +24,7 @@ from tests.journeys.ledger import MARK, Conversation, FoundError, Ledger, World,
 from tests.journeys.page_line import PageLine
 from tests.journeys.page_seen import FAULTS, READ, Seen
 from tests.journeys.served import Client, command, prepare_repositories
-from tests.page.browser import PHONE, REPORTS_VIOLATIONS, Screen
+from tests.page.browser import PHONE, REPORTS_VIOLATIONS, Screen, launching
 from tests.patience import PATIENCE
 from tests.program import Program
 
@@ -78,7 +76,7 @@ class PagePlace:
         self.line = PageLine(self.serving.base_url)
         self._ends.callback(self.line.close)
         playwright = self._ends.enter_context(sync_playwright())
-        browser = _launch(playwright, place)
+        browser = playwright.chromium.launch(**launching(str(place)))
         self._ends.callback(browser.close)
         self.page = self._open(browser)
         self.read()
@@ -267,15 +265,6 @@ class PagePlace:
             for message in [*made.messages, *made.queued]
         ]
         return "\n".join(["what was said:", *said, f"the page: {self.look()}", f"see {picture}"])
-
-
-def _launch(playwright: Playwright, home: Path) -> Browser:
-    """The system's Chromium, which keeps nothing elsewhere."""
-    return playwright.chromium.launch(
-        executable_path=shutil.which("chromium"),
-        env={"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"},
-        args=["--no-sandbox"] if os.geteuid() == 0 else [],  # root has no sandbox to give
-    )
 
 
 def _mark_of(made: Conversation) -> str:
