@@ -103,7 +103,7 @@ ACTIONS: tuple[Action, ...] = (
         "Remove what the cursor is on",
         where="projects",
         hint="remove",
-        help="Asks first.",
+        help="A session that rests goes to the archive (`f8`) at once; all else asks first.",
         in_palette=False,
     ),
     Action(

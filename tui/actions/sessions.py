@@ -158,7 +158,7 @@ async def archive_session(screen: "MainScreen") -> None:
     ):
         return
     await screen.client.call(commands.archive_session, session_id=session.id)
-    screen.say(f"“{session.name}” is archived.")
+    screen.say(f"“{session.name}” is archived; {screen.key_of('show_archive')} brings it back.")
 
 
 async def delete_session(screen: "MainScreen") -> None:
