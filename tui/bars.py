@@ -58,7 +58,15 @@ def name_keys(screen: "MainScreen") -> None:
     without = useless(screen.state if screen.link is not None else None, screen.session)
     if screen.focused is screen.projects:
         without |= {"stop"}
+    elif _asks_for_a_plan(screen):
+        without |= {"stop"}
+        first += ((screen.key_of("stop"), "twice: set aside"),)
     screen.query_one("#keys", KeyHints).follow(screen.key_overrides, first=first, without=without)
+
+
+def _asks_for_a_plan(screen: "MainScreen") -> bool:
+    """Whether escape leaves a plan waiting, and stops nothing."""
+    return screen.session is not None and screen.session.waiting_for == "plan"
 
 
 def _anything_runs(screen: "MainScreen") -> bool:

@@ -40,7 +40,7 @@ REQUEST_KEYS = (
 TRANSCRIPT_KEYS = (
     ("letters", "Go to the message box"),
     ("pgup pgdn", "Scroll; older messages load by themselves"),
-    ("end", "Back to the newest, and follow it"),
+    ("end", "Back to the newest, and follow it; also from the empty message box"),
     (
         "ctrl+↑ ctrl+↓",
         "A cursor over the parts of messages: enter opens, c copies, o goes to the "

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
 from textual import events
 from textual.widgets import Input, OptionList
 
@@ -344,3 +344,22 @@ async def test_the_palette_has_the_editor(start: Start, editor: Path) -> None:
         await until(pilot, lambda: found.option_count == 1 and found.highlighted == 0)
         await pilot.press("enter")
         await until(pilot, lambda: app.main.chat.composer.text == "written")
+
+
+async def test_end_in_an_empty_box_leads_back_to_the_newest_message(start: Start) -> None:
+    client = a_client()
+    client.messages["s1"] = [a_message(f"message {number}") for number in range(80)]
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: app.main.chat.transcript is not None)
+        transcript = app.main.chat.transcript
+        assert transcript is not None
+        await until(pilot, lambda: transcript.window is not None)
+        window = transcript.window
+        assert window is not None
+        await pilot.press("pageup")
+        await until(pilot, lambda: window.anchor is not None)
+        await pilot.press("a", "home", "end", "b")
+        await until(pilot, lambda: app.main.chat.composer.text == "ab")
+        assert window.anchor is not None
+        await pilot.press("ctrl+u", "end")
+        await until(pilot, lambda: window.anchor is None)

@@ -14,6 +14,7 @@ from model.resources import Question, QuestionOption, Request, ToolUseBlock
 from tests.tui.conftest import Start, until
 from tests.tui.every_screen import text_of
 from tui.app import SpinneyApp
+from tui.widgets.key_hints import KeyHints
 from tui.widgets.request_panel import RequestPanel
 
 PLAN = Request(id="r1", kind="plan", plan="1. look\n2. mend")
@@ -333,6 +334,7 @@ async def test_words_that_were_begun_for_something_else_deny_nothing_unnoticed(
         await pilot.press(*"go on")
         feed(client, PERMISSION)
         await settled(app, pilot, PERMISSION)
+        await until(pilot, lambda: "enter twice denies with this reason" in panel_text(app))
         await pilot.press("enter")
         await until(pilot, lambda: said(app))
         assert app.main.chat.composer.text == "go on"
@@ -447,6 +449,9 @@ async def test_the_first_escape_leaves_a_plan_waiting_and_the_second_sets_it_asi
 
     client.answers["stop_generation"] = stop
     async with start(client) as (app, pilot):
+        keys = app.main.query_one(KeyHints)
+        await until(pilot, lambda: "esc twice: set aside" in keys.text)
+        assert "esc stop" not in keys.text
         await pilot.press("escape")
         await until(pilot, lambda: "The plan goes on waiting" in panel_text(app))
         assert decided(client) == []
@@ -458,6 +463,7 @@ async def test_the_first_escape_leaves_a_plan_waiting_and_the_second_sets_it_asi
         await until(pilot, lambda: "plan set aside, /approve" in app.main.chat.status.text)
         await pilot.press(*"/approve", "enter")
         await settled(app, pilot, PLAN)
+        await until(pilot, lambda: "plan waits for you" in app.main.chat.status.text)
         await pilot.press("escape")
         await settled(app, pilot, None)
         await pilot.press(*"/approve", "enter")

@@ -91,6 +91,7 @@ class Chat(Vertical):
         composer.is_order = is_order
         composer.take_back = self._take_back
         composer.unsent = self._unsent
+        composer.to_newest = self._to_newest
         waiting = Queue(id="queue")
         await self.mount(SessionTabs(id="tabs"), before=self.welcome)
         recap = Static(id="recap", classes="hidden", markup=False)
@@ -227,6 +228,7 @@ class Chat(Vertical):
             queued=len(state.queued.get(session.id, ())),
             started=streaming.timestamp if streaming is not None else None,
             is_set_up=worktree is None or worktree.running_scripts != ["setup"],
+            is_reviewed=request is not None and request is aside,
         )
         self._prompt(session, labels[0])
 
@@ -331,6 +333,12 @@ class Chat(Vertical):
         if not self.queue.messages:
             return False
         self.call_later(self.screen.run_action, "do('take_back')")
+        return True
+
+    def _to_newest(self) -> bool:
+        if self.transcript is None:
+            return False
+        self.transcript.action_scroll_end()
         return True
 
     def _unsent(self) -> list[str]:

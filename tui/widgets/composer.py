@@ -256,6 +256,8 @@ class Composer(MessageArea):
         """Asked for every key: whether the list of completions took it."""
         self.take_back: Callable[[], bool] = lambda: False
         """Asked for up in an empty box: whether a message comes back that still waits."""
+        self.to_newest: Callable[[], bool] = lambda: False
+        """Asked for end in an empty box: whether the conversation goes to its newest message."""
         self.unsent: Callable[[], Container[str]] = lambda: ()
         """Messages that wait or are on their way: recalled, they would be sent twice."""
         self.is_order: Callable[[str], bool] = lambda text: False
@@ -276,6 +278,7 @@ class Composer(MessageArea):
             self.offer(event.key, not self.text)
             or self.completion(event.key)
             or (event.key == "up" and not self.text and self.take_back())
+            or (event.key == "end" and not self.text and self.to_newest())
             or (event.key == "up" and self.cursor_location[0] == 0 and self._recall(-1))
             or (event.key == "down" and self._at_last_line and self._recall(+1))
         ):

@@ -122,6 +122,8 @@ class RequestPanel(Vertical, can_focus=True):
         """Whether words have left the message box for the panel, and did not reach it yet."""
         self._has_words = False
         """Whether something stands in the message box, which enter would send."""
+        self._written_for: Callable[[], str | None] = lambda: ""
+        """What the text in the message box was begun for."""
         self._since = 0.0
         self._last_key = 0.0
         self._arming: Timer | None = None
@@ -138,6 +140,7 @@ class RequestPanel(Vertical, can_focus=True):
         composer.offer = self.offer
         composer.sending = self._expect_words
         composer.addressee = lambda: self.subject if self._is_settled else None
+        self._written_for = lambda: composer.written_for
 
     def follow_box(self, has_words: bool) -> None:
         """Say what enter does: take the highlighted choice, or answer with what is in the box."""
@@ -410,7 +413,9 @@ class RequestPanel(Vertical, can_focus=True):
                 "The plan goes on waiting.  ", _key("esc", "again: set it aside, to approve later")
             )
         if self._has_words and not self.has_focus:
-            words = _hint("enter", WORDS_ARE[asked.request.kind])
+            is_for_this = self._written_for() == self.subject
+            enter = "enter" if is_for_this else "enter twice"
+            words = _hint(enter, WORDS_ARE[asked.request.kind])
             return Content.assemble(words, "   ", _key("tab", "choose above"))
         has_rows = not isinstance(asked.form, QuestionForm) or asked.form.has_rows
         keys = [_key("↑ ↓", "move"), _key("enter", "choose")] if has_rows else []

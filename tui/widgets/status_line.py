@@ -28,6 +28,7 @@ class StatusLine(Line):
         self._labels = ("", "")
         self._queued = 0
         self._is_set_up = True
+        self._is_reviewed = False
         self._started: float | None = None
         self._since = 0.0
         self._heard = 0.0
@@ -52,12 +53,15 @@ class StatusLine(Line):
         queued: int = 0,
         started: float | None = None,
         is_set_up: bool = True,
+        is_reviewed: bool = False,
     ) -> None:
         """Show this session.
 
         `labels`: agent and model; `started`: when its answer began (Unix); `is_set_up`: whether no
-        setup script runs in its worktree.
+        setup script runs in its worktree; `is_reviewed`: whether the plan that was set aside is
+        asked about again.
         """
+        self._is_reviewed = is_reviewed
         before, self._session = self._session, session
         self._labels, self._queued, self._is_set_up = labels, queued, is_set_up
         same = before is not None and session is not None and before.id == session.id
@@ -129,6 +133,8 @@ class StatusLine(Line):
                 return Content.styled(
                     f"{waiting}{reason(session) or 'it'} waits for you", "bold $warning"
                 )
+            case _ if self._is_reviewed:
+                return Content.styled(f"{waiting}plan waits for you", "bold $warning")
             case "failed":
                 return Content.styled(f"failed{_sends(queued)}", "bold $error")
             case _ if not self._is_set_up:
