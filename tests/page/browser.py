@@ -81,12 +81,16 @@ class Faults:
         return [told for told in self.found if not any(part in told for part in self.allowed)]
 
 
-def launching(home: str) -> dict[str, Any]:
-    """What Playwright starts the system's Chromium with, which keeps nothing outside `home`."""
-    # Debian's two packages of these names. The one without windows needs a third less time.
-    path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+def launching(home: str, *, notifies: bool = False) -> dict[str, Any]:
+    """What Playwright starts the system's Chromium with, which keeps nothing outside `home`.
+
+    Of Debian's two packages the one without windows needs a third less time; only the other
+    `notifies`: it can ask a person whether a page may.
+    """
+    without_windows = None if notifies else shutil.which("chromium-headless-shell")
+    path = without_windows or shutil.which("chromium")
     if path is None:
-        pytest.skip("needs chromium or chromium-headless-shell on the PATH")
+        pytest.skip("needs chromium on the PATH, as Debian's package of this name brings it")
     as_root = ["--no-sandbox"] if os.geteuid() == 0 else []  # root has no sandbox to give
     return {
         "executable_path": path,
@@ -95,9 +99,9 @@ def launching(home: str) -> dict[str, Any]:
     }
 
 
-async def launched(playwright: Playwright, home: str) -> Browser:
+async def launched(playwright: Playwright, home: str, *, notifies: bool = False) -> Browser:
     """Chromium for tests."""
-    return await playwright.chromium.launch(**launching(home))
+    return await playwright.chromium.launch(**launching(home, notifies=notifies))
 
 
 async def made_context(

@@ -1,12 +1,13 @@
 """Who looks elsewhere hears of a session that needs them or has ended: once for all tabs."""
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import BrowserContext, Page, expect
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
-from tests.page.browser import signed_in
+from tests.page.browser import launched, signed_in
 from tests.page.conftest import OpenPage
 from tests.program import Serving
 from tests.server.conftest import Socket
@@ -20,6 +21,16 @@ HTMLMediaElement.prototype.play = function () {
 };
 """
 """Notes what the page plays. Headless Chromium never holds a sound back, so that is acted."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
+    """One that may be allowed to notify."""
+    async with async_playwright() as playwright:
+        home = str(tmp_path_factory.mktemp("chromium"))
+        made = await launched(playwright, home, notifies=True)
+        yield made
+        await made.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
