@@ -122,7 +122,8 @@ class StaticFiles:
             )
             content = content.replace(b"{preload}", loads.encode())
         if name == "/sw.js":
-            later = [f"/v/{self.version}{known}" for known in all_names if "/session/" in known]
+            parts = [known for known in all_names if known.startswith(("/js/", "/css/"))]
+            later = [f"/v/{self.version}{known}" for known in parts]
             content = content.replace(b"{later}", json.dumps(later).encode())
         if name == "/index.html" or name in _AT_THE_ROOT:
             content = content.replace(b"{version}", self.version.encode())

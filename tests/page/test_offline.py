@@ -12,6 +12,7 @@ from tests.page.conftest import OpenPage
 from tests.page.line import Line
 from tests.page.person import Conversation, Pointer
 from tests.page.test_composer import texts
+from tests.page.test_device import with_worker
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
 
@@ -76,6 +77,31 @@ async def test_what_was_read_stays_readable_while_the_connection_is_gone(
     await at.page.goto(f"/#/session/{session['id']}")
     await expect(at.answers.last).to_contain_text("before")
     await expect(conversation).not_to_contain_text("This is what was read by")
+
+
+async def test_a_part_that_was_never_opened_comes_when_the_connection_does(
+    open_page: OpenPage, line: Line, worktree: Any
+) -> None:
+    # Without the worker, as at an address that has no encryption: nothing is kept.
+    page = await open_page(base_url=line.base_url, has_worker=False)
+    await line.cut()
+    await expect(page.locator("#offline")).to_be_visible()
+    await page.goto(f"/#/diff/{worktree['id']}")
+    await expect(page.get_by_text("You are offline, and this part of the page")).to_be_visible()
+    await line.restore()
+    await expect(page.get_by_text("Nothing is changed that is not staged.")).to_be_visible()
+    await expect(page.locator(".diff-view")).to_have_css("display", "grid")
+
+
+async def test_every_part_opens_without_a_connection_where_the_worker_keeps_the_page(
+    open_page: OpenPage, line: Line
+) -> None:
+    page = await open_page(base_url=line.base_url)
+    await with_worker(page)
+    await line.cut()
+    await expect(page.locator("#offline")).to_be_visible()
+    await page.goto("/#/help")
+    await expect(page.locator("#room")).to_contain_text("Rename the session")
 
 
 async def test_the_token_is_written_into_no_console(

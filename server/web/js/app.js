@@ -34,15 +34,35 @@ export function lazy(load, name) {
     if (loaded) return loaded(app, route);
     /** @type {View} */
     const shown = { title: "Spinney", element: make("p.hint.page", "loading…") };
+    const before = app.link;
     load().then(
       (module) => {
         loaded = module[name];
         if (app.view === shown) app.put(module[name](app, route));
       },
-      () => shown.element.replaceChildren("This part of the page could not be loaded. ", button("Try again", () => app.show())),
+      () => app.view === shown && sayMissing(app, shown, before),
     );
     return shown;
   };
+}
+
+/**
+ * Say that a part of the page is not here; it is shown when the connection is back.
+ * @param {App} app @param {View} shown in its place @param {import("./net.js").Link} before how the connection was when it was asked for
+ */
+function sayMissing(app, shown, before) {
+  let isOpen = app.link.state === "open";
+  if (isOpen && app.link !== before) return app.show(); // it came back meanwhile
+  const words = isOpen
+    ? "This part of the page could not be loaded."
+    : "You are offline, and this part of the page was not loaded before. It is shown when the connection is back.";
+  shown.element.replaceChildren(`${words} `, button("Try again", () => app.show()));
+  shown.close = app.watch((link) => {
+    const isBack = link.state === "open" && !isOpen;
+    isOpen = link.state === "open";
+    if (isBack) app.show();
+  });
+  return undefined;
 }
 
 /**
