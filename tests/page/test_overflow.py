@@ -41,6 +41,18 @@ TOO_WIDE = """() => {
   return scrolled > width ? `${scrolled} > ${width}` : "";
 }"""
 
+OUT_OF_IT = """(card) => {
+  const edge = card.getBoundingClientRect().right - parseFloat(getComputedStyle(card).paddingRight);
+  const isOut = (part) => {
+    const range = document.createRange();
+    range.selectNodeContents(part);
+    const text = part.matches("p, h3") ? range.getBoundingClientRect().right : 0;
+    return Math.max(text, part.getBoundingClientRect().right) > edge + 1;
+  };
+  return [...card.children].filter(isOut).map((part) => part.outerHTML);
+}"""
+"""The parts of a card that are wider than it."""
+
 
 @pytest.fixture
 def served(stage: Stage) -> Stage:
@@ -66,6 +78,7 @@ async def test_no_place_moves_sideways(
     await page.locator("details.tool").evaluate("(fold) => { fold.open = true; }")
     puppet.say(base.TurnStarted(), base.PermissionAsked("may", "bash", {"command": WORD}, WORD))
     await expect(page.locator(".request")).to_be_visible()
+    assert await page.locator(".request").evaluate(OUT_OF_IT) == []
     ids = {
         "session": session["id"],
         "worktree": session["worktree_id"],
