@@ -44,6 +44,20 @@ async def test_a_session_is_archived_and_brought_back(
     assert "archived_at" not in await other.call("get_session", sessionId=session["id"])
 
 
+async def test_what_is_archived_can_be_read_from_the_archive(
+    at: Conversation, session: Any
+) -> None:
+    await at.say("/demo say kept")
+    await expect(at.answers.last).to_contain_text("kept")
+    await at.idle()
+    await do(at, "Archive the session")
+    await expect(at.page.get_by_role("status").filter(has_text="is archived")).to_be_visible()
+    await at.page.goto("/#/archive")
+    await at.hands.press(at.page.locator("main").get_by_role("link", name=session["name"]))
+    await expect(at.answers.last).to_contain_text("kept")
+    await expect(at.button("Bring it back").first).to_be_visible()
+
+
 async def test_a_session_is_deleted_after_a_question(at: Conversation, session: Any) -> None:
     await do(at, "Delete the session for good")
     await at.press("Cancel")

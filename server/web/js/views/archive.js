@@ -3,6 +3,7 @@
 
 import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
+import { hashOf } from "../router.js";
 import { counted } from "../words.js";
 import { deleteWorktree } from "./removing.js";
 
@@ -29,9 +30,10 @@ export function archiveView(app) {
       if (!(await confirm(`Delete ${item.name} for good?`, told, "Delete for good", { danger: true }))) return undefined;
       return app.run("delete_session", given);
     };
+    const name = kind === "session" ? make("a", item.name, { href: hashOf("session", item.id) }) : item.name;
     return make(
       "section.archived",
-      make("p", make("b", item.name), " ", make("small", `${kind} · ${where ?? ""} · ${new Date(item.archived_at * 1000).toLocaleDateString()}`)),
+      make("p", make("b", name), " ", make("small", `${kind} · ${where ?? ""} · ${new Date(item.archived_at * 1000).toLocaleDateString()}`)),
       make("div.choices", button("Bring back", () => app.run(`unarchive_${kind}`, given)), button("Delete", forGood, ".danger")),
     );
   };
