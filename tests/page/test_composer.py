@@ -6,9 +6,10 @@ from typing import Any
 import pytest_asyncio
 from playwright.async_api import FilePayload, Page, expect
 
-from tests.page.browser import PHONE, Faults, Screen
+from tests.page.browser import PHONE, Faults, Screen, signed_in
 from tests.page.conftest import OpenPage
 from tests.page.person import Conversation, Pointer
+from tests.program import Serving
 from tests.server.conftest import Socket
 
 
@@ -39,6 +40,27 @@ async def test_what_was_written_is_there_after_a_reload_in_its_session_alone(
     await expect(at.box).to_have_value("half a thought")
     await at.page.reload()
     await expect(at.box).to_have_value("half a thought")
+
+
+async def test_what_is_written_in_one_tab_stays_while_another_leaves_the_session(
+    at: Conversation, served: Serving, session: Any
+) -> None:
+    tab = await at.page.context.new_page()
+    await signed_in(tab, served.token, f"/session/{session['id']}")
+    other_tab = Conversation(Pointer(tab))
+    await expect(other_tab.box).to_have_value("")
+    await at.box.fill("half a thought")
+    await at.page.goto("/#/help")
+    await tab.goto("/#/help")
+    await at.page.goto(f"/#/session/{session['id']}")
+    await expect(at.box).to_have_value("half a thought")
+    await tab.goto(f"/#/session/{session['id']}")
+    await at.box.fill("half a thought, longer")
+    await expect(other_tab.box).to_have_value("half a thought, longer")
+    await at.box.fill("/demo say sent")
+    await at.press("Send")
+    await expect(other_tab.answers.last).to_contain_text("sent")
+    await expect(other_tab.box).to_have_value("")
 
 
 async def test_a_second_press_sends_nothing(at: Conversation, other: Socket, session: Any) -> None:

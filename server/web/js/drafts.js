@@ -20,6 +20,14 @@ export function keepDraft(sessionId, { message, images }) {
   keep(imagesKey(sessionId), images.length ? JSON.stringify(images) : "");
 }
 
+/** Hear when another tab keeps one; gives how to end it. @param {string} sessionId @param {() => void} changed */
+export function followDraft(sessionId, changed) {
+  const keys = [textKey(sessionId), imagesKey(sessionId)];
+  const listen = (/** @type {StorageEvent} */ { key }) => keys.includes(key ?? "") && changed();
+  addEventListener("storage", listen);
+  return () => removeEventListener("storage", listen);
+}
+
 /** Put a text before what is written there. @param {string} sessionId @param {Draft} more */
 export function addToDraft(sessionId, more) {
   const { message, images } = draftOf(sessionId);

@@ -2,7 +2,7 @@
 // The message box of a session: what is written is kept until it was accepted, offline too.
 
 import { button, make } from "../dom.js";
-import { draftOf, keepDraft } from "../drafts.js";
+import { draftOf, followDraft, keepDraft } from "../drafts.js";
 import { images as imageList } from "./images.js";
 import { forTheAgent, isOrder, runOrder } from "./orders.js";
 import { settings } from "./settings.js";
@@ -24,8 +24,10 @@ export function composer(app, sessionId, sent) {
 
 class Composer {
   #timer = 0;
+  #draft = ""; // as the browser keeps it, told or read here
   /** @type {ReturnType<typeof import("../views/completion.js").completion> | undefined} */ completion;
   /** @type {() => unknown} */ #leave;
+  /** @type {() => unknown} */ #forget;
 
   /** @param {App} app @param {string} sessionId @param {() => unknown} sent */
   constructor(app, sessionId, sent) {
@@ -33,6 +35,7 @@ class Composer {
     this.id = sessionId;
     this.sent = sent;
     const draft = draftOf(sessionId);
+    this.#draft = JSON.stringify(draft);
     this.wordsBack = wordsBack(app, sessionId);
     this.text = make("textarea", { rows: 1, "aria-describedby": "words-back", placeholder: "Message the agent…", "aria-label": "Message", value: draft.message });
     this.images = imageList(app, sessionId, draft.images, () => this.#changed());
@@ -53,6 +56,7 @@ class Composer {
     this.#leave = app.outbox.box(sessionId, (letter) => this.put(letter.message, letter.images));
     this.keep = this.keep.bind(this);
     addEventListener("pagehide", this.keep);
+    this.#forget = followDraft(sessionId, () => this.#take());
     requestAnimationFrame(() => this.#grow());
   }
 
@@ -84,13 +88,34 @@ class Composer {
   close() {
     this.keep();
     this.#leave();
+    this.#forget();
     this.settings.close();
     removeEventListener("pagehide", this.keep);
   }
 
+  /** What is written here. */
+  get #written() {
+    return { message: this.text.value, images: this.images.paths };
+  }
+
   keep() {
     clearTimeout(this.#timer);
-    keepDraft(this.id, { message: this.text.value, images: this.images.paths });
+    const written = JSON.stringify(this.#written);
+    if (written === this.#draft) return; // what was written in another tab stays
+    this.#draft = written;
+    keepDraft(this.id, this.#written);
+  }
+
+  /** Have what was written in another tab; where something was written here as well, both. */
+  #take() {
+    const draft = draftOf(this.id);
+    const isNew = JSON.stringify(this.#written) !== this.#draft && this.text.value !== draft.message;
+    this.#draft = JSON.stringify(draft);
+    const { message, images } = isNew ? this.#written : { message: "", images: [] };
+    this.text.value = [draft.message, message].filter(Boolean).join("\n");
+    this.images.set([...draft.images, ...images]);
+    this.#grow();
+    if (isNew) this.keep();
   }
 
   #changed() {
@@ -154,8 +179,7 @@ class Composer {
   /** @param {string[]} [images] that stay */
   #empty(images = []) {
     this.text.value = "";
-    this.images.clear();
-    this.images.add(images);
+    this.images.set(images);
     this.#changed();
     this.keep();
   }

@@ -95,8 +95,9 @@ export function images(app, sessionId, paths, changed) {
       return coming.size > 0;
     },
     add,
-    clear() {
-      paths = [];
+    /** Have these alone. @param {string[]} others */
+    set(others) {
+      paths = [...new Set(others)];
       draw();
     },
     /** Take what is pasted or dropped. @param {HTMLElement} area @param {HTMLElement} text */
