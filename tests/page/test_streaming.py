@@ -196,6 +196,33 @@ async def test_the_reader_stays_where_they_are_while_an_answer_grows(
     assert await transcript.evaluate(end) < 2
 
 
+GROWN_BEFORE_IT_IS_MEASURED = """(scroller) => {
+  const more = document.createElement("p");
+  more.style.height = "900px";
+  scroller.querySelector(".messages").append(more);
+  scroller.dispatchEvent(new Event("scroll"));
+}"""
+"""As where what was out of sight is higher than guessed, and a scroll to its end is told then."""
+
+
+async def test_who_is_at_the_end_stays_there_when_it_moves_away_beneath_them(
+    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+) -> None:
+    page = await open_page(f"/session/{session['id']}")
+    puppet = await begin(stage, other, session)
+    puppet.say(*(base.TextDelta("first", f"line {number}\n\n") for number in range(200)))
+    puppet.say(base.TurnFinished("end_turn", Usage()))
+    await expect(page.locator(".prose")).to_contain_text("line 199")
+    await expect(page.locator(".pulse")).to_have_count(0)
+    transcript = page.get_by_role("log", name="Conversation")
+    await transcript.evaluate(GROWN_BEFORE_IT_IS_MEASURED)
+    for _ in range(2):
+        await page.evaluate("() => new Promise(requestAnimationFrame)")
+    below = "(element) => element.scrollHeight - element.scrollTop - element.clientHeight"
+    assert await transcript.evaluate(below) < 2
+    await expect(page.get_by_role("button", name="↓ To the end")).to_be_hidden()
+
+
 async def test_what_was_opened_stays_open_while_more_comes(
     stage: Stage, other: Socket, open_page: OpenPage, session: Any
 ) -> None:

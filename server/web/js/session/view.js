@@ -34,6 +34,7 @@ class SessionView {
   /** @type {Map<string, any[]>} blocks that came since the last frame, in order, by message and index */ #blocks = new Map();
   #frame = 0;
   #isAtEnd = true;
+  #top = 0; // where it was scrolled to last
   /** @type {Promise<boolean> | null} an older page that is being read */ #fetching = null;
   #isReading = false;
   /** @type {() => unknown} */ #unwatch;
@@ -306,7 +307,10 @@ class SessionView {
 
   #scrolled() {
     const { scrollHeight, scrollTop, clientHeight } = this.scroller;
-    this.#isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR;
+    const isUp = scrollTop < this.#top;
+    this.#top = scrollTop;
+    // What grew below since it was scrolled to the end takes nobody away from there: they would have moved up.
+    this.#isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR || (this.#isAtEnd && !isUp);
     if (this.#isAtEnd) this.ways.hide();
     else this.ways.show({ isAtFirst: scrollTop < 1 && this.conversation.older === 0 });
     if (scrollTop < clientHeight && this.conversation.older > 0) this.#fetchOlder();
@@ -337,5 +341,6 @@ class SessionView {
     this.#isAtEnd = true;
     this.ways.hide();
     this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.#top = this.scroller.scrollTop;
   }
 }
