@@ -7,7 +7,7 @@ from typing import Any
 import pytest_asyncio
 from playwright.async_api import WebSocketRoute, expect
 
-from tests.page.browser import Faults
+from tests.page.browser import Faults, Screen
 from tests.page.conftest import OpenPage
 from tests.page.line import Line
 from tests.page.person import Conversation, Pointer
@@ -77,6 +77,29 @@ async def test_what_was_read_stays_readable_while_the_connection_is_gone(
     await at.page.goto(f"/#/session/{session['id']}")
     await expect(at.answers.last).to_contain_text("before")
     await expect(conversation).not_to_contain_text("This is what was read by")
+
+
+async def test_what_waits_lies_over_nothing_where_a_keyboard_takes_half_of_a_phone(
+    open_page: OpenPage, line: Line, session: Any
+) -> None:
+    place, screen = f"/session/{session['id']}", Screen(390, 430, touch=True)
+    page = await open_page(place, base_url=line.base_url, screen=screen)
+    at = Conversation(Pointer(page, touch=True))
+    await expect(at.box).to_be_visible()
+    await line.cut()
+    await expect(page.locator("#offline")).to_be_visible()
+    for number in range(3):
+        await at.say(f"/demo say {number}")
+    waiting = page.get_by_role("list", name="Messages that wait")
+    await expect(waiting.get_by_role("listitem")).to_have_count(3)
+    log, queue, composer = [
+        await part.evaluate("(part) => part.getBoundingClientRect().toJSON()")
+        for part in (page.get_by_role("log"), waiting, page.locator(".composer"))
+    ]
+    assert log["bottom"] <= queue["top"]
+    assert queue["bottom"] <= composer["top"]
+    assert composer["bottom"] <= 430
+    assert queue["top"] - log["top"] > 32  # its paddings, and something between them
 
 
 async def test_a_part_that_was_never_opened_comes_when_the_connection_does(
