@@ -7,10 +7,12 @@ possible where it comes (nothing waits, nothing is open) does nothing.
 import json
 from typing import Any, Final
 
-from playwright.sync_api import Error, Locator
+from playwright.sync_api import Locator
 
 from tests.journeys.ledger import Conversation, FoundError
+from tests.journeys.page_hands import press, press_if_there
 from tests.journeys.page_place import PagePlace
+from tests.journeys.page_waiting import take
 from tests.journeys.speech import DIRECTIVES
 from tests.patience import PATIENCE
 
@@ -28,6 +30,8 @@ TRIES: Final = 5
 """Presses of a button that moves, as what is written above it does."""
 KEYBOARD: Final = 414
 """What a phone's keyboard takes of the height."""
+ON_A_BLANK_PAGE: Final = ("come_back", "elsewhere", "reload_offline", "resize", "switch_tab")
+"""What can be done where a page was loaded without a connection, and shows nothing yet."""
 
 
 class PageJourney:
@@ -44,7 +48,8 @@ class PageJourney:
         """Take a step, and see that all holds."""
         self.steps.append((name, values))
         try:
-            getattr(self, name)(**values)
+            if self.place is None or not self.at.is_blank or name in ON_A_BLANK_PAGE:
+                getattr(self, name)(**values)
             self.at.check()
         except Exception as error:
             steps = "\n".join(f"    {json.dumps(step)}" for step in self.steps)
@@ -173,8 +178,41 @@ class PageJourney:
         """Have the connection back, as the browser says."""
         if not self.at.is_online:
             self.at.line.restore()
-            self.at.page.evaluate("() => dispatchEvent(new Event('online'))")
+            self.at.blank.clear()
+            for tab in self.at.tabs:
+                tab.evaluate("() => dispatchEvent(new Event('online'))")
             self.at.wait_for(lambda seen: seen.link == "open", "the connection")
+
+    def reload_offline(self) -> None:
+        """Load the page anew while there is no connection: it comes from what the browser keeps."""
+        if not self.at.is_online:
+            self.at.page.reload()
+            self.at.blank.add(self.at.page)
+            self.at.wait_for(lambda seen: seen.link == "lost", "a word that it is offline")
+
+    def open_tab(self, number: int) -> None:
+        """Open a session in a tab beside this one."""
+        if self.at.is_online and len(self.at.tabs) == 1:
+            session_id = self.at.world.at(number).id
+            self.at.open_tab(f"/session/{session_id}")
+            self.at.wait_for_session(session_id)
+
+    def switch_tab(self) -> None:
+        """Look at the other tab; where both show one session, what is written stands in both."""
+        if len(self.at.tabs) == 1:
+            return
+        left = self.at.look()
+        are_shown = not self.at.is_blank
+        self.at.switch_tab()
+        if are_shown and not self.at.is_blank and left.session_id == self.at.look().session_id:
+            self.at.wait_for(lambda seen: seen.box == left.box, f"the draft “{left.box}”")
+
+    def close_tab(self) -> None:
+        """Close this tab, and go on in the other one."""
+        if len(self.at.tabs) > 1:
+            left = self.at.page
+            self.at.switch_tab()
+            self.at.close_tab(left)
 
     # Writing ------------------------------------------------------------------------------------
 
@@ -237,6 +275,16 @@ class PageJourney:
             return "" if is_kept and not seen.box else f"typed and not sent: {text}"
 
         self.at.settle(complain)
+
+    def edit_waiting(self, number: int) -> None:
+        """Take a message that waits back into the box."""
+        if (here := self.shown) is not None and not here.is_archived:
+            take(self.at, here, number, "Edit")
+
+    def remove_waiting(self, number: int) -> None:
+        """Delete a message that waits."""
+        if (here := self.shown) is not None and not here.is_archived:
+            take(self.at, here, number, "Remove")
 
     # Sessions -----------------------------------------------------------------------------------
 
@@ -324,23 +372,7 @@ class PageJourney:
         self.at.second.do(do, self.at.client, self.at.world, number)
 
     def _press(self, control: Locator) -> None:
-        """By a finger or a mouse. Raises where it cannot be reached."""
-        if self.at.screen.touch:
-            control.tap()
-        else:
-            control.click()
+        press(self.at, control)
 
     def _press_if_there(self, control: Locator, *, wait: bool = False) -> bool:
-        """Press what an agent or somebody else may take away meanwhile; whether it was pressed."""
-        if not wait and not control.is_visible():
-            return False
-        try:
-            if self.at.screen.touch:
-                control.tap(timeout=3000)
-            else:
-                control.click(timeout=3000)
-        except Error:
-            if not wait and control.is_visible():
-                raise
-            return False
-        return True
+        return press_if_there(self.at, control, wait=wait)

@@ -7,6 +7,7 @@ from tests.journeys.ledger import FoundError
 from tests.journeys.page_journey import PageJourney
 from tests.journeys.page_place import SCREENS
 from tests.journeys.speech import DIRECTIVES, OPENINGS
+from tests.patience import PATIENCE
 
 NUMBERS = st.integers(0, 5)
 
@@ -15,6 +16,7 @@ class PageMachine(RuleBasedStateMachine):
     """Any step at any time; those for which a session waits come more often where one does."""
 
     journey: PageJourney | None = None
+    patience = PATIENCE
     screen = ""
     found: FoundError | None = None
     """What the first journey of a run found. Hypothesis would walk it again, to no end."""
@@ -24,7 +26,7 @@ class PageMachine(RuleBasedStateMachine):
             raise self.found
         try:
             if self.journey is None:
-                self.journey = PageJourney()
+                self.journey = PageJourney(self.patience)
                 self.journey.perform("sit_down", screen=self.screen)
             self.journey.perform(name, **values)
         except FoundError as error:
@@ -43,6 +45,10 @@ class PageMachine(RuleBasedStateMachine):
     def waits(self) -> bool:
         here = self.journey.shown if self.journey is not None else None
         return here is not None and here.request is not None
+
+    @property
+    def has_tabs(self) -> bool:
+        return self.journey is not None and len(self.journey.at.tabs) > 1
 
     @property
     def is_offline(self) -> bool:
@@ -97,6 +103,23 @@ class PageMachine(RuleBasedStateMachine):
     @rule(kind=st.sampled_from(("ask", "permission", "plan")), burst=st.booleans())
     def send_request(self, kind: str, burst: bool) -> None:
         self.perform("send", kind=kind, burst=burst)
+
+    @rule(number=NUMBERS, is_kept=st.booleans())
+    def go_and_queue(self, number: int, is_kept: bool) -> None:
+        self.perform("open_by_tree", number=number)
+        for kind in ("stream", "say", "permission"):
+            self.perform("send", kind=kind, burst=True)
+        self.perform("edit_waiting" if is_kept else "remove_waiting", number=number)
+
+    @precondition(lambda self: self.is_open)
+    @rule(number=NUMBERS)
+    def edit_waiting(self, number: int) -> None:
+        self.perform("edit_waiting", number=number)
+
+    @precondition(lambda self: self.is_open)
+    @rule(number=NUMBERS)
+    def remove_waiting(self, number: int) -> None:
+        self.perform("remove_waiting", number=number)
 
     @precondition(lambda self: self.is_open)
     @rule(words=st.sampled_from(OPENINGS), burst=st.booleans())
@@ -161,6 +184,26 @@ class PageMachine(RuleBasedStateMachine):
     @rule()
     def go_offline(self) -> None:
         self.perform("go_offline")
+
+    @precondition(lambda self: self.is_offline)
+    @rule()
+    def reload_offline(self) -> None:
+        self.perform("reload_offline")
+
+    @precondition(lambda self: self.is_open and not self.has_tabs)
+    @rule(number=NUMBERS)
+    def open_tab(self, number: int) -> None:
+        self.perform("open_tab", number=number)
+
+    @precondition(lambda self: self.has_tabs)
+    @rule()
+    def switch_tab(self) -> None:
+        self.perform("switch_tab")
+
+    @precondition(lambda self: self.has_tabs)
+    @rule()
+    def close_tab(self) -> None:
+        self.perform("close_tab")
 
     @precondition(lambda self: self.is_offline)
     @rule()

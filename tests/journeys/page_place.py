@@ -78,10 +78,37 @@ class PagePlace:
         playwright = self._ends.enter_context(sync_playwright())
         browser = playwright.chromium.launch(**launching(str(place)))
         self._ends.callback(browser.close)
-        self.page = self._open(browser)
+        self._context = self._prepare(browser)
+        self.tabs: list[Page] = []
+        self.blank: set[Page] = set()
+        """Those that were loaded without a connection."""
+        self.open_tab("")
+        # A page that is loaded anew without a connection comes from what its worker keeps.
+        self.page.evaluate("navigator.serviceWorker.ready.then(() => undefined)")
         self.read()
 
-    def _open(self, browser: Browser) -> Page:
+    def open_tab(self, place: str) -> None:
+        """Open the page at a place, and look at it."""
+        page = self._context.new_page()
+        page.goto(f"/#token={self.serving.token}&go={place}")
+        page.wait_for_selector("body[data-ready]", state="attached")
+        self.tabs.append(page)
+        self.page = page
+
+    def switch_tab(self) -> None:
+        """Look at the other tab, wherever it was left."""
+        self.page = next(tab for tab in self.tabs if tab is not self.page)
+        self.page.bring_to_front()
+        self.is_scrolled = True
+
+    def close_tab(self, tab: Page) -> None:
+        """Close one that nobody looks at."""
+        self.tabs.remove(tab)
+        self.blank.discard(tab)
+        tab.close()
+
+    def _prepare(self, browser: Browser) -> BrowserContext:
+        """A browser as one person has it."""
         context = browser.new_context(
             base_url=self.line.base_url,
             viewport={"width": self.screen.width, "height": self.screen.height},
@@ -91,10 +118,7 @@ class PagePlace:
         context.set_default_timeout(self.patience * 1000)
         context.add_init_script(REPORTS_VIOLATIONS)
         self._watch(context)
-        page = context.new_page()
-        page.goto(f"/#token={self.serving.token}&go=")
-        page.wait_for_selector("body[data-ready]", state="attached")
-        return page
+        return context
 
     def _watch(self, context: BrowserContext) -> None:
         """Note all that goes wrong in the page."""
@@ -131,6 +155,11 @@ class PagePlace:
     def is_online(self) -> bool:
         return self.line.is_whole
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether the page cannot show anything yet."""
+        return self.page in self.blank
+
     def look(self) -> Seen:
         """The page as it is."""
         return Seen.of(self.page.evaluate(READ))
@@ -146,6 +175,7 @@ class PagePlace:
         self._observed += len(events)
         self.ledger.observe(events)
         self.world = World.read(self.client)
+        self.ledger.forgive(self.client.events[self._observed :])
 
     # Waiting ------------------------------------------------------------------------------------
 
