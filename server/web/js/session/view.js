@@ -68,6 +68,7 @@ class SessionView {
     // The list grows by what is written; its window shrinks where a phone shows its keyboard.
     const sizes = new ResizeObserver(() => this.#isAtEnd && this.#toEnd());
     sizes.observe(this.list);
+    sizes.observe(this.asked);
     sizes.observe(this.scroller);
     // Text is told of from now on, and read then: nothing falls between. After a gap it is read again,
     // as the events that a connection is told afterwards hold no text.
@@ -310,10 +311,13 @@ class SessionView {
     const isUp = scrollTop < this.#top;
     this.#top = scrollTop;
     // What grew below since it was scrolled to the end takes nobody away from there: they would have moved up.
-    this.#isAtEnd = scrollHeight - scrollTop - clientHeight < NEAR || (this.#isAtEnd && !isUp);
-    if (this.#isAtEnd) this.ways.hide();
+    const isNear = scrollHeight - scrollTop - clientHeight < NEAR;
+    if (!isNear && this.#isAtEnd && !isUp) return this.#toEnd();
+    this.#isAtEnd = isNear;
+    if (isNear) this.ways.hide();
     else this.ways.show({ isAtFirst: scrollTop < 1 && this.conversation.older === 0 });
     if (scrollTop < clientHeight && this.conversation.older > 0) this.#fetchOlder();
+    return undefined;
   }
 
   /** The first message in sight, and how far below the upper edge it begins. */
