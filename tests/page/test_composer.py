@@ -121,6 +121,10 @@ async def test_model_thinking_and_agent_are_chosen_under_the_box(
     def box(name: str) -> Any:
         return at.page.get_by_role("combobox", name=name, exact=True)
 
+    rest = at.button("Agent, model, thinking")  # folded away on a phone
+    if isinstance(at.hands, Pointer) and at.hands.touch:
+        await at.hands.press(rest)
+    await expect(box("Thinking")).to_be_visible()
     await at.hands.choose(box("Thinking"), "off")
     await expect(box("Agent")).to_be_enabled()
     await at.hands.choose(box("Agent"), "backend_a")

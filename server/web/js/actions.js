@@ -166,6 +166,8 @@ function toggleTree() {
 function pick(name) {
   const select = /** @type {HTMLSelectElement | null} */ (document.querySelector(`.settings .${name}`));
   if (!select || select.disabled) return false;
+  const rest = /** @type {HTMLElement | null} */ (document.querySelector('.settings .rest[aria-expanded="false"]'));
+  if (!select.checkVisibility()) rest?.click();
   select.focus();
   try {
     select.showPicker();

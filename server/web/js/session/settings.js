@@ -2,7 +2,7 @@
 // How a session works, in one line under its message box: mode, agent, model, thinking, and what it used.
 
 import { ask, confirm } from "../dialogs.js";
-import { make } from "../dom.js";
+import { button, make } from "../dom.js";
 import { counted } from "../words.js";
 
 /**
@@ -36,7 +36,12 @@ export function settings(app, sessionId) {
   const model = make("select.model", { "aria-label": "Model" });
   const thinking = make("select.thinking", THINKING.map(([value, words]) => make("option", words, { value })), { "aria-label": "Thinking" });
   const used = make("span.used");
-  const element = make("div.settings", mode, agent, model, thinking, used, { role: "group", "aria-label": "How the session works" });
+  const more = button("⚙", () => unfold(more.ariaExpanded !== "true"), ".quiet.rest", { "aria-label": "Agent, model, thinking", "aria-expanded": "false" });
+  const element = make("div.settings", mode, more, agent, model, thinking, used, { role: "group", "aria-label": "How the session works" });
+  /** Where there is little room all but the mode is folded away. @param {boolean} isOpen */
+  const unfold = (isOpen) => {
+    more.ariaExpanded = String(isOpen);
+  };
   const session = () => app.state.sessions.get(sessionId);
   const known = () => agents.find((each) => each.name === session()?.backend);
   /** @param {Record<string, unknown>} changes */
