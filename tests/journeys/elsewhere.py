@@ -28,13 +28,18 @@ class SecondPerson:
             "decide": self._decide,
             "archive": self._archive,
             "rename": self._rename,
+            "remove": self._remove,
+            "change": self._change,
         }
         """What can be done, by its name."""
 
     def do(self, name: str, client: Client, world: World, number: int) -> None:
         """Do it to the session of this number, if that is possible there now."""
+        wanted = world.at(number)
+        if name in ("remove", "change") and (waiting := [m for m in world.open if m.queued]):
+            wanted = waiting[number % len(waiting)]
         try:
-            self.does[name](client, world, world.at(number))
+            self.does[name](client, world, wanted)
         except RefusedError:
             pass  # The agent may have gone on since the world was read.
 
@@ -84,6 +89,26 @@ class SecondPerson:
             self._ledger.want("session-archived")
             self._ledger.want(STOPPED)
             client.call("archive_session", sessionId=conversation.id)
+
+    def _remove(self, client: Client, _: World, conversation: Conversation) -> None:
+        self._take_out(client, conversation)
+
+    def _change(self, client: Client, _: World, conversation: Conversation) -> None:
+        if text := self._take_out(client, conversation):
+            text = f"{text} {self._ledger.mark()}"
+            self._ledger.send(text, conversation.id)
+            client.call("send_chat_message", sessionId=conversation.id, message=text)
+
+    def _take_out(self, client: Client, conversation: Conversation) -> str:
+        """What the newest message says that waited."""
+        if not conversation.queued:
+            return ""
+        message = conversation.queued[-1]
+        named = {"sessionId": conversation.id, "messageId": message["id"]}
+        client.call("remove_queued_message", **named)
+        text = "".join(block.get("text", "") for block in message["content"])
+        self._ledger.take_back(text)
+        return text
 
     def _rename(self, client: Client, _: World, conversation: Conversation) -> None:
         client.call("update_session", sessionId=conversation.id, name=self.name())

@@ -8,6 +8,7 @@ from tests.journeys.ledger import MARK
 _TITLE = re.compile(r"╭─+ ([^─╮]+?) ─")
 _TOAST = re.compile(r"“[^”]*”?")
 _CURSOR = re.compile(r"│ *❯ +(?:\w +)?(\S.*)")
+_QUEUED = re.compile(r"(?:^|│) ?\d+ .* (?:edit  remove|enter edit  del remove)\b")
 _RULE = re.compile("─{20,}")
 EXPECTED_BOXES = frozenset({"Projects", "Plan", "Permission", "Question"})
 """Titles of what stands on the main screen; any other box lies over it."""
@@ -78,6 +79,29 @@ class View:
         left = TREE if len(self.rows[0]) >= TREE_FROM else 0
         rules = [at for at, row in enumerate(self.rows) if _RULE.fullmatch(row[left:].strip(" │"))]
         return (left + 4, rules[-1] + 2) if rules else None
+
+    @property
+    def written(self) -> set[str]:
+        """The marks of what stands in the message box."""
+        place = self.box
+        return set(MARK.findall("\n".join(self.rows[place[1] - 1 :]))) if place else set()
+
+    @property
+    def queue(self) -> str:
+        """The messages that wait, a row for each."""
+        return "\n".join(row for row in self.rows if _QUEUED.search(row))
+
+    @property
+    def marked_in_queue(self) -> str:
+        """The row of the queue that keys are about; empty if none is."""
+        return next((row for row in self.queue.splitlines() if "enter edit" in row), "")
+
+    def word_in_queue(self, mark: str, word: str) -> tuple[int, int] | None:
+        """Where to click on a word behind the waiting message with this mark."""
+        for number, row in enumerate(self.rows, 1):
+            if mark in row and _QUEUED.search(row):
+                return row.rindex(word) + 1, number
+        return None
 
     @property
     def holes(self) -> list[str]:

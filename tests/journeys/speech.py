@@ -13,6 +13,9 @@ DIRECTIVES: Final = {
     "think": "/demo think hm {mark}",
 }
 
+LONG: Final = "/demo stream 150 40\n/demo say end {mark}"
+"""Work of some seconds, behind which messages wait."""
+
 OPENINGS: Final = (
     "actually no, do not do that", "and now", "also the tests", "all of it", "are you sure",
     "but first", "before that", "but why", "because of that", "both, please", "better not",

@@ -6,26 +6,18 @@ possible where it comes (nothing waits, nothing is open) does nothing.
 
 import json
 import time
-from collections import defaultdict
 from typing import Any, Final
 
-from tests.journeys.ledger import (
-    MARK,
-    MODE_CHANGED,
-    STOPPED,
-    Conversation,
-    FoundError,
-    strings,
-)
+from tests.journeys.ledger import MARK, MODE_CHANGED, STOPPED, FoundError, strings
 from tests.journeys.screen import FIRST_ROW
 from tests.journeys.speech import DIRECTIVES
-from tests.journeys.terminal_place import TerminalPlace
+from tests.journeys.terminal_hand import CALM, DOWN, ENTER, ESCAPE, PRESS, READING, TAB, UP
+from tests.journeys.terminal_queue import QueueSteps
 from tests.patience import PATIENCE
 
-ESCAPE, ENTER, DOWN = "\x1b", "\r", "\x1b[B"
 NEXT_WAITING, NEXT_TAB, PREVIOUS_TAB = "\x00", "\x1b[1;3C", "\x1b[1;3D"
 MODE, SEARCH, PALETTE, QUIT, NEW_SESSION = "\x1b[Z", "\x06", "\x10", "\x11", "\x14"
-ARCHIVE, TAB, UP, END, EMPTY = "\x1b[19~", "\t", "\x1b[A", "\x1b[F", "\x15"
+ARCHIVE: Final = "\x1b[19~"
 PAGES: Final = {-1: "\x1b[5~", 1: "\x1b[6~"}
 MOST_SESSIONS: Final = 8
 DECISIONS: Final = {
@@ -34,12 +26,6 @@ DECISIONS: Final = {
     "question": {"answered red": "red", "answered blue": "blue"},
 }
 """What becomes of each kind of request by which of its choices."""
-CALM: Final = 0.5
-"""Seconds without a key, after which enter counts as meant for a request."""
-READING: Final = 1.0
-"""Seconds in which somebody reads what has come; after them a request takes keys."""
-PRESS: Final = 0.02
-"""Seconds between the keys of somebody who types."""
 
 
 def _first_missing(marks: list[str], pages: list[str]) -> str:
@@ -53,14 +39,12 @@ def _first_missing(marks: list[str], pages: list[str]) -> str:
     return ""
 
 
-class TerminalJourney:
+class TerminalJourney(QueueSteps):
     """Steps through one Spinney, and what holds after each of them."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
+        super().__init__(patience)
         self.steps: list[tuple[str, dict[str, Any]]] = []
-        self.place = TerminalPlace(patience)
-        self.boxes: defaultdict[str, str] = defaultdict(str)
-        """What stands in the message box of each session."""
 
     def perform(self, name: str, **values: Any) -> None:
         """Take a step, and see that all holds."""
@@ -75,11 +59,6 @@ class TerminalJourney:
             found.steps = self.steps
             raise found from error
 
-    @property
-    def shown(self) -> Conversation | None:
-        """The session that is open."""
-        return self.place.shown
-
     def close(self) -> None:
         """End everything."""
         self.place.close()
@@ -90,7 +69,7 @@ class TerminalJourney:
         """Open a session by a click on its row of the tree."""
         name = self.place.world.at(number).name
         if (row := self.place.view.row_of(name)) is not None:
-            self._click(12, row)
+            self.click(12, row)
             self.place.wait_for_session(name)
 
     def step_tab(self, step: int) -> None:
@@ -104,7 +83,7 @@ class TerminalJourney:
             return  # Nothing would tell when the key was taken.
         beside.sort(key=lambda made: made.session["order"])
         wanted = beside[(beside.index(here) + step) % len(beside)]
-        self._press(NEXT_TAB if step > 0 else PREVIOUS_TAB)
+        self.press(NEXT_TAB if step > 0 else PREVIOUS_TAB)
         self.place.wait_for_session(wanted.name)
 
     def next_waiting(self, words: str = "") -> None:
@@ -118,24 +97,13 @@ class TerminalJourney:
         others = [made for made in self.place.world.open if made.needs_somebody and made != here]
         text = f"{words} {self.place.ledger.mark()}" if words and here else ""
         self.place.ledger.type(text, *(made.id for made in self.place.world.open))
-        self._press(NEXT_WAITING + text)
+        self.press(NEXT_WAITING + text)
         self.place.wait_for(
             lambda view: view.session != before.session or (not others and says_so(view)),
             "the next session that needs somebody, or a word that there is none",
         )
         if text:
-            self.boxes[self._find_draft(text)] += text
-
-    def _find_draft(self, text: str) -> str:
-        """The session in whose message box a text came to stand."""
-        keys: list[str] = []
-
-        def complain() -> str:
-            keys[:] = [key for key, draft in self.place.drafts().items() if text in draft]
-            return "" if keys else f"typed, and in no message box: {text}"
-
-        self.place.settle(complain)
-        return keys[0]
+            self.boxes[self.find_draft(text)] += text
 
     def search(self, number: int) -> None:
         """Open a session by a hit of the search."""
@@ -143,11 +111,11 @@ class TerminalJourney:
         marks = sorted(MARK.findall(" ".join(strings(conversation.messages))))
         if not marks or conversation.is_archived:
             return
-        self._press(SEARCH)
+        self.press(SEARCH)
         self.place.wait_for(lambda view: "Search" in view.over, "the search")
-        self._press(marks[0])
+        self.press(marks[0])
         self.place.wait_for(lambda view: "found in" in "\n".join(view.rows), "a hit")
-        self._press(ENTER)
+        self.press(ENTER)
         self.place.wait_for_session(conversation.name, at_end=False)
 
     def open_by_palette(self, number: int) -> None:
@@ -155,11 +123,11 @@ class TerminalJourney:
         conversation = self.place.world.at(number)
         if conversation.is_archived:
             return
-        self._press(PALETTE)
+        self.press(PALETTE)
         self.place.wait_for(lambda view: view.has_palette, "the palette")
-        self._press("All sessions on one screen" + ENTER)
+        self.press("All sessions on one screen" + ENTER)
         self.place.wait_for(lambda view: view.is_canvas, "all sessions")
-        self._press(conversation.name + ENTER)
+        self.press(conversation.name + ENTER)
         self.place.wait_for_session(conversation.name)
 
     def open_by_keys(self, number: int) -> None:
@@ -168,9 +136,9 @@ class TerminalJourney:
         row = self.place.view.row_of(conversation.name)
         if here is None or here.request is not None or row is None:
             return
-        self._go_to_box()
+        self.go_to_box()
         for keys in (TAB, UP * len(self.place.view.rows), DOWN * (row - FIRST_ROW), ENTER):
-            self._press(keys)
+            self.press(keys)
             time.sleep(PRESS)
         self.place.wait_for_session(conversation.name)
 
@@ -191,12 +159,12 @@ class TerminalJourney:
         while missing := _first_missing(said, pages):
             if time.monotonic() > end:
                 raise FoundError(f"scrolled to the start, and did not come by {missing} of {said}")
-            self._press(PAGES[-1])
+            self.press(PAGES[-1])
             self.place.scrolled.add(here.id)
             if page := self._next_page(pages[0]):
                 pages.insert(0, page)
             else:  # It is the start: once more from the end, if a page was not seen.
-                self._press(PAGES[1] * (len(pages) + 1))
+                self.press(PAGES[1] * (len(pages) + 1))
                 pages = [self._next_page(pages[0]) or pages[0]]
 
     def _next_page(self, before: str) -> str:
@@ -211,7 +179,7 @@ class TerminalJourney:
     def scroll(self, pages: int) -> None:
         """Look at older messages, or come back."""
         if self.shown is not None:
-            self._press(PAGES[1 if pages > 0 else -1] * abs(pages))
+            self.press(PAGES[1 if pages > 0 else -1] * abs(pages))
             self.place.scrolled.add(self.shown.id)
 
     def resize(self, columns: int, rows: int) -> None:
@@ -228,66 +196,24 @@ class TerminalJourney:
             return
         text = DIRECTIVES[kind].format(mark=self.place.ledger.mark())
         text = f"\n{text}" if self.boxes.get(here.id) else text
-        self._type(here, text, burst, ENTER)
-        self._await_sent(here)
+        self.write_in(here, text, burst, ENTER)
+        self.await_sent(here)
 
     def write(self, words: str, burst: bool) -> None:
         """Write a sentence, and send nothing."""
         if self.shown is not None:
-            self._type(self.shown, f"{words} {self.place.ledger.mark()}", burst)
+            self.write_in(self.shown, f"{words} {self.place.ledger.mark()}", burst)
 
-    def submit(self) -> None:
-        """Send what stands in the box."""
+    def submit(self, column: int | None = None) -> None:
+        """Send what stands in the box; `column`: after a click on this character of it."""
         here = self.shown
         if here is not None and self.boxes.get(here.id):
-            self._go_to_box()
-            self._press(ENTER)
-            self._await_sent(here)
-
-    def take_back(self) -> None:
-        """Take the newest queued message back into the box, by the arrow up."""
-        here = self.shown
-        if here is None or not here.queued or here.request is not None or self.boxes.get(here.id):
-            return
-        text = "".join(block.get("text", "") for block in here.queued[-1]["content"])
-        self._go_to_box()
-        self._press(UP)
-        taken = here.queued[-1]["id"]
-
-        def complain() -> str:
-            waiting = [message["id"] for message in self.place.world.conversations[here.id].queued]
-            return "the queued message was not taken back" if taken in waiting else ""
-
-        self.place.settle(complain)
-        self._find_draft(text)
-        if any(message["id"] == taken for message in self._now(here).messages):
-            self._press(EMPTY)  # It was sent before; what the key brought is what was written last.
-            self.place.settle(lambda: "it is in the box" if here.id in self.place.drafts() else "")
-        else:
-            self.place.ledger.take_back(text)
-            self.boxes[here.id] = text
-
-    def _type(self, here: Conversation, text: str, burst: bool, after: str = "") -> None:
-        self.place.ledger.type(text.strip(), here.id)
-        self.boxes[here.id] += text
-        for keys in [text + after] if burst else [*text, after]:
-            self._press(keys)
-            time.sleep(0 if burst else PRESS)
-
-    def _await_sent(self, here: Conversation) -> None:
-        text = self.boxes.pop(here.id)
-        self.place.ledger.send(text, here.id)
-        self.place.scrolled.discard(here.id)
-        wanted = "".join(text.split())
-
-        def is_said() -> bool:
-            return wanted in "".join("".join(self.place.world.texts).split())
-
-        self.place.look_on(is_said)
-        if not is_said() and (now := self.shown) is not None and now.request is not None:
-            # It was written before that was asked; a second enter says that it is the answer.
-            self._press(ENTER)
-        self.place.settle(lambda: "" if is_said() else f"typed and not sent: {text}")
+            if column is None:
+                self.go_to_box()
+            else:
+                self.click_into_box(column)
+            self.press(ENTER)
+            self.await_sent(here)
 
     # Sessions -----------------------------------------------------------------------------------
 
@@ -300,21 +226,13 @@ class TerminalJourney:
         outcomes = sorted(DECISIONS[request["kind"]].items())
         outcome, choice = outcomes[number % len(outcomes)]
         self.place.ledger.act(request["message_id"], outcome)
-        self._go_to_box()
+        self.go_to_box()
         end = time.monotonic() + self.place.patience
-        while self._request_of(here) == request["id"]:
+        while self.request_of(here) == request["id"]:
             if time.monotonic() > end:
                 raise FoundError(f"it could not be chosen: {choice}")
             time.sleep(CALM)
-            self._press(ENTER if self.place.view.chosen.startswith(choice) else DOWN)
-
-    def _request_of(self, here: Conversation) -> str | None:
-        request = self._now(here).request
-        return request["id"] if request is not None else None
-
-    def _now(self, here: Conversation) -> Conversation:
-        self.place.read()
-        return self.place.world.conversations[here.id]
+            self.press(ENTER if self.place.view.chosen.startswith(choice) else DOWN)
 
     def watch(self) -> None:
         """Look on until the agent rests or asks something, if it does soon."""
@@ -324,14 +242,24 @@ class TerminalJourney:
     def stop(self) -> None:
         """Press escape."""
         self.place.ledger.want(STOPPED)
-        self._press(ESCAPE)
+        self.press(ESCAPE)
         time.sleep(0.3)  # Else it would be one key with what is typed next.
 
     def switch_mode(self) -> None:
         """Go to the next mode."""
         if self.shown is not None:
             self.place.ledger.want(MODE_CHANGED)
-            self._press(MODE)
+            self.press(MODE)
+
+    def choose_mode(self, mode: str) -> None:
+        """Go on to this mode."""
+        here = self.shown
+        if here is None or here.is_archived:
+            return
+        mode_of = lambda: self.place.world.conversations[here.id].session["execution_mode"]  # noqa: E731
+        while (before := mode_of()) != mode:
+            self.switch_mode()
+            self.place.settle(lambda: "" if mode_of() != before else "the mode stays")
 
     def new_session(self) -> None:
         """Begin another session in the worktree."""
@@ -339,7 +267,7 @@ class TerminalJourney:
         if self.shown is None or len(before) >= MOST_SESSIONS:
             return
         self.place.ledger.want("session-created")
-        self._press(NEW_SESSION)
+        self.press(NEW_SESSION)
         self.place.settle(
             lambda: "" if set(self.place.world.conversations) - before else "no session was made"
         )
@@ -353,10 +281,10 @@ class TerminalJourney:
         here = self.shown
         if here is None or len(self.place.world.open) < 3 or here.status != "idle":
             return
-        self._press(PALETTE)
+        self.press(PALETTE)
         self.place.wait_for(lambda view: view.has_palette, "the palette")
         self.place.ledger.want("session-archived")
-        self._press("Archive the session" + ENTER)
+        self.press("Archive the session" + ENTER)
         conversations = lambda: self.place.world.conversations  # noqa: E731
         self.place.settle(lambda: "" if conversations()[here.id].is_archived else "not archived")
         self.place.wait_for(lambda view: not view.has_palette, "the end of the palette")
@@ -366,9 +294,9 @@ class TerminalJourney:
         archived = [made for made in self.place.world.conversations.values() if made.is_archived]
         if not archived:
             return
-        self._press(ARCHIVE)
+        self.press(ARCHIVE)
         self.place.wait_for(lambda view: "Archive" in view.over, "the archive")
-        self._press(archived[0].name + ENTER)
+        self.press(archived[0].name + ENTER)
         self.place.wait_for_session(archived[0].name, at_end=False)
 
     def restart(self, how: str) -> None:
@@ -385,10 +313,10 @@ class TerminalJourney:
             if how == "quit":
                 for _ in self.place.world.conversations:
                     self.place.ledger.want(STOPPED)
-            self._press(QUIT)
+            self.press(QUIT)
             if not self.place.wait_for_end_or(lambda view: "Quit Spinney" in view.over):
                 time.sleep(READING)  # A key that came before the question was seen counts not.
-                self._press("q" if how == "quit" else ENTER)
+                self.press("q" if how == "quit" else ENTER)
             if not self.place.wait_for_end_or(lambda _: False):
                 raise FoundError("it does not quit")
         self.place.begin_again()
@@ -399,18 +327,3 @@ class TerminalJourney:
     def elsewhere(self, do: str, number: int) -> None:
         """The second person does something to a session."""
         self.place.second.do(do, self.place.client, self.place.world, number)
-
-    def _go_to_box(self) -> None:
-        """Click into the message box: the keys may be in the conversation. Then behind the text."""
-        place = self.place.view.box
-        if place is None:
-            raise FoundError("there is no message box")
-        self._click(*place)
-        self._press(END)
-
-    def _click(self, column: int, row: int) -> None:
-        for end in "Mm":
-            self._press(f"\x1b[<0;{column};{row}{end}")
-
-    def _press(self, keys: str) -> None:
-        self.place.terminal.write(keys)

@@ -14,6 +14,12 @@ from tests.patience import PATIENCE
 
 NUMBERS = st.integers(0, 5)
 SENTENCES = st.lists(st.sampled_from(OPENINGS), min_size=1, max_size=3)
+SHORT = ("say", "think", "write", "ask", "permission", "plan")
+"""Kinds of messages that wait well."""
+REACTIONS = ("talk", "talk", "talk", "stop", "decide", "leave")
+"""What somebody does about what the agent asks."""
+MODES = {"plan": "plan", "permission": "build"}
+"""The mode in which the agent asks for it; a question it asks in any."""
 
 
 class When(Enum):
@@ -46,20 +52,30 @@ STEPS = (
     Step("elsewhere", When.ALWAYS, 2, {
         "do": st.sampled_from(("send", "stop", "decide", "archive", "rename")), "number": NUMBERS,
     }),
+    Step("elsewhere", When.QUEUED, 4, {
+        "do": st.sampled_from(("remove", "change")), "number": NUMBERS,
+    }),
     Step("step_tab", When.OPEN, 2, {"step": st.sampled_from((-1, 1))}),
     Step("search", When.OPEN, 1, {"number": NUMBERS}),
     Step("open_by_palette", When.OPEN, 1, {"number": NUMBERS}),
     Step("open_by_keys", When.OPEN, 1, {"number": NUMBERS}),
     Step("read_all", When.LONG, 4, {}),
-    Step("take_back", When.QUEUED, 12, {}),
+    Step("take_back", When.QUEUED, 8, {"words": st.sampled_from(OPENINGS)}),
+    Step("change_queued", When.QUEUED, 8, {"number": NUMBERS, "by_keys": st.booleans()}),
+    Step("remove_queued", When.QUEUED, 8, {"number": NUMBERS, "by_keys": st.booleans()}),
+    Step("send_queued", When.QUEUED, 6, {}),
+    Step("queue_up", When.OPEN, 3, {
+        "kinds": st.lists(st.sampled_from(SHORT), min_size=1, max_size=4),
+    }),
     Step("send", When.OPEN, 3, {
         "kind": st.sampled_from(sorted(DIRECTIVES)), "burst": st.booleans(),
     }),
-    Step("ask_and_talk", When.OPEN, 4, {
-        "is_question": st.booleans(), "sentences": SENTENCES, "burst": st.booleans(),
+    Step("ask", When.OPEN, 8, {
+        "kind": st.sampled_from(("ask", "permission", "plan")), "burst": st.booleans(),
+        "reaction": st.sampled_from(REACTIONS), "sentences": SENTENCES, "number": NUMBERS,
     }),
     Step("write", When.OPEN, 2, {"words": st.sampled_from(OPENINGS), "burst": st.booleans()}),
-    Step("submit", When.OPEN, 1, {}),
+    Step("submit", When.OPEN, 1, {"column": st.none() | NUMBERS}),
     Step("watch", When.OPEN, 1, {}),
     Step("stop", When.OPEN, 2, {}),
     Step("switch_mode", When.OPEN, 1, {}),
@@ -96,8 +112,8 @@ class TerminalMachine(RuleBasedStateMachine):
         match step.name:
             case "talk":
                 self.talk(**values)
-            case "ask_and_talk":
-                self.ask_and_talk(**values)
+            case "ask":
+                self.ask(**values)
             case name:
                 self.has_read |= name == "read_all"
                 self.perform(name, **values)
@@ -133,11 +149,23 @@ class TerminalMachine(RuleBasedStateMachine):
             type(self).found = error
             raise
 
-    def ask_and_talk(self, is_question: bool, sentences: list[str], burst: bool) -> None:
-        """Have the agent ask what it asks in this mode, and talk about it."""
-        decision = "plan" if self.shown.session["execution_mode"] == "plan" else "permission"
-        self.perform("send", kind="ask" if is_question else decision, burst=burst)
-        self.talk(sentences, burst)
+    def ask(self, kind: str, burst: bool, reaction: str, sentences: list[str], number: int) -> None:
+        """Have the agent ask something, and react to it."""
+        if kind in MODES:
+            self.perform("choose_mode", mode=MODES[kind])
+        self.perform("send", kind=kind, burst=burst)
+        self.perform("watch")
+        if not self.waits:
+            return
+        match reaction:
+            case "talk":
+                self.talk(sentences, burst)
+            case "stop":
+                self.perform("stop")
+                self.perform("write", words=sentences[0], burst=burst)
+                self.perform("submit")
+            case "decide":
+                self.perform("decide", number=number)
 
     def talk(self, sentences: list[str], burst: bool) -> None:
         """Look at what the agent asks, and answer in words as long as it asks."""
