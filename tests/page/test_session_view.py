@@ -149,6 +149,25 @@ async def test_a_phone_shows_the_changes_and_keeps_the_end_in_sight(
     await expect(end).to_be_hidden()
 
 
+async def test_forward_opens_again_what_back_has_closed(phone: Page, session: Any) -> None:
+    await phone.goto(f"/#/session/{session['id']}")
+    more = phone.get_by_role("button", name="What can be done with this session")
+    await more.tap()
+    dialog, drawer = phone.locator("dialog"), phone.locator("body.drawer")
+    await expect(dialog).to_be_visible()
+    await phone.go_back()
+    await expect(dialog).to_have_count(0)
+    await phone.go_forward()
+    await dialog.get_by_role("button", name="Cancel").tap()
+    await expect(dialog).to_have_count(0)
+    await phone.get_by_role("button", name="Projects").tap()
+    await expect(drawer).to_be_attached()
+    await phone.go_back()
+    await expect(drawer).to_have_count(0)
+    await phone.go_forward()
+    await expect(drawer).to_be_attached()
+
+
 async def test_back_closes_what_lies_over_the_page_before_it_leaves(
     open_page: OpenPage, other: Socket, session: Any
 ) -> None:

@@ -68,7 +68,7 @@ async function openPalette(app) {
   box.onkeydown = (event) => {
     isTaken ||= event.key === "Enter";
   };
-  showOver(dialog);
+  showOver(dialog, undefined, () => openPalette(app));
   try {
     const { palette } = await import("./views/palette.js");
     const take = palette(app, dialog, box);

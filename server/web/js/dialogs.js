@@ -68,13 +68,14 @@ export function ask(question, { value = "", yes, rows = 1, hint = "", more = [],
  * @template Choice
  * @param {string} title
  * @param {[string, Choice][]} choices words, and what they stand for
+ * @param {() => unknown} [reopen] for Forward, after Back has closed it
  * @returns {Promise<Choice | null>} `null` when it was left
  */
-export function choose(title, choices) {
+export function choose(title, choices, reopen) {
   return open(title, (close) => [
     make("div.list", choices.map(([words, choice]) => button(words, () => close(choice), ".quiet"))),
     make("div.choices", button("Cancel", () => close(null))),
-  ], /** @type {Choice | null} */ (null));
+  ], /** @type {Choice | null} */ (null), reopen);
 }
 
 /**
@@ -82,9 +83,10 @@ export function choose(title, choices) {
  * @param {string} title
  * @param {(close: (answer: Answer) => void) => HTMLElement[]} fill
  * @param {Answer} left what is answered when it is left
+ * @param {() => unknown} [reopen]
  * @returns {Promise<Answer>}
  */
-function open(title, fill, left) {
+function open(title, fill, left, reopen) {
   return new Promise((resolve) => {
     const dialog = make("dialog", make("h2", title), { "aria-label": title });
     let answer = left;
@@ -92,17 +94,17 @@ function open(title, fill, left) {
       answer = given;
       dialog.close();
     }));
-    showOver(dialog, () => resolve(answer));
+    showOver(dialog, () => resolve(answer), reopen);
   });
 }
 
 /**
  * Show a dialog over the page; once it is closed it is gone, and the keys are where they were.
- * @param {HTMLDialogElement} dialog @param {() => void} [closed]
+ * @param {HTMLDialogElement} dialog @param {() => void} [closed] @param {() => unknown} [reopen]
  */
-export function showOver(dialog, closed) {
+export function showOver(dialog, closed, reopen) {
   const before = document.activeElement;
-  const release = closeOnBack(() => dialog.close());
+  const release = closeOnBack(() => dialog.close(), reopen);
   dialog.onclose = () => {
     release();
     dialog.remove();

@@ -8,16 +8,21 @@
 const isOnEntry = () => Boolean(history.state?.overlay);
 let wasOnEntry = isOnEntry();
 let address = location.href; // that the entry was made for
+/** @type {(() => unknown) | undefined} what opened that which is open */ let opener;
+/** @type {(() => unknown) | undefined} what opens again that which Back has closed */ let again;
 
 /**
  * Have Back and a change of address close this.
  * @param {() => void} close
+ * @param {() => unknown} [reopen] for Forward, after Back has closed it
  * @returns {() => void} to be called once it is closed, however that came
  */
-export function closeOnBack(close) {
+export function closeOnBack(close, reopen) {
   if (!isOnEntry()) history.pushState({ overlay: true }, "");
   wasOnEntry = true;
   address = location.href;
+  opener = reopen;
+  again = undefined;
   open.add(close);
   return () => open.delete(close);
 }
@@ -34,8 +39,11 @@ function closeAll() {
 
 addEventListener("popstate", () => {
   const isBack = wasOnEntry && !isOnEntry() && location.href === address;
+  const isForward = !wasOnEntry && isOnEntry() && location.href === address;
   wasOnEntry = isOnEntry();
+  if (isForward) again?.();
   if (!isBack) return;
+  again = open.size ? opener : undefined;
   if (open.size) closeAll();
   else history.back(); // what had the entry was closed by other means: it is no step of its own
 });

@@ -22,7 +22,7 @@ export function shell(app) {
     if (wanted === drawer()) return;
     document.body.classList.toggle("drawer", wanted);
     menu.ariaExpanded = String(wanted);
-    if (wanted) release = closeOnBack(() => open(false));
+    if (wanted) release = closeOnBack(() => open(false), () => open(true));
     else release?.();
   };
   menu.onclick = () => open(!drawer());

@@ -88,6 +88,6 @@ export function toldBelow(app, session, isUnanswered) {
 /** Let something be chosen that is done with the session. @param {App} app @param {string} title */
 export async function chooseAction(app, title) {
   const actions = OFFERED.map((id) => ACTIONS.find((action) => action.id === id)).filter((action) => action !== undefined);
-  const chosen = await choose(title, actions.map((action) => [action.title, action.id]));
+  const chosen = await choose(title, actions.map((action) => [action.title, action.id]), () => chooseAction(app, title));
   if (chosen) await perform(app, chosen);
 }
