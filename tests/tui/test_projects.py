@@ -438,3 +438,32 @@ async def test_an_agent_of_a_persons_own_is_offered_and_shown_by_its_name(start:
         await until(pilot, lambda: app.screen is not app.main)
         assert isinstance(app.screen, Choose)
         assert [choice.label for choice in app.screen.choices] == ["The Loom"]
+
+
+@pytest.mark.parametrize(
+    ("gone", "words"),
+    [
+        (e.SessionArchived(session_id="s1", archived_at=1.0), "f8 brings both back"),
+        (e.SessionDeleted(session_id="s1"), "↑ brings back"),
+    ],
+    ids=["archived", "deleted"],
+)
+async def test_words_for_a_session_that_goes_meanwhile_are_kept_and_stand_in_no_other_box(
+    start: Start, gone: e.Event, words: str
+) -> None:
+    other = a_session(id="s2", name="Other work")
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session(), other))
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        box = app.main.chat.composer
+        await pilot.press(*"half a")
+        await until(pilot, lambda: box.text == "half a")
+        client.feed(gone)
+        await until(pilot, lambda: any(words in note.message for note in app._notifications))
+        await until(pilot, lambda: app.main.chat.key == "s2")
+        assert box.text == ""
+        if isinstance(gone, e.SessionArchived):
+            assert app.main.chat.drafts.of("s1").text == "half a"
+        else:
+            await pilot.press("up")
+            await until(pilot, lambda: box.text == "half a")

@@ -19,6 +19,7 @@ from textual.widgets import Static
 from tui import bars, keymap
 from tui.actions.local import LOCAL
 from tui.beginning import EVERY, Beginning
+from tui.departed import keep_words
 from tui.key_names import shown
 from tui.places import Place, is_shown, nearest, project_of
 from tui.plain import Announcements
@@ -129,6 +130,7 @@ class MainScreen(Here):
     def _follow_place(self, change: "Change") -> None:
         place = self.place
         if place is not None and not is_shown(place, change.state):
+            keep_words(self, place, change)
             self.place = None
             self._show_step()
             if (held_by := nearest(place, change.state, change.before)) is not None:
