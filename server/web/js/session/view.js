@@ -37,6 +37,7 @@ class SessionView {
   #top = 0; // where it was scrolled to last
   /** @type {Promise<boolean> | null} an older page that is being read */ #fetching = null;
   #isReading = false;
+  #sizes = new ResizeObserver(() => this.#isAtEnd && this.#toEnd());
   /** @type {() => unknown} */ #unwatch;
   /** @type {string | null} a message that is to be shown, once it is read */ #wanted;
 
@@ -66,10 +67,7 @@ class SessionView {
     this.element = make("div.session", top, make("div.reading", this.scroller, this.ways.element), this.queue.element, this.composer.element, this.speaker.element);
     this.scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     // The list grows by what is written; its window shrinks where a phone shows its keyboard.
-    const sizes = new ResizeObserver(() => this.#isAtEnd && this.#toEnd());
-    sizes.observe(this.list);
-    sizes.observe(this.asked);
-    sizes.observe(this.scroller);
+    for (const each of [this.list, this.asked, this.scroller]) this.#sizes.observe(each);
     // Text is told of from now on, and read then: nothing falls between. After a gap it is read again,
     // as the events that a connection is told afterwards hold no text.
     app.connection.show(sessionId);
@@ -159,6 +157,10 @@ class SessionView {
       const place = this.#isAtEnd ? null : this.#placeOfReader();
       this.list.replaceChildren(...this.#sections(page.messages));
       markDays(this.list);
+      // What is new has a guessed height until it is drawn. If all is then as high as before, nobody is told:
+      // only who begins to observe.
+      this.#sizes.unobserve(this.list);
+      this.#sizes.observe(this.list);
       this.note.hidden = true;
       this.older.hidden = this.conversation.older === 0;
       if (this.session) this.#drawBelow(this.session);
