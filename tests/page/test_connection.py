@@ -239,3 +239,22 @@ async def test_a_message_whose_answer_was_lost_is_kept_once(
     await person.idle()
     kept = (await other.call("get_messages", sessionId=session["id"]))["messages"]
     assert json.dumps(kept).count("/demo say only once") == 1
+
+
+async def test_the_end_stays_in_sight_where_all_is_read_again(
+    person: Conversation, line: Line, other: Socket, session: Any, faults: Faults
+) -> None:
+    for message in ("/demo markdown 2", "/demo say one", "/demo say two"):
+        await said(other, session, message)
+    page = person.page
+    await expect(page.locator(".message").last).to_contain_text("two")
+    faults.allow("WebSocket")
+    for _ in range(2):  # At the second time all is as high in the end as it was before.
+        marked = "(all) => all.map((one) => (one.dataset.old = ''))"
+        await page.locator(".message").evaluate_all(marked)
+        await line.break_all()
+        await expect(page.locator("[data-old]")).to_have_count(0)
+        for _ in range(2):
+            await page.evaluate("() => new Promise(requestAnimationFrame)")
+    below = "(element) => element.scrollHeight - element.scrollTop - element.clientHeight"
+    assert await page.get_by_role("log", name="Conversation").evaluate(below) < 2
