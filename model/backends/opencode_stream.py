@@ -273,8 +273,8 @@ class OpenCodeStream:
             yield base.ToolUse(key, _NAMES.get(name, name), told, parent)
         self._tools[key] = _Tool(status, told or (known.input if known else {}))
         if status == "completed":
-            code = _mapping(state.get("metadata")).get("exit")
-            failed = isinstance(code, int) and code != 0
+            # A command has an exit code, and none where it was aborted.
+            failed = _mapping(state.get("metadata")).get("exit", 0) != 0
             yield base.ToolResult(key, str(state.get("output") or ""), failed)
         elif status == "error":
             yield base.ToolResult(key, str(state.get("error") or ""), is_error=True)

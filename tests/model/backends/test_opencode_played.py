@@ -82,6 +82,22 @@ async def test_a_command_is_asked_after_its_use_is_told() -> None:
     assert result.content.strip() == "42"
 
 
+@pytest.mark.parametrize(("code", "is_error"), [(0, False), (3, True), (None, True)])
+async def test_a_command_that_failed_or_was_aborted_is_told_as_one(
+    code: int | None, is_error: bool
+) -> None:
+    lines = recorded("command")
+    states = [line["told"]["part"]["state"] for line in lines if "state" in part_of(line)]
+    (ended,) = (state for state in states if state["status"] == "completed")
+    ended["metadata"]["exit"] = code
+    assert only((await played("command", lines)).told, base.ToolResult).is_error is is_error
+
+
+def part_of(line: Line) -> Any:
+    """The part of a message that an event tells of, or nothing."""
+    return line.get("told", {}).get("part", {}) if "event" in line else {}
+
+
 async def test_what_the_server_lists_as_commands_is_told() -> None:
     lines = recorded("text")
     conversation, server = open_played(lines, conversation_of(lines), "build")
