@@ -1,4 +1,7 @@
-"""What `make test` leaves to `make test-longer`: tests with the marker `longer`, given by path.
+"""What `make test` leaves to `make test-longer`: tests with the marker `longer`.
+
+Some are given it by their path, below; the others in their files, as where one screen, theme or
+pair of hands of several stays in the short tier.
 
 The short tier is what a person waits for after a change. What drives the real agent programs,
 builds packages, or asks a served program what was just asked in process is in the longer one.

@@ -181,7 +181,12 @@ async def open_page(browser: Browser, served: Serving, faults: Faults) -> AsyncI
         await context.close()
 
 
-@pytest.fixture(params=[DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.fixture(
+    params=[
+        pytest.param(DESKTOP, id="desktop", marks=pytest.mark.longer),
+        pytest.param(PHONE, id="phone"),
+    ]
+)
 def screen(request: pytest.FixtureRequest) -> Screen:
     """Both kinds of screen: by mouse at a desk, by touch in one hand."""
     found: Screen = request.param
@@ -200,7 +205,14 @@ async def phone(open_page: OpenPage) -> Page:
     return await open_page(screen=PHONE)
 
 
-@pytest_asyncio.fixture(params=["mouse", "touch", "keys"], loop_scope="session")
+@pytest_asyncio.fixture(
+    params=[
+        pytest.param("mouse", marks=pytest.mark.longer),
+        pytest.param("touch", marks=pytest.mark.longer),
+        "keys",
+    ],
+    loop_scope="session",
+)
 async def hands(request: pytest.FixtureRequest, open_page: OpenPage) -> Hands:
     """Somebody at a page just started: by mouse at a desk, by touch on a phone, by keys."""
     page = await open_page(screen=PHONE if request.param == "touch" else DESKTOP)

@@ -43,7 +43,7 @@ async def found_by_axe(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("scheme", ["dark", "light"])
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.longer)])
 async def test_axe_finds_nothing_in_any_place(
     open_page: OpenPage, other: Socket, session: Any, project: Any, scheme: str
 ) -> None:

@@ -32,7 +32,12 @@ COVERED = """() => {
 """The controls around the conversation that a press in their middle does not reach."""
 
 
-@pytest.fixture(params=[PHONE, DESK], ids=["phone", "desk"])
+@pytest.fixture(
+    params=[
+        pytest.param(PHONE, id="phone"),
+        pytest.param(DESK, id="desk", marks=pytest.mark.longer),
+    ]
+)
 def screen(request: pytest.FixtureRequest) -> Screen:
     found: Screen = request.param
     return found

@@ -55,6 +55,7 @@ async def test_it_is_drawn_with_ascii_alone_where_that_is_wanted(shown: Shown) -
         assert not {letter for letter in "\n".join(text_of(app)) if not letter.isascii()}
 
 
+@pytest.mark.longer
 @every_screen
 async def test_what_has_the_keys_looks_different(shown: Shown) -> None:
     async with reached(shown) as (app, pilot):

@@ -119,6 +119,7 @@ def test_for_ears_a_focus_that_is_told_when_all_screens_have_closed_is_no_fault(
     app.on_descendant_focus()
 
 
+@pytest.mark.longer
 @every_screen
 async def test_for_ears_a_dialog_stands_alone(shown: Shown) -> None:
     async with reached(shown, (80, 24), SPINNEY_PLAIN="1") as (app, _):
@@ -127,6 +128,7 @@ async def test_for_ears_a_dialog_stands_alone(shown: Shown) -> None:
             assert all(row.startswith(" ") for row in text_of(app) if row)
 
 
+@pytest.mark.longer
 @every_screen
 async def test_for_ears_the_cursor_is_on_words_where_the_keys_go(shown: Shown) -> None:
     async with reached(shown, (80, 24), SPINNEY_PLAIN="1") as (app, _):

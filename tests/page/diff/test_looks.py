@@ -54,7 +54,7 @@ async def test_everything_fits_and_can_be_hit(
     assert await page.evaluate(SMALL) == []
 
 
-@pytest.mark.parametrize("scheme", ["dark", "light"])
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.longer)])
 async def test_axe_finds_nothing(open_page: OpenPage, two_hunks: Tree, scheme: str) -> None:
     page = await open_page(screen=Screen(1280, 800, scheme=scheme))
     await with_everything(page, two_hunks)
