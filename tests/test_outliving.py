@@ -93,7 +93,16 @@ def choose_to_leave(terminal: OnTerminal) -> None:
 # Going on without a screen -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("leave", [hang_up, vanish, kill_what_the_shell_waits_for, choose_to_leave])
+@pytest.mark.parametrize(
+    "leave",
+    [
+        hang_up,
+        *(
+            pytest.param(other, marks=pytest.mark.longer)
+            for other in (vanish, kill_what_the_shell_waits_for, choose_to_leave)
+        ),
+    ],
+)
 def test_an_agent_goes_on_when_its_terminal_goes_and_any_other_shows_it(
     spinney: Program, leave: Leave
 ) -> None:

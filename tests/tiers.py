@@ -18,6 +18,7 @@ LONGER = (
     "contract/test_fuzz.py",
     "contract/test_fuzz_bytes.py",
     "live",
+    "page/test_alerts.py",
     "test_bench_runs.py",
     "test_media.py",
     "test_packaging.py",

@@ -60,7 +60,10 @@ def served(stage: Stage) -> Stage:
     return stage
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    "width",
+    [390, *(pytest.param(width, marks=pytest.mark.longer) for width in WIDTHS if width != 390)],
+)
 async def test_no_place_moves_sideways(
     stage: Stage, other: Socket, open_page: OpenPage, session: Any, project: Any, width: int
 ) -> None:

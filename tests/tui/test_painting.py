@@ -80,7 +80,11 @@ class FarTerminal:
 
 @pytest.mark.parametrize(
     ("seed", "manner"),
-    [(1, Manner()), (2, Manner(erases=False)), (3, Manner(words=True))],
+    [
+        (1, Manner()),
+        pytest.param(2, Manner(erases=False), marks=pytest.mark.longer),
+        pytest.param(3, Manner(words=True), marks=pytest.mark.longer),
+    ],
 )
 async def test_after_each_step_of_a_walk_every_cell_is_right(
     start: Start, monkeypatch: pytest.MonkeyPatch, seed: int, manner: Manner
