@@ -51,7 +51,11 @@ FAULTS: Final = r"""() => {
   const named = (element) => `<${element.localName} ${element.className || element.id}> “${
     (element.ariaLabel || element.textContent || "").trim().replace(/\s+/g, " ").slice(0, 60)}”`;
   const isShown = (element) =>
-    element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+    element.checkVisibility({
+      visibilityProperty: true,
+      opacityProperty: true,
+      contentVisibilityAuto: true,  // What is not drawn keeps the places that it had.
+    });
   /** What of a place is left by the edges of all that clips it. */
   const seen = (rect, element) => {
     let left = cut(rect, { left: 0, top: 0, right: width, bottom: height });
