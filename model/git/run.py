@@ -68,8 +68,11 @@ _LOCK_HELD: Final = re.compile(
 )
 # Somebody writes a file while `diff` reads it: told so, or met by a bus error in git's mmap.
 _FILE_CHANGED: Final = re.compile(r"short read while indexing|file changed before we could read it")
-# Another git makes a worktree at this moment: its entry is there before what stands in it.
-_HALF_MADE: Final = re.compile(r"failed to read .*worktrees/[^\n]*/commondir")
+# Another git makes or removes a worktree at this moment: its entry is there before what stands in
+# it, and goes while all of them are read, which each command about one of them does first.
+_HALF_MADE: Final = re.compile(
+    r"failed to read .*worktrees/[^\n]*/commondir|Invalid path '[^\n]*\.git/worktrees/"
+)
 _PATIENCE: Final = 2.0
 _CREDENTIALS: Final = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/@\s]*@", re.IGNORECASE)
 _LABELS: Final = ("fatal: ", "error: ")

@@ -22,8 +22,6 @@ from model.git.run import git
 CHECKOUT_TIMEOUT: Final = 600
 """Seconds; a checkout of a very large repository takes minutes."""
 _USAGE: Final = 129
-_LIST_AGAIN: Final = 5
-"""Times; each needs a worktree that goes away within the few milliseconds of a listing."""
 """Git's exit code for an option that it does not know."""
 
 
@@ -115,11 +113,6 @@ def _quiet(hooks: bool) -> tuple[str, ...]:
 async def list_worktrees(root: Path) -> list[ListedWorktree]:
     """Every worktree of the repository, its own checkout first."""
     listed = await git(root, "worktree", "list", "--porcelain", "-z", check=False)
-    for _ in range(_LIST_AGAIN):
-        # Git gives up when a worktree is removed, by anybody, while it lists them.
-        if "Invalid path" not in listed.words:
-            break
-        listed = await git(root, "worktree", "list", "--porcelain", "-z", check=False)
     if listed.returncode == _USAGE:  # git before 2.36 has no -z, and before 2.31 tells no locks
         listed = await git(root, "worktree", "list", "--porcelain")
         records = os.fsdecode(listed.raw).split("\n\n")

@@ -292,16 +292,23 @@ async def test_a_repository_survives_many_circles_unharmed(
     assert repository.git("status", "--porcelain") == ""
 
 
-async def test_worktrees_are_listed_while_another_program_removes_one(
-    repository: Repository, fake_git: Callable[[str], None], tmp_path: Path
+@pytest.mark.parametrize("command", ["list", "remove"])
+async def test_worktrees_are_listed_and_removed_while_another_program_removes_one(
+    repository: Repository,
+    fake_git: Callable[[str], None],
+    base_dir: Path,
+    tmp_path: Path,
+    command: str,
 ) -> None:
+    await add_worktree(repository.root, base_dir / "work", "work", "main")
     once = tmp_path / "once"
     fake_git(
-        f'case "$*" in *"worktree list"*) if mkdir "{once}" 2>/dev/null; then\n'
+        f'case "$*" in *"worktree {command}"*) if mkdir "{once}" 2>/dev/null; then\n'
         "echo \"fatal: Invalid path '.git/worktrees/gone': No such file or directory\" >&2\n"
         "exit 128; fi;; esac\n"
         'exec "$real_git" "$@"'
     )
-    [own] = await list_worktrees(repository.root)
-    assert own.main
+    assert [listed.main for listed in await list_worktrees(repository.root)] == [True, False]
+    await remove_worktree(repository.root, base_dir / "work", base_dir)
+    assert [listed.main for listed in await list_worktrees(repository.root)] == [True]
     assert once.is_dir()
