@@ -4,7 +4,8 @@ Some are given it by their path, below; the others in their files, as where one 
 pair of hands of several stays in the short tier.
 
 The short tier is what a person waits for after a change. What drives the real agent programs,
-builds packages, or asks a served program what was just asked in process is in the longer one.
+builds packages, asks a served program what was just asked in process, or goes through lost lines,
+hostile text and agents gone astray case by case is in the longer one.
 """
 
 from collections import defaultdict
@@ -18,10 +19,20 @@ LONGER = (
     "contract/test_fuzz.py",
     "contract/test_fuzz_bytes.py",
     "live",
+    "model/backends/test_acp_life.py",
+    "model/backends/test_acp_modes.py",
+    "page/diff",
+    "page/test_accessible.py",
     "page/test_alerts.py",
+    "page/test_connection.py",
+    "page/test_foreign_text.py",
+    "page/test_offline.py",
+    "terminal/test_foreign_text.py",
     "test_bench_runs.py",
     "test_media.py",
     "test_packaging.py",
+    "tui/test_agents_astray.py",
+    "tui/test_bounded.py",
 )
 """Folders and files, from here. A test in them that is marked `short` stays in the short tier."""
 

@@ -33,15 +33,8 @@ def shown_by_walk(number: int, place: Path) -> bytes:
     return screen.shown
 
 
-FIRST, *OTHERS = range(len(TEXTS))
-
-
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize(
-    "number",
-    [FIRST, *(pytest.param(other, marks=pytest.mark.longer) for other in OTHERS)],
-    ids=[ascii(text) for text in TEXTS],
-)
+@pytest.mark.parametrize("number", range(len(TEXTS)), ids=[ascii(text) for text in TEXTS])
 def test_text_of_strangers_is_shown_and_does_nothing(number: int, tmp_path: Path) -> None:
     shown = shown_by_walk(number, tmp_path)
     for signature in CONTROLS.values():

@@ -109,6 +109,7 @@ async def test_the_conversation_of_a_worktree_that_is_gone_can_be_read_and_says_
         await pilot.press(*"/recreate", "enter")
         await until(pilot, lambda: Path(tree.path, "read.me").exists())
         await until(pilot, lambda: "/recreate" not in screen_of(app))
+        app.clear_notifications()  # They lie over the conversation.
         await pilot.press(*"again", "enter")
         await until(pilot, lambda: screen_of(app).count("again") == 2)
 
