@@ -112,9 +112,11 @@ async def test_what_ends_while_a_command_begins_ends_what_that_has_started(
     worktree: Path, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
     start, told = asyncio.create_subprocess_exec, asyncio.Event()
+    made = []
 
     async def told_late(*words: str, **given: Any) -> asyncio.subprocess.Process:
         process = await start(*words, **given)
+        made.append(process)
         await told.wait()
         return process
 
@@ -131,6 +133,8 @@ async def test_what_ends_while_a_command_begins_ends_what_that_has_started(
     await asyncio.wait({ending, running})
     pid = int((worktree / "ready").read_text())
     await becomes(lambda: not lives(pid))
+    for process in made:
+        await process.communicate()  # Nothing of it outlives the loop.
 
 
 async def test_stopping_between_turns_does_nothing(open_demo: Open) -> None:
