@@ -270,9 +270,10 @@ class SpinneyApp(PaintedApp):
         return [_HARMLESS, *super().get_line_filters(), *self._output_filters]
 
     def on_descendant_focus(self) -> None:
-        """Nothing blinks for ears."""
-        if self.terminal.plain and self.screen_stack:  # it may be told when all have closed
-            plain.keep_still(self.focused)
+        """Nothing blinks: each blink is sent over the line, and would be read out for ears."""
+        widget = self.focused if self.screen_stack else None  # it may be told when all have closed
+        if widget is not None and hasattr(widget, "cursor_blink"):
+            widget.cursor_blink = False
 
     @property
     def cursor_position(self) -> Offset:

@@ -67,15 +67,6 @@ def announcements(screens: Sequence[Screen[Any]]) -> list[Announcements]:
     return found
 
 
-def keep_still(widget: Widget | None) -> None:
-    """No blinking in what has the focus: each blink would be read out."""
-    # Imported here: most terminals are looked at, and these would come before their first frame.
-    from textual.widgets import Input, TextArea
-
-    if isinstance(widget, Input | TextArea) and widget.cursor_blink:
-        widget.cursor_blink = False
-
-
 def dialog_of(screen: Screen[Any]) -> Widget | None:
     """What a screen asks whose keys are its own."""
     return next(iter(screen.query(".dialog")), None)

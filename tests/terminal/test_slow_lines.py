@@ -14,6 +14,10 @@ from tests.terminal.pty_program import Screen, demo_in_terminal
 
 COLUMNS, ROWS = 80, 24
 SSH = {"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}
+SETTLING = 1.0
+"""Seconds after which a screen is drawn to its end."""
+STILL = 1.2
+"""Seconds in which a cursor that blinks would do so twice."""
 WORDS = 600
 MINUTE = 20 * 60
 """Words that an agent says in a minute."""
@@ -37,12 +41,25 @@ class Line:
         end = time.monotonic() + PATIENCE
         while not re.search(pattern, "\n".join(self._emulator.text)):
             assert time.monotonic() < end, f"never showed {pattern!r}: {self._emulator.text}"
-            self._screen.read()
-            new = bytes(self._screen.output[self._read :])
-            # A letter may have come by half.
-            text = new.decode(errors="ignore")
-            self._read += len(text.encode())
-            self._emulator.feed(text)
+            self._carry(0.1)
+        return self._count()
+
+    def count_for(self, seconds: float) -> int:
+        """Bytes since the last count, after these seconds."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self._carry(left)
+        return self._count()
+
+    def _carry(self, seconds: float) -> None:
+        self._screen.read(seconds)
+        new = bytes(self._screen.output[self._read :])
+        # A letter may have come by half.
+        text = new.decode(errors="ignore")
+        self._read += len(text.encode())
+        self._emulator.feed(text)
+
+    def _count(self) -> int:
         counted, self._counted = len(self._screen.output) - self._counted, len(self._screen.output)
         return counted
 
@@ -60,6 +77,8 @@ def test_a_screen_costs_what_is_new_on_it(line: Line) -> None:
     assert started < 16_000
     line.type("\x10")
     assert line.count_until("New session") < 8_000
+    assert line.count_for(SETTLING) < 4_000
+    assert line.count_for(STILL) == 0
     line.type("tidal")
     assert line.count_until("Search for commands|tidal") < 8_000
     line.type("\x1b[27u")

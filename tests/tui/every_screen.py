@@ -17,7 +17,6 @@ from textual.command import CommandList
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.strip import Strip
-from textual.widgets import Input, TextArea
 
 from model.commands.changes import ChangedFile, Changes, FileDiff
 from model.resources import (
@@ -294,10 +293,7 @@ async def reached(
 
 
 async def still(app: SpinneyApp, pilot: "Pilot[None]") -> None:
-    """Wait until the screen is the same twice, with nothing that blinks."""
-    for field in app.screen.query("Input, TextArea"):
-        if isinstance(field, Input | TextArea):
-            field.cursor_blink = False
+    """Wait until the screen is the same twice."""
     before: list[Any] = []
     while True:
         await pilot.pause(0.05)

@@ -78,7 +78,6 @@ class MessageArea(QuietText):
         self._chips = Draft()
         self.given = ""
         """The text that was put here last, rather than typed."""
-        self.cursor_blink = False
         self._sends_nothing = sends_nothing
 
     @property
