@@ -243,6 +243,22 @@ class Chats:
             await self._store.accept(told)
             self._conversations.pop(session_id, None)
 
+    async def change_agent(
+        self, session_id: str, backend: str, updates: Mapping[str, object]
+    ) -> None:
+        """Give the session to another agent, and update what else is given with it.
+
+        A message that is just being accepted comes before. Raises `conflict` where the session is
+        at work then.
+        """
+        async with self._conversation(session_id).answering:
+            session = self._session(session_id)
+            if session.is_active:
+                raise SpinneyError("Stop the session before it changes its agent.", "conflict")
+            await self.end(session_id)
+            changed = {**updates, **change_of_agent(session, backend)}
+            await self._store.accept(SessionUpdated(session_id=session_id, updates=changed))
+
     async def end(self, session_id: str) -> None:
         """End the session's agent; the next message starts another."""
         conversation = self._conversations.pop(session_id, None)
@@ -263,7 +279,6 @@ class Chats:
             taken_back.discard(message_id)
 
     # How it is done ----------------------------------------------------------------------------
-
     async def _sent(self, session_id: str, message_id: str) -> SentMessage | None:
         """How a message stands that was accepted under this id, if one was."""
         known = await self._store.message(message_id)

@@ -5,7 +5,6 @@ import uuid
 from typing import TYPE_CHECKING
 
 from model.chat.chats import session_in
-from model.chat.handover import change_of_agent
 from model.chat.outputs import ToolOutput
 from model.commands.registry import command
 from model.errors import SpinneyError, session_not_found
@@ -161,12 +160,9 @@ async def update_session(
     updates = {key: value for key, value in given.items() if value is not None}
     session = session_in(workspace.store.state, session_id)
     if backend is not None and backend != session.backend:
-        if session.is_active:
-            raise SpinneyError("Stop the session before it changes its agent.", "conflict")
-        await workspace.chats.end(session_id)
-        preset = model or model_for(backend, workspace.store.state.preferences)
-        updates |= {**change_of_agent(session, backend), "model": preset}
-    if updates:
+        updates["model"] = model or model_for(backend, workspace.store.state.preferences)
+        await workspace.chats.change_agent(session_id, backend, updates)
+    elif updates:
         await _update(workspace, session_id, updates)
         await workspace.chats.configure(session_id)
     return session_in(workspace.store.state, session_id)

@@ -3,17 +3,13 @@
 from model.backends import base
 from model.chat.handover import change_of_agent
 from model.errors import SpinneyError
-from model.events import SessionUpdated
 from model.resources import Session
 from tests.model.chat.stage import DONE, Stage
 from tests.puppet import Puppet
 
 
 async def change(stage: Stage, backend: str) -> None:
-    """As `update_session` does it."""
-    await stage.chats.end("s")
-    updates = change_of_agent(stage.session, backend)
-    await stage.store.accept(SessionUpdated(session_id="s", updates=updates))
+    await stage.chats.change_agent("s", backend, {})
 
 
 async def turn(stage: Stage, count: int, text: str, answer: str, token: str) -> tuple[Puppet, str]:

@@ -1,4 +1,4 @@
-"""A session that is deleted or archived while a message to it is being accepted."""
+"""A session that is put away, or given to another agent, while a message is being accepted."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -6,7 +6,12 @@ from collections.abc import Awaitable, Callable, Sequence
 import pytest
 
 from model.commands.projects import remove_project
-from model.commands.sessions import archive_session, delete_session, send_chat_message
+from model.commands.sessions import (
+    archive_session,
+    delete_session,
+    send_chat_message,
+    update_session,
+)
 from model.database import Database, Statement
 from model.errors import SpinneyError
 from model.resources import Session
@@ -51,6 +56,28 @@ async def test_a_message_that_is_just_accepted_runs_in_no_session_that_was_put_a
     assert workspace.store.state.streaming == {}
     assert [agent for agent in backend.agents.values() if not agent.closed] == []
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+async def test_a_message_that_is_just_accepted_is_of_the_agent_it_was_written_to(
+    workspace: Workspace,
+    session: Session,
+    backend: FakeBackend,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    saving, may_save = held_writes(monkeypatch)
+    backend.script = silence
+    sending = asyncio.create_task(send_chat_message.function(workspace, session.id, "go"))
+    await saving.wait()
+    changing = asyncio.create_task(
+        update_session.function(workspace, session.id, backend="backend_b")
+    )
+    await asyncio.sleep(0)
+    may_save.set()
+    with pytest.raises(SpinneyError, match="Stop the session before"):
+        await changing
+    await sending
+    now = workspace.store.state.sessions[session.id]
+    assert (now.backend, now.is_active) == (session.backend, True)
 
 
 async def test_a_project_stays_where_a_message_is_just_accepted(
