@@ -112,12 +112,12 @@ class Conversation:
         await self.hands.press(self.button(name))
 
     async def say(self, text: str, button: str = "Send") -> None:
-        """Write a message and send it; returns when it was accepted."""
+        """Write a message and send it; returns when the box is free again."""
         await self.hands.write(self.box, text)
         await self.press(button)
         await expect(self.box).to_have_value("")
 
     async def idle(self) -> None:
-        """Wait until the agent has finished, and it is drawn."""
+        """Wait until the agent, whose answer has begun, has finished, and it is drawn."""
         await expect(self.page.locator(".pulse")).to_have_count(0)
         await expect(self.button("Stop")).to_be_hidden()

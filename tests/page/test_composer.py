@@ -135,6 +135,7 @@ async def test_model_thinking_and_agent_are_chosen_under_the_box(
     await at.hands.choose(box("Agent"), "demo")
     await expect(box("Agent")).to_have_value("demo")
     await at.say("/demo say hello")
+    await expect(at.answers.last).to_contain_text("hello")
     await at.idle()
     await box("Agent").select_option("backend_a")
     dialog = at.page.get_by_role("dialog", name="Change the agent?")
@@ -191,6 +192,7 @@ async def test_a_picture_of_this_device_goes_along(
     told = at.page.get_by_role("alert").filter(has_text="“page.svg” was not added.")
     await expect(told).to_contain_text("Agents look at PNG, JPEG, GIF and WebP.")
     await at.say("/demo say seen")
+    await expect(at.answers.last).to_contain_text("seen")
     await at.idle()
     page = await other.call("get_messages", sessionId=session["id"])
     sent = [b["path"] for b in page["messages"][0]["content"] if b["type"] == "image"]
