@@ -278,6 +278,8 @@ class ToolResultBlock(Resource):
     tool_use_id: str
     content: str = ""
     is_error: bool = False
+    denied: str | None = None
+    """What the person said who denied it, which may be nothing; `None` where nobody did."""
 
 
 class ImageBlock(Resource):

@@ -11,7 +11,7 @@ from rich.segment import Segment
 
 from model.diff_rows import diff_rows
 from model.resources import ToolResultBlock, ToolUseBlock
-from tui.line_parts import cut, end_of_line, indented, one_line, output_rows
+from tui.line_parts import cut, end_of_line, indented, one_line, output_rows, prose_rows
 from tui.render_diff import render_diff
 from tui.transcript_parts import ALL, CLOSED, CUT, OPEN, Look
 from tui.wrap import Line
@@ -53,6 +53,11 @@ class ToolUse:
         return self.result is not None and self.result.is_error
 
     @property
+    def denied(self) -> str | None:
+        """What the person said who denied it, which may be nothing; `None` where nobody did."""
+        return self.result.denied if self.result is not None else None
+
+    @property
     def is_edit(self) -> bool:
         """Whether it replaced a piece of a file, told as the old and the new text."""
         texts = (self.block.input.get("old_content"), self.block.input.get("new_content"))
@@ -78,9 +83,9 @@ def path_of(block: ToolUseBlock) -> str | None:
 
 def tool_rows(use: ToolUse, look: Look, width: int, level: int) -> tuple[list[Line], bool]:
     """The rows of a tool's use within `width` cells, and whether more would be shown."""
-    head = _head(use, look, width, level)
+    head = [_head(use, look, width, level), *_said(use, look, width)]
     if level == CLOSED:
-        return [head], False
+        return head, False
     faint = look.palette.faint
     body = _edit(use.block, look, width - 2) if use.is_edit else _input(use.block, look, width - 2)
     # A small edit has its unchanged lines around it too, so more rows belong to the first look.
@@ -88,7 +93,7 @@ def tool_rows(use: ToolUse, look: Look, width: int, level: int) -> tuple[list[Li
     body, is_cut = cut(body, len(body) if level == ALL else limit, faint)
     output = _output(use, look, width - 2)
     output, is_output_cut = cut(output, len(output) if level == ALL else CUT, faint)
-    return [head, *indented([*body, *output], 2)], is_cut or is_output_cut
+    return [*head, *indented([*body, *output], 2)], is_cut or is_output_cut
 
 
 def _head(use: ToolUse, look: Look, width: int, level: int) -> Line:
@@ -102,7 +107,8 @@ def _head(use: ToolUse, look: Look, width: int, level: int) -> Line:
         steps = "step" if use.steps == 1 else "steps"
         tail.append(Segment(f"  {signs.dot} {use.steps} {steps}", faint))
     if use.has_failed:
-        tail.append(Segment(f"  {signs.failed} failed", tones.error))
+        word = "failed" if use.denied is None else "denied"
+        tail.append(Segment(f"  {signs.failed} {word}", tones.error))
     elif use.result is None and use.is_running:
         word = "waiting for permission" if use.is_waiting else "running"
         tail.append(Segment(f"  {signs.running} {word}", tones.warning))
@@ -114,6 +120,12 @@ def _head(use: ToolUse, look: Look, width: int, level: int) -> Line:
         Segment(f"  {_subject(use.block, look, max(room, 4))}", look.palette.muted),
         *tail,
     ]
+
+
+def _said(use: ToolUse, look: Look, width: int) -> list[Line]:
+    """A person's words with their denial: part of the conversation, also where all is folded."""
+    rows = prose_rows(use.denied, width - 4, look.palette.text) if use.denied else []
+    return [[Segment("    " if at else "  ❯ ", look.tones.error), *r] for at, r in enumerate(rows)]
 
 
 def _word(name: str) -> str:

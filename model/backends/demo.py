@@ -157,7 +157,11 @@ def _event(said: dict[str, Any]) -> base.AgentEvent:
             return base.QuestionAsked(said["request_id"], questions)
         case "permission":
             return base.PermissionAsked(
-                said["request_id"], said["tool_name"], said["input"], said["description"]
+                said["request_id"],
+                said["tool_name"],
+                said["input"],
+                said["description"],
+                said["tool"],
             )
         case "withdrawn":
             return base.RequestWithdrawn(said["request_id"])

@@ -233,9 +233,11 @@ class DemoAgent:
         await self._use_tool("bash", {"command": command}, run)
 
     async def _permission(self, command: str) -> None:
+        tool = self._id("tool")
+
         async def run_if_allowed() -> str:
             if self._mode != "yolo":
-                asked = {"tool_name": "bash", "input": {"command": command}}
+                asked = {"tool_name": "bash", "input": {"command": command}, "tool": tool}
                 description = f"Run `{command}` in the worktree"
                 reply = await self._request("permission", description=description, **asked)
                 if reply["decision"] == "deny":
@@ -243,12 +245,16 @@ class DemoAgent:
                     raise RefusedError(f"You denied it, so I did not run it.{because}")
             return await self._output_of(command)
 
-        await self._use_tool("bash", {"command": command}, run_if_allowed)
+        await self._use_tool("bash", {"command": command}, run_if_allowed, tool)
 
     async def _use_tool(
-        self, name: str, input_: dict[str, Any], work: Callable[[], Awaitable[str]]
+        self,
+        name: str,
+        input_: dict[str, Any],
+        work: Callable[[], Awaitable[str]],
+        tool: str | None = None,
     ) -> None:
-        tool = self._id("tool")
+        tool = tool or self._id("tool")
         self._tell({"type": "tool", "id": tool, "name": name, "input": input_})
         result: dict[str, Any] = {"type": "result", "id": tool, "is_error": False}
         try:

@@ -44,6 +44,10 @@ class Answer:
         self._began: dict[int, float] = {}
         self._streams: dict[str, tuple[VisibleStream, Literal["text", "thinking"]]] = {}
         """The blocks that stream, with their kinds."""
+        self._tools: dict[str, str] = {}
+        """The ids of the tools that wait for a permission, by those of the requests."""
+        self._denied: dict[str, str] = {}
+        """What was said with a denial, by the ids of the tools."""
         store.record(
             MessageStarted(message_id=message.id, session_id=message.session_id, message=message)
         )
@@ -116,12 +120,15 @@ class Answer:
             tool_use_id=result.tool_use_id,
             content=self._outputs.keep(self.session_id, result.tool_use_id, content),
             is_error=result.is_error,
+            denied=self._denied.get(result.tool_use_id) if result.is_error else None,
         )
         self._change(self._place(f"result:{result.tool_use_id}"), block)
 
-    def add_request(self, request: Request) -> None:
+    def add_request(self, request: Request, tool_use_id: str | None = None) -> None:
         """Show a proposed plan or questions to the user; a permission belongs to its tool."""
         if request.kind == "permission":
+            if tool_use_id is not None:
+                self._tools[request.id] = tool_use_id
             return
         self._end_thinking()
         block: Block = PlanBlock(text=make_visible(request.plan))
@@ -135,6 +142,14 @@ class Answer:
         if place is not None:
             block = self.message.content[place]
             self._change(place, block.model_copy(update=fields))
+
+    def deny(self, request_id: str, reason: str) -> None:
+        """Show at the tool that a person denied it, and what they said; its result may follow."""
+        tool = self._tools.get(request_id)
+        if tool is not None:
+            self._denied[tool] = reason
+            block = ToolResultBlock(tool_use_id=tool, is_error=True, denied=reason)
+            self._change(self._place(f"result:{tool}"), block)
 
     def plan_in_words(self) -> Request | None:
         """The plan that an agent proposed in plain words; its text becomes a plan's block."""

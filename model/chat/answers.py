@@ -47,6 +47,11 @@ class Answers:
         if self.current is not None:
             self.current.mark(request_id, **fields)
 
+    def deny(self, request_id: str, reason: str) -> None:
+        """Show in the open answer that a person denied what a tool was to do, and why."""
+        if self.current is not None:
+            self.current.deny(request_id, reason)
+
     def close(
         self, stop_reason: str, usage: Usage | None = None, *, may_propose: bool = False
     ) -> Request | None:

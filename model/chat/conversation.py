@@ -171,6 +171,8 @@ class Conversation:
         verdict: base.Verdict = "deny" if decision == "deny" else "allow"
         async with self._giving.of(request):
             await self._tell_agent(lambda agent: agent.permit(request_id, verdict, reason))
+            if decision == "deny":
+                self._answers.deny(request_id, reason)
             if decision == "allow_session":
                 self._requests.allow_for_session(request_id)
 
@@ -302,7 +304,8 @@ class Conversation:
             permitting.add_done_callback(self._permitting.discard)
             return
         request = self._requests.request_of(event, answer.message_id)
-        answer.add_request(request)
+        tool = event.tool_use_id if isinstance(event, base.PermissionAsked) else None
+        answer.add_request(request, tool)
         self._requests.ask(request, event)
 
     async def _permit_again(self, event: base.PermissionAsked) -> None:

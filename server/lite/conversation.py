@@ -240,7 +240,9 @@ def _tool(message: Message, link: Element, block: ToolUseBlock) -> Element:
     outcome = "running" if message.status == "processing" else ""
     if result is not None:
         outcome = "failed" if result.is_error else "done"
-    failed = "tool bad" if outcome == "failed" else "tool"
+        if result.denied is not None:
+            outcome = f"denied: {short(result.denied, 600)}" if result.denied else "denied"
+    failed = "tool bad" if result is not None and result.is_error else "tool"
     return make("p", link, " ", make("code", subject(block)), f" {outcome}", class_=failed)
 
 

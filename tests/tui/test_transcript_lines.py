@@ -46,8 +46,10 @@ def tool(name: str, tool_id: str = "t", parent: str | None = None, **given: Any)
     return ToolUseBlock(id=tool_id, name=name, input=given, parent_tool_use_id=parent)
 
 
-def result(content: str, tool_id: str = "t", *, is_error: bool = False) -> ToolResultBlock:
-    return ToolResultBlock(tool_use_id=tool_id, content=content, is_error=is_error)
+def result(
+    content: str, tool_id: str = "t", *, is_error: bool = False, denied: str | None = None
+) -> ToolResultBlock:
+    return ToolResultBlock(tool_use_id=tool_id, content=content, is_error=is_error, denied=denied)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,9 @@ def test_a_tool_runs_until_its_result_comes_and_may_fail() -> None:
     assert body(block, is_running=True) == ["   ▸ run  make  ◌ running"]
     assert body(block, result("ok"), is_running=True) == ["   ▸ run  make"]
     assert body(block, result("no", is_error=True)) == ["   ▸ run  make  ✗ failed"]
+    assert body(block, result("no", is_error=True, denied="")) == ["   ▸ run  make  ✗ denied"]
+    denied = result("no", is_error=True, denied="make it with uv")
+    assert body(block, denied) == ["   ▸ run  make  ✗ denied", "     ❯ make it with uv"]
     assert body(block) == ["   ▸ run  make"]
 
 

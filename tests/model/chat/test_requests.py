@@ -14,6 +14,7 @@ from model.resources import (
     QuestionBlock,
     QuestionOption,
     Session,
+    ToolResultBlock,
     ToolUseBlock,
     Usage,
 )
@@ -422,6 +423,26 @@ async def test_a_denial_may_have_a_reason_that_the_agent_reads(stage: Stage) -> 
     assert await puppet.hears("permit") == ("permit", "one", "deny", "Use uv.␛[31m")
     await stage.chats.permit("s", "two", "allow", "This is not why.")
     assert await puppet.hears("permit") == ("permit", "two", "allow", "")
+
+
+async def test_a_denial_and_its_words_stand_at_the_tool_that_was_denied(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    for key in ("one", "two"):
+        puppet.say(
+            base.ToolUse(key, "run", {}), base.PermissionAsked(f"may-{key}", "run", {}, "", key)
+        )
+    await stage.until(lambda: stage.session.waiting_for == "permission")
+    await stage.chats.permit("s", "may-one", "deny", "Use uv.")
+    await stage.chats.permit("s", "may-two", "deny")
+    puppet.say(base.ToolResult("one", "It was denied.", is_error=True), DONE)
+    await stage.settled()
+    answer = (await stage.messages())[-1]
+    results = [block for block in answer.content if isinstance(block, ToolResultBlock)]
+    assert [(r.tool_use_id, r.content, r.is_error, r.denied) for r in results] == [
+        ("one", "It was denied.", True, "Use uv."),
+        ("two", "", True, ""),
+    ]
 
 
 async def test_a_withdrawn_request_needs_nobody(stage: Stage) -> None:

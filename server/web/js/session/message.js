@@ -183,11 +183,12 @@ function toolElement(message, block, around) {
   const result = resultOf(message, block);
   const below = message.content.filter((/** @type {any} */ other) => other?.parent_tool_use_id === block.id && other.type === "tool_use");
   const state = result ? (result.is_error ? "✗" : "✓") : message.status === "processing" ? "◌" : "";
-  const words = result ? (result.is_error ? "failed" : "done") : state && "running";
+  const denied = result?.denied ?? null;
+  const words = result ? (denied !== null ? "denied" : result.is_error ? "failed" : "done") : state && "running";
   const title = [
     make("b", block.name),
     make("span.subject", subject(block.input ?? {})),
-    make("span.outcome", state, { title: words, "aria-label": words, role: "img" }),
+    make("span.outcome", denied === null ? state : `${state} denied`, { title: words, "aria-label": words, role: "img" }),
   ];
   const fold = folded("tool", `${message.id}/${block.id}`, title, () => {
     const edit = block.name === "edit" && typeof block.input?.new_content === "string";
@@ -200,7 +201,7 @@ function toolElement(message, block, around) {
     );
   });
   if (result?.is_error) fold.classList.add("failed");
-  return fold;
+  return denied ? make("div", fold, make("p.answer", `→ ${denied}`)) : fold;
 }
 
 /** @type {Record<string, [string, string]>} */
