@@ -88,6 +88,12 @@ class Talk:
         blocks = found["messages"][0]["content"]
         return "".join(block["text"] for block in blocks if block["type"] == "text").strip()
 
+    async def denials(self) -> list[str]:
+        """What was said with each denial in the newest messages."""
+        found = await self.do("get_messages", limit=3)
+        blocks = [block for message in found["messages"] for block in message["content"]]
+        return [block["denied"] for block in blocks if block.get("denied") is not None]
+
     def shape(self) -> list[str]:
         """What the session's clients have heard so far, without repetition."""
         lines: list[str] = []

@@ -122,9 +122,11 @@ async def test_build_mode_asks_before_a_risky_command(begin: Begin, decision: st
     talk = await begin("build")
     request = (await talk.say("bash: sudo -n true; touch asked.txt", until="waiting"))["request"]
     assert "touch asked.txt" in str(request["tool_input"])
-    await talk.do("answer_permission", requestId=request["id"], decision=decision)
+    why = {"requestId": request["id"], "decision": decision, "reason": "Not on a Sunday."}
+    await talk.do("answer_permission", **why)
     await talk.until("idle")
     assert (Path(talk.worktree["path"]) / "asked.txt").exists() == (decision == "allow")
+    assert await talk.denials() == (["Not on a Sunday."] if decision == "deny" else [])
 
 
 # Stop and go on ----------------------------------------------------------------------------------
