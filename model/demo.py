@@ -26,7 +26,8 @@ _FILES = {
     ),
 }
 
-_IDENTITY = ("-c", "user.name=Spinney demo", "-c", "user.email=demo@example.invalid")
+_IDENTITY = {"user.name": "Spinney demo", "user.email": "demo@example.invalid"}
+"""Git's own may not be set up yet, and commits are part of the demo."""
 
 
 def demo_directories(place: Path) -> Directories:
@@ -53,9 +54,10 @@ async def prepare(workspace: Workspace, directories: Directories) -> None:
 async def _make_repository(root: Path) -> None:
     await asyncio.to_thread(_write_files, root)
     await git(root, "init", "--quiet", "--initial-branch=main", write=True)
+    for key, value in _IDENTITY.items():
+        await git(root, "config", key, value, write=True)
     await git(root, "add", ".", write=True)
-    words = ("commit", "--quiet", "--message", "Plant the orchard")
-    await git(root, *_IDENTITY, *words, write=True)
+    await git(root, "commit", "--quiet", "--message", "Plant the orchard", write=True)
 
 
 def _write_files(root: Path) -> None:

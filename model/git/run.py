@@ -73,6 +73,12 @@ _FILE_CHANGED: Final = re.compile(r"short read while indexing|file changed befor
 _HALF_MADE: Final = re.compile(
     r"failed to read .*worktrees/[^\n]*/commondir|Invalid path '[^\n]*\.git/worktrees/"
 )
+_NAMELESS: Final = "Please tell me who you are"
+_NAMELESS_WORDS: Final = (
+    "Git does not know who you are. Tell it in a shell, and try again:"
+    ' git config --global user.name "Your Name";'
+    " git config --global user.email you@example.com"
+)
 _PATIENCE: Final = 2.0
 _CREDENTIALS: Final = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/@\s]*@", re.IGNORECASE)
 _LABELS: Final = ("fatal: ", "error: ")
@@ -394,6 +400,8 @@ def _plain(text: str) -> str:
 
 def _words(stderr: str) -> str:
     """Git's text from its first error on, without labels and hints on how to configure git."""
+    if _NAMELESS in stderr:
+        return _NAMELESS_WORDS
     lines = [line for line in _plain(stderr).strip().splitlines() if not line.startswith("hint:")]
     first = next((n for n, line in enumerate(lines) if line.startswith(_LABELS)), 0)
     return "\n".join(_LABEL.sub("", line) for line in lines[first:]).strip()

@@ -59,6 +59,17 @@ async def test_a_hook_that_refuses_without_a_word_is_guessed_at(repository: Repo
         await commit(repository.root, "Try", stage_all=True)
 
 
+async def test_who_has_no_name_is_told_how_to_give_one_to_git(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.git("config", "user.useConfigOnly", "true")
+    for each in ("AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL"):
+        monkeypatch.delenv(f"GIT_{each}")
+    repository.write("read.me", "changed\n")
+    with pytest.raises(SpinneyError, match=r'git config --global user\.name "Your Name"'):
+        await commit(repository.root, "Try", stage_all=True)
+
+
 async def test_a_merge_that_changes_nothing_can_be_committed(repository: Repository) -> None:
     repository.git("checkout", "--quiet", "-b", "other")
     repository.commit("file", "1\n")
