@@ -106,7 +106,8 @@ def _said(drawn: Drawn, count: int, width: int, palette: Palette) -> list[Line]:
     """The last lines, and last of all what it asks."""
     asks = drawn.cell.asks
     # Broken and not cut: what streams is seen to grow, also where no line has ended yet.
-    every = [row for line in drawn.lines for row in prose_rows(line, width, palette.text)]
+    lines = (line for line in drawn.lines if line != asks)  # a question is part of the answer, too
+    every = [row for line in lines for row in prose_rows(line, width, palette.text)]
     found: list[Line] = every[-(count - bool(asks)) :] if count > bool(asks) else []
     if not found and not asks and not drawn.cell.session.message_count:
         found.append([Segment("nothing was said yet", palette.faint)])

@@ -14,7 +14,7 @@ async def next_waiting(screen: "MainScreen") -> None:
     waiting = [session.id for session in in_need(screen.state)]
     here = screen.session.id if screen.session is not None else ""
     if not waiting or waiting == [here]:
-        screen.say("Nobody needs you right now." if not waiting else "Only this session does.")
+        screen.say("Nobody needs you right now." if not waiting else "No other session needs you.")
         return
     # Through all of them in turn, from where one is.
     position = waiting.index(here) + 1 if here in waiting else 0
