@@ -42,7 +42,7 @@ async def open_pull_request(
     worktree = worktree_in(workspace.store.state, worktree_id)
     project = project_in(workspace.store.state, worktree.project_id)
     path = Path(worktree.path)
-    names = await _remote_names(path)
+    names = await repositories.remote_names(path)
     base_ref = worktree.base_branch or project.default_branch
     base = _without_remote(base_ref, names)
     branch = await _branch_to_propose(path, base)
@@ -114,16 +114,6 @@ def _note(workspace: "Workspace", worktree_id: str, problem: str) -> None:
     workspace.store.record(
         TaskCompleted(task=task, ok=False, detail=detail, worktree_id=worktree_id)
     )
-
-
-async def _remote_names(path: Path) -> list[str]:
-    names = [remote.name for remote in await repositories.remotes(path)]
-    if not names:
-        raise SpinneyError(
-            "The repository has no remote. Add one with “git remote add origin …”, then try again.",
-            "conflict",
-        )
-    return names
 
 
 def _without_remote(base: str, names: list[str]) -> str:

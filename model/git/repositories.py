@@ -101,12 +101,23 @@ async def remotes(root: Path) -> list[Remote]:
     ]
 
 
+async def remote_names(root: Path) -> list[str]:
+    """What the configured remotes are called. Raises `conflict` where there is none."""
+    names = [remote.name for remote in await remotes(root)]
+    if not names:
+        raise SpinneyError(
+            "The repository has no remote. Add one with “git remote add origin …”, then try again.",
+            "conflict",
+        )
+    return names
+
+
 async def check_remote(root: Path, name: str) -> str:
     """`name`, if it is a configured remote: a URL in its place is never contacted."""
     check_remote_name(name)
-    names = [remote.name for remote in await remotes(root)]
+    names = await remote_names(root)
     if name not in names:
-        known = ", ".join(names) or "none"
+        known = ", ".join(names)
         raise SpinneyError(f"The repository has no remote “{name}”. Its remotes: {known}.")
     return name
 

@@ -15,6 +15,7 @@ from model.commands.reviews import ConflictTask
 from model.doctor import Finding
 from model.errors import SpinneyError
 from tests.tui.conftest import Start, until
+from tests.tui.every_screen import text_of
 from tui.app import SpinneyApp
 from tui.places import Place
 from tui.screens.commit import Commit
@@ -217,6 +218,7 @@ async def test_what_keeps_a_push_from_starting_is_said_in_place(start: Start) ->
         act(app, "push")
         await until(pilot, lambda: isinstance(app.screen, Progress))
         await until(pilot, lambda: words(app) == "The repository has no remote “origin”.")
+        await until(pilot, lambda: any("esc close" in row for row in text_of(app)))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
 

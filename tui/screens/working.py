@@ -80,7 +80,12 @@ class Progress(Working[R]):
 
     def body(self) -> list[Widget]:
         """The words and the key."""
-        return [self.status(), Static(keys_line(("esc", "cancel, or close")), classes="keys")]
+        return [self.status(), Static(keys_line(("esc", "cancel")), classes="keys")]
+
+    async def _work(self, doing: Coroutine[Any, Any, R | None]) -> None:
+        await super()._work(doing)
+        for line in self.query(".keys").results(Static):
+            line.update(keys_line(("esc", "close")))
 
     def on_mount(self) -> None:
         """Begin, unless it was closed before it was there."""
