@@ -132,15 +132,21 @@ def _worktree_step(
     stop = ((key_of("stop"), "stop the setup"), (key_of("show_scripts"), "see what it prints"))
     is_set_up = "setup" not in worktree.running_scripts
     branch = clean_line(worktree.branch)
+    if is_sending:
+        sentence = f"Your first message is on its way to an agent on branch {branch}."
+    elif state.sessions_of(worktree.id):
+        sentence = (
+            f"Branch {branch}. Choose a session on the left, or write below what another agent "
+            "should do; enter starts it."
+        )
+    else:
+        sentence = (
+            f"No session yet on branch {branch}. Write below what the agent should do; "
+            "enter starts it."
+        )
     return Step(
         name,
-        (
-            f"Your first message is on its way to an agent on branch {branch}."
-            if is_sending
-            else f"No session yet on branch {branch}. "
-            "Write below what the agent should do; enter starts it."
-        )
-        + ("" if is_set_up else "\n\nThe setup script of the repository runs meanwhile."),
+        sentence + ("" if is_set_up else "\n\nThe setup script of the repository runs meanwhile."),
         more=((key_of("new_session"), "an empty session"), *(() if is_set_up else stop)),
     )
 
