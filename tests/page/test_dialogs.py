@@ -32,7 +32,7 @@ async def test_enter_in_a_deleting_dialog_deletes_nothing(
     await expect(dialog).to_contain_text("1 session with all messages")
     await dialog.get_by_role("button", name="Cancel").click()
     await page.goto(f"/#/project/{worktree['project_id']}")
-    dialog = await confirmed(page, page.get_by_role("button", name="Take out of Spinney"))
+    dialog = await confirmed(page, page.get_by_role("button", name="Remove from Spinney"))
     await dialog.get_by_role("button", name="Cancel").click()
     await other.call("archive_session", sessionId=session["id"])
     await page.goto("/#/archive")

@@ -260,7 +260,7 @@ async def test_words_at_the_edge_cover_no_control_and_go_when_they_are_no_longer
 
     await page.goto(f"/#/new?project={project['id']}")
     await page.get_by_role("textbox", name="First message").fill("/demo say made")
-    await page.get_by_role("button", name="Make it").click()
+    await page.get_by_role("button", name="Create").click()
     await expect(Conversation(Pointer(page)).answers.last).to_contain_text("made")
     await expect(toast.filter(has_text="is being made")).to_have_count(0)
 

@@ -80,9 +80,9 @@ async def test_a_place_that_is_opened_before_it_is_told_of_is_shown_once_it_is(
     project = await other.call("add_project", path=str(repository))
     worktree = await made_worktree(other, projectId=project["id"])
     places = {
-        f"project/{project['id']}": "Ask git anew",
+        f"project/{project['id']}": "Refresh",
         f"worktree/{worktree['id']}": "Push",
-        f"diff/{worktree['id']}": "Look anew",
+        f"diff/{worktree['id']}": "Refresh",
         "new": repository.name,
     }
     for page, place in zip(pages, places, strict=True):

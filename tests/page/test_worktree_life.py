@@ -57,7 +57,7 @@ async def _begin(person: Conversation) -> None:
     wanted = "/demo plan write apples.txt: many; say carried out"
     await hands.write(page.get_by_role("textbox", name="First message"), wanted)
     await hands.write(page.get_by_role("textbox", name="Name", exact=True), NAME)
-    await hands.press(button(page, "Make it"))
+    await hands.press(button(page, "Create"))
     await expect(page.get_by_role("heading", name="Carry out this plan?")).to_be_visible()
 
 

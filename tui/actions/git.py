@@ -84,10 +84,10 @@ async def push(screen: "MainScreen") -> None:
     if done.success:
         screen.say(f"Pushed.\n{done.output}"[:500])
         return
-    words = Content(done.output or "Git refused the push without a word.")
+    words = Content(done.output or "Git gave no reason.")
     rejected = "[rejected]" in done.output or "fetch first" in done.output
     keys = [("p", "pull it first, then push again")] if rejected else []
-    if await screen.app.push_screen_wait(Report("The push was refused", words, *keys)) == "p":
+    if await screen.app.push_screen_wait(Report("The push failed", words, *keys)) == "p":
         pulled = await _pull(screen, worktree, worktree.branch)
         if pulled:
             await push(screen)
@@ -115,8 +115,8 @@ async def _pull(screen: "MainScreen", worktree: "Worktree", branch: str) -> bool
     if changes.operation is not None:
         keys = [("r", "let a session resolve it"), ("a", f"abort the {changes.operation}")]
     conflicts = [clean_line(f.path) for f in changes.files if f.status == "conflicted"]
-    title = "The pull stopped at a conflict" if keys else "The pull was refused"
-    said = Content(done.output or "Git refused the pull without a word.")
+    title = "The pull stopped at a conflict" if keys else "The pull failed"
+    said = Content(done.output or "Git gave no reason.")
     if keys and conflicts:
         number = "1 conflict" if len(conflicts) == 1 else f"{len(conflicts)} conflicts"
         files = Content("\n".join(f"  {path}" for path in conflicts))

@@ -47,7 +47,7 @@ export const ACTIONS = [
   { id: "write", keys: "alt+w", title: "Go to the message box", needs: "session", do: () => document.querySelector("textarea")?.focus() },
   { id: "rename_session", keys: "f4", title: "Rename the session", needs: "session", do: renameSession },
   { id: "choose_model", title: "Choose the session's model", needs: "session", do: () => pick("model") },
-  { id: "choose_agent", title: "Choose the session's agent", needs: "session", do: (app) => pick("agent") || app.say("The agent is chosen before the first message. A new session can have another one.") },
+  { id: "choose_agent", title: "Choose the session's agent", needs: "session", do: (app) => pick("agent") || app.say("Stop the session before it changes its agent.") },
   { id: "choose_thinking", title: "Choose how much the session thinks", needs: "session", do: () => pick("thinking") },
   { id: "archive_session", title: "Archive the session", needs: "session", do: archiveSession },
   { id: "delete_session", title: "Delete the session for good", needs: "session", do: deleteSession },

@@ -2,7 +2,8 @@
 // The drawer: folders, projects, worktrees and sessions, each with its strongest mark. Rows have one
 // height, and only those in sight are drawn, so that thousands cost what a screen of them costs.
 
-import { make, placeKeyed } from "./dom.js";
+import { perform } from "./actions.js";
+import { button, make, placeKeyed } from "./dom.js";
 import { gitMarks, markElement, markOf, strongest } from "./marks.js";
 import { hashOf } from "./router.js";
 
@@ -31,7 +32,7 @@ class Tree {
     this.filter = make("input.filter", { type: "search", placeholder: "filter", "aria-label": "Filter the projects", autocomplete: "off" });
     this.list = make("ul.rows");
     this.told = make("p.hint", { role: "status" });
-    this.nav.append(this.filter, this.told, this.list, links());
+    this.nav.append(this.filter, this.told, this.list, links(app));
     this.filter.oninput = () => {
       this.#draw();
       if (!this.filter.value) this.#reveal();
@@ -208,12 +209,14 @@ function marksBelow(app, kind, item) {
   return app.state.itemsIn(item.id).flatMap((i) => marksBelow(app, i.is_folder ? "folder" : "project", i));
 }
 
-function links() {
+/** @param {import("./app.js").App} app */
+function links(app) {
   const to = (/** @type {string} */ words, /** @type {string} */ view) => make("a", words, { href: hashOf(view) });
   return make(
     "div.links",
     to("All sessions", "canvas"),
     to("New worktree", "new"),
+    button("Add a project", () => perform(app, "add_project"), ".quiet"),
     to("Search", "search"),
     to("Archive", "archive"),
     to("Preferences", "preferences"),

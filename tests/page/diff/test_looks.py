@@ -28,7 +28,7 @@ async def with_everything(page: Page, tree: Tree) -> None:
         await button(page, "Comment").click()
         await page.keyboard.type(text)
         if text:
-            await button(page, "Keep").click()
+            await button(page, "Save").click()
     await button(page, "Commit").click()
     await expect(page.locator("form.git-form")).to_be_visible()
     await row(page, "line 5").locator(".no").last.click()

@@ -70,7 +70,7 @@ export function bars(view) {
         actions.discards > 0 && ["undo", "Undo discard", () => actions.undo()],
         !NARROW.matches && ["split", "Two columns", () => look.choose({ split: !look.isSplit }), look.isSplit],
         !look.isSplit && ["wrap", "Wrap lines", () => look.choose({ wrap: !look.wraps }), look.wraps],
-        ["look", "Look anew", () => view.reload()],
+        ["look", "Refresh", () => view.reload()],
         comments.list.length > 0 && ["comments", `Comments: ${comments.list.length}`, () => view.review.focus()],
       ];
       sync(tools, entries.filter((entry) => typeof entry === "object"));

@@ -67,5 +67,5 @@ function writing(comments, comment, left) {
     event.preventDefault();
     event.stopPropagation();
   };
-  return [box, make("div.choices", button("Keep", keep, ".primary"), button("Cancel", close))];
+  return [box, make("div.choices", button("Save", keep, ".primary"), button("Cancel", close))];
 }

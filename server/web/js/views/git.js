@@ -95,7 +95,7 @@ export class GitPanel {
     else {
       const isBehind = /\[rejected\]|fetch first/.test(done.output);
       const pulled = async () => (await this.pull(branch)) && this.push();
-      this.tell("The push was refused.", done.output || "Git refused the push without a word.", {
+      this.tell("The push failed.", done.output || "Git gave no reason.", {
         bad: true,
         actions: isBehind ? [button("Pull it first, then push again", pulled, ".primary")] : [],
       });
@@ -110,7 +110,7 @@ export class GitPanel {
     if (done.success) this.tell(`Pulled “${branch}”.`, done.output);
     else {
       this.look();
-      this.tell("The pull was refused, or stopped at a conflict.", done.output || "Git refused it without a word.", { bad: true });
+      this.tell("The pull failed, or stopped at a conflict.", done.output || "Git gave no reason.", { bad: true });
     }
     return done.success;
   }

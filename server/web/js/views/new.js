@@ -18,9 +18,9 @@ export function newView(app, route) {
   const base = select("Branch off", []);
   const issue = select("Issue", [["", "none"]]);
   const pull = select("Pull request", [["", "none"]]);
-  const agent = select("Agent", [["", "as usual"]]);
+  const agent = select("Agent", [["", "default"]]);
   const mode = select("Mode", Object.entries(MODES).map(([value, words]) => [value, `${value}: ${words}`]));
-  const make_ = make("button.primary", "Make it");
+  const make_ = make("button.primary", "Create");
   const problem = make("p.bad", { role: "alert" });
   const nowhere = make("p.bad", "There is no project yet. ", button("Add one", () => perform(app, "add_project")));
   const form = make(
@@ -69,7 +69,7 @@ export function newView(app, route) {
   };
   const agents = async () => {
     const known = (await app.run("list_agents")) ?? [];
-    fill(agent, [["", "as usual"], ...known.map((/** @type {any} */ each) => [each.name, each.label])]);
+    fill(agent, [["", "default"], ...known.map((/** @type {any} */ each) => [each.name, each.label])]);
   };
   project.onchange = look;
   offer();

@@ -27,15 +27,15 @@ export function projectView(app, route) {
         if (base) app.go("worktree", base.id);
       }),
       make("a.button", "Archive", { href: hashOf("archive") }),
-      button("Ask git anew", () => app.run("fetch_worktrees_status", { projectId: known.id })),
-      button("Take out of Spinney", () => takeOut(known), ".danger"),
+      button("Refresh", () => app.run("fetch_worktrees_status", { projectId: known.id })),
+      button("Remove from Spinney", () => takeOut(known), ".danger"),
     ];
   }
 
   /** @param {import("../state.js").Resource} known */
   async function takeOut(known) {
     const told = "Its worktrees and sessions are not shown any more. No file is deleted.";
-    if (!(await confirm(`Take ${known.name} out of Spinney?`, told, "Take it out", { danger: true }))) return;
+    if (!(await confirm(`Remove ${known.name} from Spinney?`, told, "Remove", { danger: true }))) return;
     if ((await app.run("remove_project", { projectId: known.id })) !== undefined) app.go("needs");
   }
 
