@@ -19,10 +19,11 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tests.journeys.elsewhere import TREES, SecondPerson
-from tests.journeys.ledger import MARK, Conversation, FoundError, Ledger, World, strings
+from tests.journeys.elsewhere import TREES
+from tests.journeys.ledger import MARK, Conversation, Ledger, strings
 from tests.journeys.page_line import PageLine
 from tests.journeys.page_seen import FAULTS, READ, Seen
+from tests.journeys.place import Place
 from tests.journeys.served import Client, command, prepare_repositories
 from tests.page.browser import PHONE, REPORTS_VIOLATIONS, Screen, launching
 from tests.patience import PATIENCE
@@ -41,20 +42,14 @@ _TARGET: Final = re.compile(r"\]\([^)]*\)")
 OF_A_CUT_LINE: Final = ("WebSocket connection to", "net::ERR_")
 
 
-class PagePlace:
+class PagePlace(Place):
     """Two repositories with sessions, a page, and the account of what both clients did."""
 
     def __init__(self, screen: str, patience: float = PATIENCE) -> None:
-        self.patience = patience
-        """Seconds that anything may take to be drawn."""
+        super().__init__(Ledger(), patience)
         self.screen = SCREENS[screen]
-        self.ledger = Ledger()
-        self.second = SecondPerson(self.ledger)
         self.is_scrolled = False
         """Whether the end of the conversation may be out of sight."""
-        self.faults: list[str] = []
-        """What the page's console and its requests told that must not be."""
-        self._observed = 0
         self._ends = ExitStack()
         try:
             self._begin()
@@ -169,28 +164,11 @@ class PagePlace:
         """The session that is open."""
         return self.world.conversations.get(self.look().session_id)
 
-    def read(self) -> None:
-        """Read all conversations anew, and what has happened in them until then."""
-        events = self.client.events[self._observed :]
-        self._observed += len(events)
-        self.ledger.observe(events)
-        self.world = World.read(self.client)
-        self.ledger.forgive(self.client.events[self._observed :])
-
     # Waiting ------------------------------------------------------------------------------------
 
-    def settle(self, complain: Callable[[], str]) -> None:
-        """Wait until there is nothing to complain of; what nobody asked for is found at once."""
-        end = time.monotonic() + self.patience
-        while True:
-            self.read()
-            for found in [*self.ledger.complaints(self.world), *self.faults]:
-                raise FoundError(found)
-            if not (found := complain()):
-                return
-            if time.monotonic() > end:
-                raise FoundError(found)
-            self.page.wait_for_timeout(PAUSE)
+    def pass_time(self) -> None:
+        """Let the page go on for a moment."""
+        self.page.wait_for_timeout(PAUSE)
 
     def comes(self, condition: Callable[[], bool], seconds: float = ATTENTION) -> bool:
         """Whether it holds within this time."""
@@ -201,7 +179,7 @@ class PagePlace:
                 return True
             if time.monotonic() > end:
                 return False
-            self.page.wait_for_timeout(PAUSE)
+            self.pass_time()
 
     def wait_for(self, condition: Callable[[Seen], bool], what: str) -> None:
         """Wait until the page shows it."""

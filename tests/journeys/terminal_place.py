@@ -11,7 +11,7 @@ from typing import Any
 from model.client.here import found_door
 from model.errors import SpinneyError
 from model.paths import Directories
-from tests.journeys.elsewhere import TREES, SecondPerson
+from tests.journeys.elsewhere import TREES
 from tests.journeys.ledger import (
     COUNTED,
     MODE_CHANGED,
@@ -19,9 +19,9 @@ from tests.journeys.ledger import (
     Conversation,
     FoundError,
     Ledger,
-    World,
     strings,
 )
+from tests.journeys.place import Place
 from tests.journeys.screen import View
 from tests.journeys.served import Client, command, prepare_repositories
 from tests.journeys.terminal import Terminal
@@ -35,27 +35,24 @@ QUICK = 2.0
 """Seconds in which a session is open, and in which the program starts on a machine at rest."""
 
 
-class TerminalPlace:
+class TerminalPlace(Place):
     """Two repositories with sessions, the terminal, and the account of what both clients did."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
-        self.patience = patience
-        """Seconds that anything may take to be drawn; more where the start was not quick."""
+        super().__init__(Ledger(counted=(*COUNTED, MODE_CHANGED, STOPPED)), patience)
         self.slow: list[tuple[str, float]] = []
         """Sessions that were opened, but not quickly, and the seconds that it took."""
-        self.ledger = Ledger(counted=(*COUNTED, MODE_CHANGED, STOPPED))
-        self.second = SecondPerson(self.ledger)
         self.size = FIRST_SIZE
         self.scrolled: set[str] = set()
         """Sessions of which the end may be out of sight: each is shown again where it was left."""
         self.was_opened = False
         """Whether a session was opened since the program was started."""
-        self._observed = 0
         self.place = Path(tempfile.mkdtemp(prefix="journey-"))
         self.program = Program(self.place, command())
         self._repositories = prepare_repositories(self.program, tuple(TREES))
         began = time.monotonic()
         self._begin()
+        # Where the start was not quick, nothing is.
         self.patience *= max(1.0, (time.monotonic() - began) / QUICK)
         self.second.fill(self.client, self._repositories)
         self.read()
@@ -110,31 +107,14 @@ class TerminalPlace:
         """The session that is open."""
         return self.world.named(self.view.session)
 
-    def read(self) -> None:
-        """Read all conversations anew, and what has happened in them until then."""
-        events = self.client.events[self._observed :]
-        self._observed += len(events)
-        self.ledger.observe(events)
-        self.world = World.read(self.client)
-        self.ledger.forgive(self.client.events[self._observed :])
-
     # Waiting ------------------------------------------------------------------------------------
 
-    def settle(self, complain: Callable[[], str]) -> None:
-        """Wait until there is nothing to complain of; what nobody asked for is found at once."""
-        end = time.monotonic() + self.patience
-        while True:
-            self.read()
-            for found in self.ledger.complaints(self.world):
-                raise FoundError(found)
-            if not (found := complain()):
-                return
-            if not self.terminal.is_alive:
-                raise FoundError("the program on the terminal has ended")
-            if time.monotonic() > end:
-                raise FoundError(found)
-            with self.terminal.drawn:
-                self.terminal.drawn.wait(0.1)
+    def pass_time(self) -> None:
+        """Wait until something is drawn, or a moment."""
+        if not self.terminal.is_alive:
+            raise FoundError("the program on the terminal has ended")
+        with self.terminal.drawn:
+            self.terminal.drawn.wait(0.1)
 
     def look_on(self, condition: Callable[[], bool]) -> None:
         """Wait until it holds, or for `ATTENTION` seconds."""
@@ -143,8 +123,7 @@ class TerminalPlace:
             self.read()
             if condition():
                 return
-            with self.terminal.drawn:
-                self.terminal.drawn.wait(0.1)
+            self.pass_time()
 
     def wait_for(self, condition: Callable[[View], bool], what: str) -> None:
         """Wait until the screen shows it."""

@@ -136,26 +136,30 @@ async def test_no_alt_combination_decides(start: Start, key: str) -> None:
             assert decided(client) == []
 
 
-async def test_a_message_on_a_plan_goes_on_with_the_discussion(start: Start) -> None:
-    client = a_client(PLAN)
+@pytest.mark.parametrize(
+    ("request_", "offer", "command", "given"),
+    [
+        (PLAN, "say what should change", "send_chat_message", {"message": "smaller"}),
+        (
+            PERMISSION,
+            "tell the agent what to do instead",
+            "answer_permission",
+            {"request_id": "r2", "decision": "deny", "reason": "smaller"},
+        ),
+    ],
+    ids=["a plan is discussed", "a permission is denied"],
+)
+async def test_what_is_written_while_a_request_waits_goes_to_the_agent_once(
+    start: Start, request_: Request, offer: str, command: str, given: dict[str, str]
+) -> None:
+    client = a_client(request_)
     async with start(client) as (app, pilot):
-        assert "say what should change" in str(app.main.chat.composer.placeholder)
+        assert offer in str(app.main.chat.composer.placeholder)
         await pilot.press(*"smaller", "enter", "enter")
-        await until(pilot, lambda: client.called("send_chat_message"))
-        assert client.called("send_chat_message") == [{"session_id": "s1", "message": "smaller"}]
-        assert decided(client) == []
-
-
-async def test_a_message_on_a_permission_denies_it_with_that_reason(start: Start) -> None:
-    client = a_client(PERMISSION)
-    async with start(client) as (app, pilot):
-        assert "tell the agent what to do instead" in str(app.main.chat.composer.placeholder)
-        await pilot.press(*"keep", "enter", "enter")
-        await until(pilot, lambda: client.called("answer_permission"))
-        assert client.called("answer_permission") == [
-            {"session_id": "s1", "request_id": "r2", "decision": "deny", "reason": "keep"}
-        ]
-        assert not client.called("send_chat_message")
+        await until(pilot, lambda: client.called(command))
+        assert client.called(command) == [{"session_id": "s1", **given}]
+        others = {"send_chat_message", *DECISIONS} - {command}
+        assert not [name for name, _ in client.calls if name in others]
 
 
 async def test_words_that_could_not_be_sent_come_back_and_the_request_can_be_answered(
@@ -473,49 +477,3 @@ async def test_the_first_escape_leaves_a_plan_waiting_and_the_second_sets_it_asi
         assert client.called("approve_plan") == [
             {"session_id": "s1", "mode": "build", "request_id": "r1"}
         ]
-
-
-# The queue ----------------------------------------------------------------------------------------
-
-
-def queued(*texts: str) -> list[e.MessageQueued]:
-    return [e.MessageQueued(session_id="s1", status="sent", message=a_message(t)) for t in texts]
-
-
-async def test_up_takes_the_newest_queued_message_back_and_offers_no_copy(start: Start) -> None:
-    client = a_client(None)
-
-    def removed(given: dict[str, Any]) -> None:
-        client.feed(e.MessageRemoved(session_id="s1", message_id=given["message_id"]))
-
-    client.answers["remove_queued_message"] = removed
-    async with start(client) as (app, pilot):
-        box = app.main.chat.composer
-        client.feed(*queued("one", "two"))
-        await until(pilot, lambda: len(app.main.chat.queue.messages) == 2)
-        box.earlier = ["before", "one", "two"]
-        await pilot.press("up", "up")
-        await until(pilot, lambda: box.text == "two")
-        assert [given["message_id"] for given in client.called("remove_queued_message")] == ["two"]
-        await until(pilot, lambda: len(app.main.chat.queue.messages) == 1)
-        await pilot.press("up", "up")  # “one” still waits, and is no copy here
-        assert box.text == "before"
-        await pilot.press("down", "down")
-        assert box.text == "two"
-
-
-async def test_enter_on_an_empty_box_sends_what_waits_after_a_stop(start: Start) -> None:
-    client = a_client(None)
-    async with start(client) as (app, pilot):
-        client.feed(*queued("one"))
-        await until(pilot, lambda: app.main.chat.queue.messages)
-        await pilot.press("enter")
-        await pilot.pause()
-        assert not client.called("send_queued_messages")
-        feed(client, None, status="idle")
-        await until(pilot, lambda: "send now" in app.main.chat.queue.render().plain)
-        assert "1 queued, enter sends" in app.main.chat.status.text
-        assert "Enter sends what is queued" in str(app.main.chat.composer.placeholder)
-        await pilot.press("enter")
-        await until(pilot, lambda: client.called("send_queued_messages"))
-        assert client.called("send_queued_messages") == [{"session_id": "s1"}]

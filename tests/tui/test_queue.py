@@ -1,6 +1,7 @@
 """The messages that wait behind a run: shown over the box, changed, removed, and sent in turn."""
 
 from dataclasses import replace
+from typing import Any
 
 from fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
 
@@ -12,6 +13,10 @@ from tui.app import SpinneyApp
 
 def a_client(**session: object) -> FakeClient:
     return FakeClient(a_state(a_project(), a_worktree(), a_session(**session)))
+
+
+def queued(*texts: str) -> list[e.MessageQueued]:
+    return [e.MessageQueued(session_id="s1", status="sent", message=a_message(t)) for t in texts]
 
 
 def said(app: SpinneyApp) -> list[str]:
@@ -29,8 +34,7 @@ def shown(app: SpinneyApp) -> str:
 async def test_waiting_messages_stand_over_the_box_in_their_order(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
-        for text in ("one", "two [/]", "three"):
-            client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message(text)))
+        client.feed(*queued("one", "two [/]", "three"))
         await until(pilot, lambda: app.main.chat.queue.display)
         await until(pilot, lambda: "three" in app.main.chat.queue.render().plain)
         rows = app.main.chat.queue.render().plain.split("\n")
@@ -44,8 +48,7 @@ async def test_a_waiting_message_stands_in_the_queue_alone_until_its_run_starts(
     client.messages["s1"] = [a_message("before")]
     async with start(client) as (app, pilot):
         await until(pilot, lambda: "before" in shown(app))
-        for text in ("one", "two"):
-            client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message(text)))
+        client.feed(*queued("one", "two"))
         await until(pilot, lambda: "two" in app.main.chat.queue.render().plain)
         assert "one" not in shown(app)
         assert "two" not in shown(app)
@@ -131,8 +134,7 @@ async def test_letters_that_do_nothing_in_the_queue_go_into_the_message_box(star
 async def test_who_clicks_on_the_queue_goes_on_writing(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
-        for text in ("one", "two"):
-            client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message(text)))
+        client.feed(*queued("one", "two"))
         await until(pilot, lambda: "two" in app.main.chat.queue.render().plain)
         queue = app.main.chat.queue
         await pilot.click(queue, offset=(queue.render_line(0).text.index("remove") + 1, 0))
@@ -144,8 +146,7 @@ async def test_who_clicks_on_the_queue_goes_on_writing(start: Start) -> None:
 async def test_a_key_is_not_about_another_message_when_the_marked_one_starts(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
-        for text in ("one", "two"):
-            client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message(text)))
+        client.feed(*queued("one", "two"))
         await until(pilot, lambda: "two" in app.main.chat.queue.render().plain)
         app.main.chat.queue.focus()
         await pilot.press("up")
@@ -180,3 +181,42 @@ async def test_a_message_that_started_meanwhile_is_told_and_not_doubled(start: S
         await until(pilot, lambda: said(app))
         assert said(app) == ["That message runs already."]
         assert app.main.chat.composer.text == ""
+
+
+async def test_up_takes_the_newest_queued_message_back_and_offers_no_copy(start: Start) -> None:
+    client = a_client(status="running")
+
+    def removed(given: dict[str, Any]) -> None:
+        client.feed(e.MessageRemoved(session_id="s1", message_id=given["message_id"]))
+
+    client.answers["remove_queued_message"] = removed
+    async with start(client) as (app, pilot):
+        box = app.main.chat.composer
+        client.feed(*queued("one", "two"))
+        await until(pilot, lambda: len(app.main.chat.queue.messages) == 2)
+        box.earlier = ["before", "one", "two"]
+        await pilot.press("up", "up")
+        await until(pilot, lambda: box.text == "two")
+        assert [given["message_id"] for given in client.called("remove_queued_message")] == ["two"]
+        await until(pilot, lambda: len(app.main.chat.queue.messages) == 1)
+        await pilot.press("up", "up")  # “one” still waits, and is no copy here
+        assert box.text == "before"
+        await pilot.press("down", "down")
+        assert box.text == "two"
+
+
+async def test_enter_on_an_empty_box_sends_what_waits_after_a_stop(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        client.feed(*queued("one"))
+        await until(pilot, lambda: app.main.chat.queue.messages)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert not client.called("send_queued_messages")
+        client.feed(e.SessionUpdated(session_id="s1", updates={"status": "idle"}))
+        await until(pilot, lambda: "send now" in app.main.chat.queue.render().plain)
+        assert "1 queued, enter sends" in app.main.chat.status.text
+        assert "Enter sends what is queued" in str(app.main.chat.composer.placeholder)
+        await pilot.press("enter")
+        await until(pilot, lambda: client.called("send_queued_messages"))
+        assert client.called("send_queued_messages") == [{"session_id": "s1"}]
