@@ -39,6 +39,7 @@ lint: .venv/developing
 
 types: .venv/developing
 	$(BIN)/mypy
+	$(BIN)/mypy --explicit-package-bases docs
 
 imports: .venv/developing
 	$(BIN)/lint-imports

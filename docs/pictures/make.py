@@ -17,8 +17,9 @@ from model.commands.sessions import create_session, send_chat_message, update_se
 from model.commands.worktrees import create_worktree
 from model.demo import demo_directories
 from model.resources import ExecutionMode, Session
+from model.running import take_lock
 from model.state import State
-from spinney import Engine
+from server.engine import Engine
 from tui.app import SpinneyApp
 
 HERE = Path(__file__).parent
@@ -27,7 +28,7 @@ SIZE = (120, 46)
 # Nothing that the picture shows depends on where it was made.
 ENVIRON = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
-BESIDE = (
+BESIDE: tuple[tuple[str, str, ExecutionMode, str], ...] = (
     ("prune-the-tests", "Faster tests", "yolo", "/demo say All 214 tests pass, in half the time."),
     ("count-pears", "Pears too", "build", "/demo wait 600"),
     ("press-cider", "Which press?", "build", "/demo ask Which press? | Screw | Hydraulic"),
@@ -114,7 +115,9 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         places = demo_directories(Path(place))
         places.create()
-        engine = Engine(places, demo=True)
+        lock = take_lock(places.lock)
+        assert lock is not None
+        engine = Engine(places, lock, demo=True, prepared=True)
         app = SpinneyApp(engine.connect, demo=True, environ=ENVIRON)
         try:
             async with app.run_test(size=SIZE) as pilot:

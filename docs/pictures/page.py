@@ -65,10 +65,10 @@ class Client:
                 return frame
         async with asyncio.timeout(60):
             while True:
-                frame = await self._socket.receive_json()
-                if wanted(frame):
-                    return frame
-                self._frames.append(frame)
+                heard: dict[str, Any] = await self._socket.receive_json()
+                if wanted(heard):
+                    return heard
+                self._frames.append(heard)
 
 
 async def prepare(client: Client, program: Program) -> dict[str, Any]:
@@ -78,7 +78,7 @@ async def prepare(client: Client, program: Program) -> dict[str, Any]:
     (root / "orchard.py").write_text(ORCHARD)
     program.made_repository("orchard")
     project = await client.call("add_project", path=str(root))
-    sessions = []
+    sessions: list[dict[str, Any]] = []
     for name, title, mode, message in TOLD:
         worktree = await client.call("create_worktree", projectId=project["id"], customName=name)
         await client.event("worktree:created")
@@ -89,7 +89,7 @@ async def prepare(client: Client, program: Program) -> dict[str, Any]:
             "message-completed" if mode != "plan" and len(sessions) < 2 else "session-waiting"
         )
         sessions.append(session)
-    first: dict[str, Any] = sessions[0]
+    first = sessions[0]
     path = Path((await client.call("get_worktree", worktreeId=first["worktree_id"]))["path"])
     (path / "orchard.py").write_text(ORCHARD.replace("total += apples", "total += max(0, apples)"))
     return first
