@@ -4,6 +4,7 @@ Only cells that differ are written, with only what changes of the pen; blanks ar
 terminal erases in color, and rows that have moved are scrolled.
 """
 
+import operator
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,8 +21,6 @@ _WITHIN: Final = re.compile(" {9,}")
 """Blanks to erase: to do so and to move on costs eight bytes."""
 _TO_THE_END: Final = re.compile(" {9,}| {4,}$")
 """The same where nothing follows in the row."""
-_WORTH_SCROLLING: Final = 150
-"""Characters from which it is asked whether rows have only moved."""
 _ALIKE: Final = 3
 """Rows that must have moved by the same distance."""
 _EDGE: Final = 4
@@ -68,14 +67,20 @@ def difference(
     rows = [y for y in range(wanted.height) if not _is_equal(shown, wanted, y)]
     if not rows:
         return ""
-    best = _Writer(shown.view(), wanted, manner, cursor_row)
-    best.write(rows, cursor_first=limit is not None)
-    if best.length > _WORTH_SCROLLING and (scroll := _find_scroll(shown, wanted, rows)):
-        other = _Writer(shown.view(), wanted, manner, cursor_row)
-        other.scroll(scroll)
-        other.write(range(wanted.height), cursor_first=limit is not None)
-        best = min(best, other, key=lambda writer: writer.length)
-    return best.finish(shown, limit)
+    writer = _Writer(shown.view(), wanted, manner, cursor_row)
+    if len(rows) >= _ALIKE and (scroll := _find_scroll(shown, wanted, rows)):
+        moved = shown.view()
+        moved.scroll(*scroll)
+        if _count_differing(moved, wanted) < _count_differing(shown, wanted):
+            writer.scroll(scroll)
+    writer.write(range(wanted.height), cursor_first=limit is not None)
+    return writer.finish(shown, limit)
+
+
+def _count_differing(old: Cells, new: Cells) -> int:
+    """The cells with other text."""
+    pairs = ((a, b) for a, b in zip(old.text, new.text, strict=True) if a != b)
+    return sum(sum(map(operator.ne, a, b)) for a, b in pairs)
 
 
 def _is_equal(shown: Cells, wanted: Cells, y: int) -> bool:
@@ -134,11 +139,6 @@ class _Writer:
         self._x = self._y = -1
         """Where the cursor stands; -1 where that is not known."""
 
-    @property
-    def length(self) -> int:
-        """Characters of all that was written."""
-        return len(self._before) + sum(len(row.written) for row in self._rows)
-
     def scroll(self, scroll: _Scroll) -> None:
         """Scroll between two rows. Line feeds do it in every terminal, `SU` does not."""
         top, bottom, rows = scroll
@@ -175,15 +175,20 @@ class _Writer:
             # Behind such a letter the terminal may show what it has pushed aside.
             differing = range(min(differing), len(text))
         is_in_words = self._manner.words and y != self._cursor_row
+        find = _word_at if is_in_words else _letter_at
         spans: list[tuple[int, int]] = []
+        begun = reached = -1
+        """The last part so far."""
         for x in differing:
-            if spans and x < spans[-1][1]:
+            if x < reached:
                 continue
-            start, end = _word_at(text, x) if is_in_words else _letter_at(text, x)
-            if spans and self._is_joined(y, spans[-1][1], start):
-                start, _ = spans.pop()
-            spans.append((start, end))
-        return spans
+            start, end = find(text, x)
+            if start > reached and not (reached >= 0 and self._is_joined(y, reached, start)):
+                if reached >= 0:
+                    spans.append((begun, reached))
+                begun = start
+            reached = end
+        return [*spans, (begun, reached)]
 
     def _is_joined(self, y: int, end: int, start: int) -> bool:
         """Whether what lies between two parts is better written with them than skipped."""

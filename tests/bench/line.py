@@ -46,6 +46,8 @@ _WIDE_OPEN = 1e9
 
 _BOUNDS = {10_000: (1.2, 2.0, 1.0), 2_000: (3.0, 5.0, 2.0)}
 """By bytes a second: seconds until a key is seen, age of the text, seconds until esc is obeyed."""
+_MOST = {"start": 16_000, "palette": 8_000, "f2": 4_000, "stream_a_minute": 240_000}
+"""Bytes that each may cost."""
 
 
 class FarTerminal:
@@ -170,7 +172,10 @@ def measure(runs: int) -> Table:
         for escape in ESCAPES:
             obeyed = found[f"{escape}_obeyed"]
             table.at_most(f"{name}: {escape} is obeyed, s", obeyed, stop)
-    table.add("bytes", **_bytes())
+    found = _bytes()
+    table.add("bytes", **found)
+    for name, most in _MOST.items():
+        table.at_most(f"bytes: {name}", found[name], most)
     return table
 
 
