@@ -134,7 +134,7 @@ def test_a_question_and_a_permission_are_answered(signed_in: Curl, worktree: Pat
     page = curl.until(path, "May it use")
     curl.submit(page, "permission", decision="deny", reason="leave it alone")
     page = curl.until(path, "idle")
-    assert "failed" in page.text
+    assert "denied" in page.text
     assert "leave it alone" in curl(page.links()["bash"]).text
     assert not (worktree / "never").exists()
 
