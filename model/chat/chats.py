@@ -279,6 +279,7 @@ class Chats:
             taken_back.discard(message_id)
 
     # How it is done ----------------------------------------------------------------------------
+
     async def _sent(self, session_id: str, message_id: str) -> SentMessage | None:
         """How a message stands that was accepted under this id, if one was."""
         known = await self._store.message(message_id)
