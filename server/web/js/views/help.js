@@ -2,10 +2,9 @@
 // Help: the keys and the marks, and what a phone needs for notifications and installing.
 
 import { ACTIONS } from "../actions.js";
-import { button, make } from "../dom.js";
+import { make } from "../dom.js";
 import { keysOf } from "../keys.js";
 import { LOOKS, markElement } from "../marks.js";
-import { addProject } from "./project.js";
 
 /** Keys that are no action's. */
 const MORE = [
@@ -23,7 +22,6 @@ export function helpView(app) {
     "div.page",
     make("h2", "What this is"),
     make("p", "The same Spinney as in the terminal: sessions, plans, questions, changes. What you do here happens there, and the other way round."),
-    make("div.choices", button("Add a project", () => addProject(app))),
     make("h2", "Keys"),
     make("p.hint", "The preference keybindings changes them, here and in the terminal. A few keys of the terminal belong to the browser and have others here."),
     make("dl.keys", keys.map(([key, words]) => [make("dt", make("kbd", key)), make("dd", words)]).flat()),
