@@ -5,6 +5,8 @@ BIN := .venv/bin
 TESTS ?= tests
 # Tests wait for programs most of the time: more of them than there are processors.
 JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 5 // 2)')
+# Half of those drive real agents, which take their time to start.
+LONGER_JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 3)')
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --constraint constraints.txt
 
 .PHONY: run test test-longer test-all stress monkey check lint types imports bench docs pictures \
@@ -21,7 +23,7 @@ test: .venv/developing              ## what to run after a change, or `make test
 	$(PYTEST) $(TESTS) $(TIER) $(PYTEST_OPTIONS)
 
 test-longer: .venv/developing       ## what `make test` leaves out: real agents, packages, …
-	$(PYTEST) tests -m longer $(PYTEST_OPTIONS)
+	$(PYTEST) -n $(LONGER_JOBS) tests -m longer $(PYTEST_OPTIONS)
 
 test-all: test test-longer          ## every test
 

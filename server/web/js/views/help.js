@@ -5,6 +5,7 @@ import { ACTIONS } from "../actions.js";
 import { make } from "../dom.js";
 import { keysOf } from "../keys.js";
 import { LOOKS, markElement } from "../marks.js";
+import { hashOf } from "../router.js";
 
 /** Keys that are no action's. */
 const MORE = [
@@ -23,7 +24,7 @@ export function helpView(app) {
     make("h2", "What this is"),
     make("p", "The same Spinney as in the terminal: sessions, plans, questions, changes. What you do here happens there, and the other way round."),
     make("h2", "Keys"),
-    make("p.hint", "The preference keybindings changes them, here and in the terminal. A few keys of the terminal belong to the browser and have others here."),
+    make("p.hint", "The preference ", make("a", "keybindings", { href: hashOf("preferences") }), " changes them, here and in the terminal. A few keys of the terminal belong to the browser and have others here."),
     make("dl.keys", keys.map(([key, words]) => [make("dt", make("kbd", key)), make("dd", words)]).flat()),
     make("h2", "Marks"),
     make("ul.tight", Object.entries(LOOKS).map(([mark, [, words]]) => make("li", markElement(/** @type {any} */ (mark)), " ", words))),
