@@ -17,13 +17,13 @@ run: .venv/installed                ## the demo: a throw-away repository, an age
 
 # The short tier; a part that is named, `make test TESTS=tests/live`, whole.
 TIER := $(if $(filter tests,$(TESTS)),-m "not longer")
-PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal
+PYTEST := $(BIN)/pytest --dist worksteal -n
 
 test: .venv/developing              ## what to run after a change, or `make test TESTS=tests/model`
-	$(PYTEST) $(TESTS) $(TIER) $(PYTEST_OPTIONS)
+	$(PYTEST) $(JOBS) $(TESTS) $(TIER) $(PYTEST_OPTIONS)
 
 test-longer: .venv/developing       ## what `make test` leaves out: real agents, packages, …
-	$(PYTEST) -n $(LONGER_JOBS) tests -m longer $(PYTEST_OPTIONS)
+	$(PYTEST) $(LONGER_JOBS) tests -m longer $(PYTEST_OPTIONS)
 
 test-all: test test-longer          ## every test
 
