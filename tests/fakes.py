@@ -1,10 +1,14 @@
 """An agent program that needs no program: it answers every prompt by a script."""
 
-from collections.abc import Callable, Iterable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from model.backends import base
+from model.database import Database, Statement
 from model.resources import AgentCommand, Usage
 from tests.puppet import Puppet
 
@@ -83,3 +87,16 @@ class FakeBackend:
 
     async def close(self) -> None:
         """Nothing is shared."""
+
+
+def held_writes(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
+    """Set once something is to be saved, and what lets it be."""
+    saving, may_save, write = asyncio.Event(), asyncio.Event(), Database.write
+
+    async def held(database: Database, statements: Sequence[Statement]) -> None:
+        saving.set()
+        await may_save.wait()
+        await write(database, statements)
+
+    monkeypatch.setattr(Database, "write", held)
+    return saving, may_save

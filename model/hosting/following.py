@@ -136,14 +136,20 @@ class Following:
         merged = found.status == "merged" and known.cached_pr_status != "merged"
         if merged and self._archives(known):
             await self._note(known, archive_when_idle=True)
-        if (known.cached_pr_status, known.cached_check_status) != (found.status, found.checks):
-            self._store.record(
-                WorktreeStatusUpdated(
-                    worktree_id=known.id,
-                    cached_pr_status=found.status,
-                    cached_check_status=found.checks,
-                )
-            )
+        status = WorktreeStatusUpdated(
+            worktree_id=known.id,
+            cached_pr_status=found.status,
+            cached_check_status=found.checks,
+        )
+
+        def accepted(state: State) -> list[Event]:
+            now = state.worktrees.get(known.id)
+            if now is None or now.pr_number != number:  # a person is just forgetting it
+                return []
+            before = (now.cached_pr_status, now.cached_check_status)
+            return [] if before == (found.status, found.checks) else [status]
+
+        await self._store.accept(accepted)
         if merged:
             await self._put_away(known)
 

@@ -1,7 +1,7 @@
 """A session that is put away, or given to another agent, while a message is being accepted."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -12,26 +12,12 @@ from model.commands.sessions import (
     send_chat_message,
     update_session,
 )
-from model.database import Database, Statement
 from model.errors import SpinneyError
 from model.resources import Session
 from model.workspace import Workspace
-from tests.fakes import FakeBackend, silence
+from tests.fakes import FakeBackend, held_writes, silence
 
 PutAway = Callable[[Workspace, str], Awaitable[object]]
-
-
-def held_writes(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
-    """Set once something is to be saved, and what lets it be."""
-    saving, may_save, write = asyncio.Event(), asyncio.Event(), Database.write
-
-    async def held(database: Database, statements: Sequence[Statement]) -> None:
-        saving.set()
-        await may_save.wait()
-        await write(database, statements)
-
-    monkeypatch.setattr(Database, "write", held)
-    return saving, may_save
 
 
 @pytest.mark.parametrize("put_away", [delete_session.function, archive_session.function])

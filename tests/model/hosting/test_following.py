@@ -1,5 +1,6 @@
 """A pull request that was opened elsewhere is found, seldom asked for, and put away when merged."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -12,12 +13,15 @@ from model.bus import EventBus
 from model.database import Database
 from model.events import PreferencesUpdated, ProjectAdded, WorktreeCreated, WorktreeUpdated
 from model.git.branch_tips import branch_tips
+from model.hosting import following
 from model.hosting.following import Following
+from model.hosting.pull_requests import PullRequestState
 from model.preferences import Preferences
 from model.resources import Project, Worktree
 from model.state import State
 from model.store import Store
 from model.worktrees import archive
+from tests.fakes import held_writes
 from tests.model.git.made_repository import Repository
 from tests.model.hosting.conftest import FakeGh
 
@@ -181,6 +185,30 @@ async def test_one_that_a_person_cleared_is_not_found_again_but_the_next_is(
     fake_gh.answers("pr list", listed(8))
     known.push("two\n")
     assert (await known.look()).pr_number == 8
+
+
+async def test_what_is_answered_about_one_that_is_just_being_cleared_is_not_kept(
+    known: Known, fake_gh: FakeGh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has = known.worktree.model_copy(update={"pr_number": 7, "pr_url": URL})
+    await known.store.accept(WorktreeUpdated(worktree=has))
+    answered = asyncio.Event()
+
+    async def answer(_path: Path, _number: object) -> PullRequestState:
+        answered.set()
+        return PullRequestState(status="open", checks=None)
+
+    monkeypatch.setattr(following, "pull_request_state", answer)
+    saving, may_save = held_writes(monkeypatch)
+    clears = has.model_copy(update={"pr_number": None, "pr_url": None})
+    clearing = asyncio.create_task(known.store.accept(WorktreeUpdated(worktree=clears)))
+    await saving.wait()
+    looking = asyncio.create_task(known.look())
+    await answered.wait()
+    await asyncio.sleep(0)
+    may_save.set()
+    await asyncio.gather(clearing, looking)
+    assert (known.worktree.pr_number, known.worktree.cached_pr_status) == (None, None)
 
 
 async def test_a_wish_to_archive_ends_when_that_is_switched_off(
