@@ -5,7 +5,7 @@ from rich.segment import Segment
 
 from model.markdown import render
 from model.resources import PlanBlock, Question, QuestionBlock, Request
-from tui.line_parts import cut, indented, one_line, prose_rows
+from tui.line_parts import behind_sign, cut, indented, one_line, prose_rows
 from tui.render import render_blocks
 from tui.transcript_parts import ALL, CLOSED, CUT, OPEN, Look
 from tui.wrap import Line, line_width
@@ -71,8 +71,7 @@ def _answer_to(question: Question, block: QuestionBlock) -> str | None:
 
 def _question(question: Question, answer: str | None, look: Look, width: int) -> list[Line]:
     tone = look.tones.warning if answer is None else look.palette.faint
-    rows = prose_rows(question.question, width - 2, look.tones.strong)
-    rows = [[Segment("  " if at else "? ", tone), *row] for at, row in enumerate(rows)]
+    rows = behind_sign("?", tone, prose_rows(question.question, width - 2, look.tones.strong))
     labels = [option.label for option in question.options]
     chosen = {answer} if answer in labels else set((answer or "").split(", ")) & set(labels)
     for option in question.options:
@@ -89,8 +88,5 @@ def _question(question: Question, answer: str | None, look: Look, width: int) ->
         rows.append(row)
     if answer and not chosen:
         said = prose_rows(answer, width - 4, look.palette.text)
-        rows += indented(
-            [[Segment("  " if at else "❯ ", look.tones.success), *r] for at, r in enumerate(said)],
-            2,
-        )
+        rows += indented(behind_sign("❯", look.tones.success, said), 2)
     return rows

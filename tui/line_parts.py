@@ -78,6 +78,11 @@ def indented(lines: Iterable[Line], by: int) -> list[Line]:
     return [[Segment(" " * by), *line] for line in lines]
 
 
+def behind_sign(sign: str, style: Style, lines: Iterable[Line]) -> list[Line]:
+    """The rows with a sign of one cell and a blank before the first, and blanks before the rest."""
+    return [[Segment("  " if at else f"{sign} ", style), *line] for at, line in enumerate(lines)]
+
+
 def output_rows(text: str, width: int, style: Style) -> list[Line]:
     """Output as programs write it: cut where the row is full, not between words."""
     width = max(width, 2)

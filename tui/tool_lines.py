@@ -11,7 +11,15 @@ from rich.segment import Segment
 
 from model.diff_rows import diff_rows
 from model.resources import ToolResultBlock, ToolUseBlock
-from tui.line_parts import cut, end_of_line, indented, one_line, output_rows, prose_rows
+from tui.line_parts import (
+    behind_sign,
+    cut,
+    end_of_line,
+    indented,
+    one_line,
+    output_rows,
+    prose_rows,
+)
 from tui.render_diff import render_diff
 from tui.transcript_parts import ALL, CLOSED, CUT, OPEN, Look
 from tui.wrap import Line
@@ -124,8 +132,10 @@ def _head(use: ToolUse, look: Look, width: int, level: int) -> Line:
 
 def _said(use: ToolUse, look: Look, width: int) -> list[Line]:
     """A person's words with their denial: part of the conversation, also where all is folded."""
-    rows = prose_rows(use.denied, width - 4, look.palette.text) if use.denied else []
-    return [[Segment("    " if at else "  ❯ ", look.tones.error), *r] for at, r in enumerate(rows)]
+    if not use.denied:
+        return []
+    said = prose_rows(use.denied, width - 4, look.palette.text)
+    return indented(behind_sign("❯", look.tones.error, said), 2)
 
 
 def _word(name: str) -> str:
