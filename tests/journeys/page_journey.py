@@ -144,7 +144,7 @@ class PageJourney:
         if address != here:
             self.at.wait_for(lambda seen: seen.address == address, f"the address {address}")
         else:  # What lay over the page has this step, and takes one more for it.
-            self.at.comes(lambda: self.at.look().address != here, seconds=1)
+            self.at.look_on(lambda: self.at.look().address != here, seconds=1)
         self.at.is_scrolled = False
 
     def scroll(self, turns: int) -> None:
@@ -312,7 +312,7 @@ class PageJourney:
 
         for _ in range(TRIES):
             self._press_all(self.at.page.locator(f"{card} .request"), buttons)
-            if self.at.comes(is_decided):
+            if self.at.look_on(is_decided):
                 return
         raise FoundError(f"it could not be pressed: {buttons}")
 
@@ -326,7 +326,7 @@ class PageJourney:
 
     def watch(self) -> None:
         """Look on until the agent rests or asks something, if it does soon."""
-        self.at.comes(lambda: (here := self.shown) is None or here.status != "running")
+        self.at.look_on(lambda: (here := self.shown) is None or here.status != "running")
 
     def stop(self) -> None:
         """Press the button that stops, where there is one."""

@@ -3,7 +3,6 @@
 import re
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -30,8 +29,6 @@ from tests.patience import PATIENCE
 from tests.program import Program
 
 SCREENS: Final = {"phone": PHONE, "desktop": Screen(1440, 900)}
-ATTENTION: Final = 6.0
-"""Seconds that somebody looks on who has nothing else to do."""
 PAUSE: Final = 100
 """Milliseconds between two looks at the page."""
 WINDOW: Final = 100
@@ -169,17 +166,6 @@ class PagePlace(Place):
     def pass_time(self) -> None:
         """Let the page go on for a moment."""
         self.page.wait_for_timeout(PAUSE)
-
-    def comes(self, condition: Callable[[], bool], seconds: float = ATTENTION) -> bool:
-        """Whether it holds within this time."""
-        end = time.monotonic() + seconds
-        while True:
-            self.read()
-            if condition():
-                return True
-            if time.monotonic() > end:
-                return False
-            self.pass_time()
 
     def wait_for(self, condition: Callable[[Seen], bool], what: str) -> None:
         """Wait until the page shows it."""

@@ -3,10 +3,14 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Final
 
 from tests.journeys.elsewhere import SecondPerson
 from tests.journeys.ledger import FoundError, Ledger, World
 from tests.journeys.served import Client
+
+ATTENTION: Final = 6.0
+"""Seconds that somebody looks on who has nothing else to do."""
 
 
 class Place(ABC):
@@ -45,6 +49,17 @@ class Place(ABC):
                 return
             if time.monotonic() > end:
                 raise FoundError(found)
+            self.pass_time()
+
+    def look_on(self, condition: Callable[[], bool], seconds: float = ATTENTION) -> bool:
+        """Wait until it holds, or so long; whether it does."""
+        end = time.monotonic() + seconds
+        while True:
+            self.read()
+            if condition():
+                return True
+            if time.monotonic() > end:
+                return False
             self.pass_time()
 
     @abstractmethod

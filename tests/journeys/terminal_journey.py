@@ -9,10 +9,10 @@ import time
 from typing import Any, Final
 
 from tests.journeys.ledger import MARK, MODE_CHANGED, STOPPED, FoundError, strings
+from tests.journeys.place import ATTENTION
 from tests.journeys.screen import FIRST_ROW
 from tests.journeys.speech import DIRECTIVES
 from tests.journeys.terminal_hand import CALM, DOWN, ENTER, ESCAPE, PRESS, READING, TAB, UP
-from tests.journeys.terminal_place import ATTENTION
 from tests.journeys.terminal_queue import QueueSteps
 from tests.patience import PATIENCE
 

@@ -28,8 +28,6 @@ from tests.journeys.terminal import Terminal
 from tests.patience import PATIENCE
 from tests.program import Program
 
-ATTENTION = 6.0
-"""Seconds that somebody looks on who has nothing else to do."""
 FIRST_SIZE = (120, 40)
 QUICK = 2.0
 """Seconds in which a session is open, and in which the program starts on a machine at rest."""
@@ -115,15 +113,6 @@ class TerminalPlace(Place):
             raise FoundError("the program on the terminal has ended")
         with self.terminal.drawn:
             self.terminal.drawn.wait(0.1)
-
-    def look_on(self, condition: Callable[[], bool]) -> None:
-        """Wait until it holds, or for `ATTENTION` seconds."""
-        end = time.monotonic() + ATTENTION
-        while time.monotonic() < end:
-            self.read()
-            if condition():
-                return
-            self.pass_time()
 
     def wait_for(self, condition: Callable[[View], bool], what: str) -> None:
         """Wait until the screen shows it."""

@@ -8,10 +8,6 @@ from tests.model.chat.stage import DONE, Stage
 from tests.puppet import Puppet
 
 
-async def change(stage: Stage, backend: str) -> None:
-    await stage.chats.change_agent("s", backend, {})
-
-
 async def turn(stage: Stage, count: int, text: str, answer: str, token: str) -> tuple[Puppet, str]:
     """A turn of the agent that is opened as the `count`th, and what it was sent."""
     await stage.chats.send("s", text)
@@ -26,7 +22,7 @@ async def test_the_new_agent_is_sent_a_summary_once_and_the_conversation_shows_i
     stage: Stage,
 ) -> None:
     await turn(stage, 1, "Build a loom", "I wove one.", "first")
-    await change(stage, "backend_b")
+    await stage.chats.change_agent("s", "backend_b", {})
     new, sent = await turn(stage, 2, "Go on", "I do.", "second")
     assert new.launch.resume_token is None
     assert "<summary>\nThey want looms.\n</summary>" in sent
@@ -47,9 +43,9 @@ async def test_the_earlier_agent_resumes_its_own_conversation_and_is_told_what_i
     stage: Stage,
 ) -> None:
     await turn(stage, 1, "Build a loom", "I wove one.", "first")
-    await change(stage, "backend_b")
+    await stage.chats.change_agent("s", "backend_b", {})
     await turn(stage, 2, "Paint it", "It is red.", "second")
-    await change(stage, "demo")
+    await stage.chats.change_agent("s", "demo", {})
     assert stage.session.resume_token == "first"
     assert stage.session.memories["backend_b"].resume_token == "second"
     back, _ = await turn(stage, 3, "Sell it", "Sold.", "first")
@@ -62,8 +58,8 @@ async def test_the_earlier_agent_resumes_its_own_conversation_and_is_told_what_i
 
 async def test_who_looks_at_another_agent_and_comes_back_has_changed_nothing(stage: Stage) -> None:
     await turn(stage, 1, "Build a loom", "I wove one.", "first")
-    await change(stage, "backend_b")
-    await change(stage, "demo")
+    await stage.chats.change_agent("s", "backend_b", {})
+    await stage.chats.change_agent("s", "demo", {})
     assert stage.session.handover is None
     back, sent = await turn(stage, 2, "Go on", "I do.", "first")
     assert back.launch.resume_token == "first"
@@ -73,7 +69,7 @@ async def test_who_looks_at_another_agent_and_comes_back_has_changed_nothing(sta
 async def test_without_a_summary_it_is_said_that_the_new_agent_knows_nothing(stage: Stage) -> None:
     stage.writer.error = SpinneyError("Claude Code is not installed.", "backend_unavailable")
     await turn(stage, 1, "Build a loom", "I wove one.", "first")
-    await change(stage, "backend_b")
+    await stage.chats.change_agent("s", "backend_b", {})
     _, sent = await turn(stage, 2, "Go on", "I do.", "second")
     assert sent == "Go on"
     note = next(m.text for m in await stage.messages() if "takes over" in m.text)
@@ -86,7 +82,7 @@ async def test_a_command_of_the_new_agent_is_sent_as_it_is_and_the_summary_follo
     stage: Stage,
 ) -> None:
     await turn(stage, 1, "Build a loom", "I wove one.", "first")
-    await change(stage, "backend_b")
+    await stage.chats.change_agent("s", "backend_b", {})
     new, sent = await turn(stage, 2, "/compact", "Done.", "second")
     assert sent == "/compact"
     await stage.chats.send("s", "Go on")

@@ -20,6 +20,25 @@ from tests.fakes import FakeBackend, held_writes, silence
 PutAway = Callable[[Workspace, str], Awaitable[object]]
 
 
+async def beside_a_message(
+    workspace: Workspace,
+    session: Session,
+    backend: FakeBackend,
+    monkeypatch: pytest.MonkeyPatch,
+    doing: Awaitable[object],
+) -> "asyncio.Future[object]":
+    """What was begun while a message was being saved, which is accepted by now."""
+    saving, may_save = held_writes(monkeypatch)
+    backend.script = silence
+    sending = asyncio.create_task(send_chat_message.function(workspace, session.id, "go"))
+    await saving.wait()
+    begun = asyncio.ensure_future(doing)
+    await asyncio.sleep(0)
+    may_save.set()
+    await sending
+    return begun
+
+
 @pytest.mark.parametrize("put_away", [delete_session.function, archive_session.function])
 async def test_a_message_that_is_just_accepted_runs_in_no_session_that_was_put_away(
     workspace: Workspace,
@@ -29,14 +48,10 @@ async def test_a_message_that_is_just_accepted_runs_in_no_session_that_was_put_a
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    saving, may_save = held_writes(monkeypatch)
-    backend.script = silence
-    sending = asyncio.create_task(send_chat_message.function(workspace, session.id, "go"))
-    await saving.wait()
-    putting_away = asyncio.create_task(put_away(workspace, session.id))
-    await asyncio.sleep(0)
-    may_save.set()
-    await asyncio.gather(sending, putting_away)
+    putting_away = await beside_a_message(
+        workspace, session, backend, monkeypatch, put_away(workspace, session.id)
+    )
+    await putting_away
     left = workspace.store.state.sessions.get(session.id)
     assert left is None or (left.archived_at is not None and not left.is_active)
     assert workspace.store.state.streaming == {}
@@ -50,18 +65,15 @@ async def test_a_message_that_is_just_accepted_is_of_the_agent_it_was_written_to
     backend: FakeBackend,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    saving, may_save = held_writes(monkeypatch)
-    backend.script = silence
-    sending = asyncio.create_task(send_chat_message.function(workspace, session.id, "go"))
-    await saving.wait()
-    changing = asyncio.create_task(
-        update_session.function(workspace, session.id, backend="backend_b")
+    changing = await beside_a_message(
+        workspace,
+        session,
+        backend,
+        monkeypatch,
+        update_session.function(workspace, session.id, backend="backend_b"),
     )
-    await asyncio.sleep(0)
-    may_save.set()
     with pytest.raises(SpinneyError, match="Stop the session before"):
         await changing
-    await sending
     now = workspace.store.state.sessions[session.id]
     assert (now.backend, now.is_active) == (session.backend, True)
 
@@ -72,14 +84,9 @@ async def test_a_project_stays_where_a_message_is_just_accepted(
     backend: FakeBackend,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    saving, may_save = held_writes(monkeypatch)
-    backend.script = silence
-    sending = asyncio.create_task(send_chat_message.function(workspace, session.id, "go"))
-    await saving.wait()
-    removing = asyncio.create_task(remove_project.function(workspace, "project"))
-    await asyncio.sleep(0)
-    may_save.set()
-    await sending
+    removing = await beside_a_message(
+        workspace, session, backend, monkeypatch, remove_project.function(workspace, "project")
+    )
     with pytest.raises(SpinneyError):
         await removing
     assert workspace.store.state.sessions[session.id].status == "running"
