@@ -240,10 +240,6 @@ class Ledger:
 
     def complaints(self, world: World) -> Iterator[str]:
         """What nobody asked for: decisions, messages that were sent twice or are gone."""
-        for event in self.counted:
-            if self.happened[event] > self.wanted[event]:
-                times, wanted = self.happened[event], self.wanted[event]
-                yield f"{event} came {times} times, and was asked for {wanted} times"
         sent: Counter[str] = Counter()
         known = set()
         for session_id, conversation in world.conversations.items():
@@ -263,6 +259,10 @@ class Ledger:
                 yield f"{mark} was sent {times} times, and should have been {self.sends[mark]}"
         for message_id in self.accepted - known:
             yield f"the message {message_id} was accepted and is gone"
+        for event in self.counted:
+            if self.happened[event] > self.wanted[event]:
+                times, wanted = self.happened[event], self.wanted[event]
+                yield f"{event} came {times} times, and was asked for {wanted} times"
 
 
 def _bare(text: str) -> str:
