@@ -26,6 +26,7 @@ from model.client.remote import RemoteClient
 from model.client.words import arguments_from
 from model.paths import Directories
 from model.running import running_here, wait_for_end
+from tests.on_terminal import OnTerminal
 from tests.patience import PATIENCE
 from tests.ports import own_port
 
@@ -50,55 +51,6 @@ class Serving:
         self.process.terminate()
         out, errors = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out, errors
-
-
-@dataclass
-class OnTerminal:
-    """The program in a terminal of 120×40."""
-
-    process: "subprocess.Popen[bytes]"
-    outside: int
-    """What a person reads and types into."""
-    inside: int
-    """What the program writes to; kept open where a test asks for its state."""
-
-    unread: bytes = b""
-    """What came behind the last words that were waited for."""
-
-    def write(self, keys: bytes) -> None:
-        """Type."""
-        os.write(self.outside, keys)
-
-    def read_until(self, wanted: bytes | None) -> bytes:
-        """Read until these bytes came, or until nobody writes there any more; what was read."""
-        if wanted is None:
-            os.close(self.inside)
-            self.inside = -1
-        seen, end = self.unread, time.monotonic() + PATIENCE
-        self.unread = b""
-        while wanted is None or wanted not in seen:
-            ready, _, _ = select.select([self.outside], [], [], max(0.0, end - time.monotonic()))
-            assert ready, seen[-2000:]
-            try:
-                seen += os.read(self.outside, 65536)
-            except OSError:  # Linux says so when the last program has closed the terminal.
-                assert wanted is None, seen[-2000:]
-                return seen
-        before, found, self.unread = seen.partition(wanted)
-        return before + found
-
-    def vanish(self) -> None:
-        """Be gone, as when a window is killed; no signal says so to who is not its session."""
-        for descriptor in (self.inside, self.outside):
-            os.close(descriptor)
-        self.inside = self.outside = -1
-
-    def wait_until_full(self) -> None:
-        """Read nothing until the terminal takes nothing more."""
-        end = time.monotonic() + PATIENCE
-        while select.select([], [self.inside], [], 0)[1]:
-            assert time.monotonic() < end, "the terminal still takes what is written"
-            time.sleep(0.02)
 
 
 @dataclass
@@ -228,14 +180,18 @@ class Program:
 
     @contextmanager
     def on_a_terminal(
-        self, *arguments: str, command: tuple[str, ...] | None = None
+        self,
+        *arguments: str,
+        command: tuple[str, ...] | None = None,
+        columns: int = 120,
+        rows: int = 40,
     ) -> Iterator[OnTerminal]:
         """The program, or another command, in a terminal of its own.
 
         What goes on without it is for the test to end: see `kill`.
         """
         outside, inside = pty.openpty()
-        fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         process = subprocess.Popen(
             [*(command or self.command), *arguments],
             cwd=self.cwd,
@@ -245,7 +201,7 @@ class Program:
             stderr=inside,
             start_new_session=True,
         )
-        terminal = OnTerminal(process, outside, inside)
+        terminal = OnTerminal(process, outside, inside, columns, rows)
         try:
             yield terminal
         finally:

@@ -6,8 +6,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.on_terminal import OnTerminal
 from tests.patience import PATIENCE
-from tests.program import OnTerminal, Program
+from tests.program import Program
 
 
 def ends_whole(terminal: OnTerminal, program: Program, agents: list[psutil.Process]) -> bool:
@@ -24,9 +25,9 @@ def test_a_signal_ends_the_demo_its_agent_and_its_files(
 ) -> None:
     spinney = Program(tmp_path)
     with spinney.on_a_terminal("demo") as terminal:
-        terminal.read_until(b"first-steps")
+        terminal.shows("first-steps")
         terminal.write(b"/demo stream 200000 2000\r")
-        terminal.read_until(b"running")
+        terminal.shows("running")
         agents = psutil.Process(terminal.process.pid).children(recursive=True)
         if not reads:
             terminal.wait_until_full()
@@ -42,10 +43,10 @@ def test_a_terminal_that_vanishes_ends_the_demo_its_agent_and_its_files(
 ) -> None:
     spinney = Program(tmp_path)
     with spinney.on_a_terminal("demo") as terminal:
-        terminal.read_until(b"first-steps")
+        terminal.shows("first-steps")
         if streams:
             terminal.write(b"/demo stream 200000 2000\r")
-            terminal.read_until(b"running")
+            terminal.shows("running")
         agents = psutil.Process(terminal.process.pid).children(recursive=True)
         terminal.vanish()
         assert ends_whole(terminal, spinney, agents)

@@ -2,11 +2,9 @@
 
 import json
 import os
-import select
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,8 +14,9 @@ import psutil
 import pytest
 
 from model.running import running_here
+from tests.on_terminal import OnTerminal
 from tests.patience import PATIENCE
-from tests.program import ROOT, OnTerminal, Program, pid_of, until
+from tests.program import ROOT, Program, pid_of, until
 
 STREAM = "/demo stream 200000 50"
 BACK = b"\x1b[?1049l"
@@ -49,9 +48,9 @@ def status_of(spinney: Program, session_id: str) -> str:
 def at_work(spinney: Program) -> Iterator[tuple[OnTerminal, str]]:
     """Spinney on a terminal that shows a session at work."""
     with spinney.on_a_terminal("open", "--demo", ".") as terminal:
-        terminal.read_until(b"Welcome")
+        terminal.shows("Welcome")
         session_id = session_at_work(spinney)
-        terminal.read_until(b"1 running")
+        terminal.shows("1 running")
         yield terminal, session_id
 
 
@@ -73,15 +72,11 @@ def choose(terminal: OnTerminal, key: bytes) -> None:
     A key that comes with the first frame of the question is not taken for an answer.
     """
     terminal.write(b"\x11")
-    terminal.read_until(b"Leave running")
+    terminal.shows("Leave running")
 
     def is_gone() -> bool:
         terminal.write(key)
-        end = time.monotonic() + 0.5
-        while BACK not in terminal.unread and time.monotonic() < end:
-            if select.select([terminal.outside], [], [], 0.1)[0]:
-                terminal.unread += os.read(terminal.outside, 65536)
-        return BACK in terminal.unread
+        return terminal.comes(BACK, 0.5)
 
     until(is_gone, "the answer is taken")
 
@@ -115,7 +110,7 @@ def test_an_agent_goes_on_when_its_terminal_goes_and_any_other_shows_it(
         until(lambda: not terminals_of(pid), "the terminal is let go of")
         assert status_of(spinney, session_id) == "running"
         with spinney.on_a_terminal() as other:
-            other.read_until(b"1 running")
+            other.shows("1 running")
             other.write(b"\x11")
             other.read_until(BACK)
             assert other.process.wait(timeout=PATIENCE) == 0
@@ -168,9 +163,9 @@ def test_a_screen_that_fails_interrupts_nothing_and_says_so(
     faulty.write_text(FAILS.format(root=str(ROOT), module=module, name=name))
     command = (sys.executable, str(faulty))
     with spinney.on_a_terminal("open", "--demo", ".", command=command) as terminal:
-        terminal.read_until(b"Welcome")
+        terminal.shows("Welcome")
         session_id = session_at_work(spinney)
-        terminal.read_until(b"1 running")
+        terminal.shows("1 running")
         terminal.write(b"\x1a")
         terminal.read_until(BACK)
         said = terminal.read_until(b"`spinney stop` ends it.")
@@ -215,7 +210,7 @@ def test_quitting_while_an_agent_works_interrupts_it_only_when_that_was_chosen(
 
 def test_with_nothing_at_work_it_quits_at_once(spinney: Program) -> None:
     with spinney.on_a_terminal() as terminal:
-        terminal.read_until(b"Welcome")
+        terminal.shows("Welcome")
         terminal.write(b"\x11")
         terminal.read_until(BACK)
         assert terminal.process.wait(timeout=PATIENCE) == 0
@@ -249,7 +244,7 @@ def test_a_killed_spinney_gives_its_terminal_back_and_can_be_started_again(
         terminal.read_until(b"It was killed")
         assert terminal.process.wait(timeout=PATIENCE) == 128 + signal.SIGKILL
     with spinney.on_a_terminal("open", "--demo", ".") as again:
-        again.read_until(b"interrupted")
+        again.shows("interrupted")
         assert status_of(spinney, session_id) == "idle"
 
 
@@ -258,7 +253,7 @@ def test_a_killed_spinney_gives_its_terminal_back_and_can_be_started_again(
 
 def test_a_second_terminal_is_a_screen_of_the_first_spinney(spinney: Program) -> None:
     with at_work(spinney) as (first, _), spinney.on_a_terminal() as second:
-        second.read_until(b"1 running")
+        second.shows("1 running")
         second.write(b"\x11")
         second.read_until(BACK)
         assert second.process.wait(timeout=PATIENCE) == 0
@@ -269,7 +264,7 @@ def test_attach_without_an_address_shows_who_runs_here(spinney: Program) -> None
     with spinney.serving("--demo"):
         session_at_work(spinney)
         with spinney.on_a_terminal("attach") as terminal:
-            terminal.read_until(b"1 running")
+            terminal.shows("1 running")
 
 
 def test_attach_where_nobody_runs_says_so(spinney: Program) -> None:
@@ -309,7 +304,7 @@ def test_attach_shows_a_spinney_elsewhere_and_hides_its_token(tmp_path: Path) ->
         session_at_work(there)
         address = f"{server.base_url}/#token={server.token}"
         with here.on_a_terminal("attach", address) as terminal:
-            terminal.read_until(b"1 running")
+            terminal.shows("1 running")
             screen = psutil.Process(terminal.process.pid)
             for process in (screen, *screen.children(recursive=True)):
                 assert server.token not in " ".join(process.cmdline())
@@ -327,15 +322,15 @@ def test_attach_asks_for_a_token_that_was_not_given(tmp_path: Path) -> None:
         with here.on_a_terminal("attach", f"127.0.0.1:{server.port}") as terminal:
             terminal.read_until(b"Token of")
             terminal.write(server.token.encode() + b"\n")
-            seen = terminal.read_until(b"1 running")
-            assert server.token.encode() not in seen
+            terminal.shows("1 running")
+            assert server.token.encode() not in terminal.output
 
 
 def test_a_wrong_token_is_said_in_a_sentence(tmp_path: Path) -> None:
     there, here = Program(tmp_path / "there"), Program(tmp_path / "here")
     here.environ["SPINNEY_TOKEN"] = "wrong-" * 4
     with there.serving() as server, here.on_a_terminal("attach", server.base_url) as terminal:
-        terminal.read_until(b"does not accept this token")
+        terminal.shows("does not accept this token")
         terminal.write(b"q")
         terminal.read_until(BACK)
         assert terminal.process.wait(timeout=PATIENCE) == 1
@@ -350,14 +345,14 @@ def test_a_lost_connection_is_shown_tried_again_and_caught_up_and_the_draft_stay
         session_id = session_at_work(there)
         place = ["serve", "--port", str(server.port), "--json", "--demo", "--token", token]
         with here.on_a_terminal("attach", server.base_url) as terminal:
-            terminal.read_until(b"1 running")
+            terminal.shows("1 running")
             terminal.write(b"\x1b[200~half a thought\x1b[201~")
-            terminal.read_until(b"half a thought")
+            terminal.shows("half a thought")
             server.end()
-            terminal.read_until(b"connection lost")
+            terminal.shows("connection lost")
             with there.started(*place) as again:
                 assert again.stdout is not None and again.stdout.readline()
-                terminal.read_until(b"interrupted")
+                terminal.shows("interrupted")
                 terminal.write(b" and the rest\r")
                 until(
                     lambda: (
@@ -385,9 +380,9 @@ def test_ctrl_z_gives_the_terminal_to_the_shell_and_agents_go_on(spinney: Progra
     with spinney.on_a_terminal(command=_WITH_JOBS) as terminal:
         terminal.read_until(b"shell> ")
         terminal.write(command.encode() + b"\r")
-        terminal.read_until(b"Welcome")
+        terminal.shows("Welcome")
         session_id = session_at_work(spinney)
-        terminal.read_until(b"1 running")
+        terminal.shows("1 running")
         terminal.write(b"\x1a")
         terminal.read_until(BACK)
         terminal.read_until(b"Stopped")
@@ -402,7 +397,7 @@ def test_ctrl_z_gives_the_terminal_to_the_shell_and_agents_go_on(spinney: Progra
         until(lambda: front.status() == psutil.STATUS_STOPPED, "it stands still again")
         terminal.write(b"fg\r")
         terminal.read_until(b"\x1b[?1049h")
-        terminal.read_until(b"1 running")
+        terminal.shows("1 running")
         choose(terminal, b"l")
         terminal.read_until(b"shell> ")
         assert status_of(spinney, session_id) == "running"

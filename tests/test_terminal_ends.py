@@ -8,8 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.on_terminal import OnTerminal
 from tests.patience import PATIENCE
-from tests.program import OnTerminal, Program, named, pid_of, until
+from tests.program import Program, named, pid_of, until
 
 Ending = Callable[[OnTerminal, int], None]
 
@@ -38,12 +39,12 @@ def of_this(spinney: Program) -> set[int]:
 
 def begin_work(spinney: Program, terminal: OnTerminal) -> set[int]:
     """An agent at work on the screen with a command that has children; Spinney and all of it."""
-    terminal.read_until(b"Welcome")
+    terminal.shows("Welcome")
     worktree = spinney.ready_worktree(spinney.made_repository())
     session = spinney.call("create_session", f"worktreeId={worktree['id']}", "executionMode=yolo")
     command = "/demo run sleep 600 & sleep 600"
     spinney.call("send_chat_message", f"sessionId={session['id']}", f"message={command}")
-    terminal.read_until(b"1 running")
+    terminal.shows("1 running")
     pid = pid_of(spinney)
     until(lambda: len(sleepers_of(pid)) == 2, "the command runs")
     # Not all children: a git that looks at the worktree just now is not what remains.
@@ -109,14 +110,14 @@ def test_what_a_killed_one_leaves_ends_at_the_next_start(spinney: Program) -> No
         kill_behind(terminal, end)
         assert terminal.process.wait(timeout=PATIENCE) == 128 + signal.SIGKILL
     with spinney.on_a_terminal("open", "--demo", ".") as again:
-        again.read_until(b"interrupted")
+        again.shows("interrupted")
         until(lambda: not of_this(spinney) & work, "nothing of the killed one is left")
 
 
 def test_a_terminal_that_draws_nothing_gets_a_sentence(spinney: Program) -> None:
     command = ("env", "TERM=dumb", *spinney.command)
     with spinney.on_a_terminal("demo", command=command) as terminal:
-        said = terminal.read_until(None)
+        said = terminal.read_to_end()
         assert b"TERM is dumb" in said
         assert b"\x1b" not in said
         assert terminal.process.wait(timeout=PATIENCE) == 1
@@ -124,7 +125,7 @@ def test_a_terminal_that_draws_nothing_gets_a_sentence(spinney: Program) -> None
 
 def test_a_killed_one_leaves_nothing_switched_on_in_the_terminal(spinney: Program) -> None:
     with spinney.on_a_terminal("open", "--demo", ".") as terminal:
-        terminal.read_until(b"Welcome")
+        terminal.shows("Welcome")
         kill_behind(terminal, pid_of(spinney))
         given_back = terminal.read_until(b"It was killed")
         for mode in (b"1049", b"1000", b"1003", b"2004", b"2031"):
@@ -140,7 +141,7 @@ def test_a_draft_is_in_the_box_again_after_a_kill(spinney: Program) -> None:
         base = spinney.call("open_base_worktree", f"projectId={project['id']}")
         spinney.call("create_session", f"worktreeId={base['id']}", "name=Talk")
     with spinney.on_a_terminal("open", "--demo", ".") as terminal:
-        terminal.read_until(b"Message Demo")
+        terminal.shows("Message Demo")
         terminal.write(b"nobody-sent-this")
         kept = spinney.data / "terminal/drafts"
         until(
@@ -150,4 +151,4 @@ def test_a_draft_is_in_the_box_again_after_a_kill(spinney: Program) -> None:
         os.kill(pid_of(spinney), signal.SIGKILL)
         terminal.read_until(b"It was killed")
     with spinney.on_a_terminal("open", "--demo", ".") as again:
-        again.read_until(b"nobody-sent-this")
+        again.shows("nobody-sent-this")

@@ -10,21 +10,11 @@ import termios
 import time
 from collections.abc import Callable
 from threading import Condition, Thread
-from typing import Any
 
 import pyte
 
+from tests.on_terminal import Screen
 from tests.program import Program
-
-
-class _Screen(pyte.Screen):
-    """An emulated screen; what the emulator does not know must not be drawn as text."""
-
-    def report_device_attributes(self, *_args: Any, **_options: Any) -> None:
-        """Say nothing, as a plain terminal."""
-
-    def report_device_status(self, *_args: Any, **_options: Any) -> None:
-        """Say nothing, as a plain terminal."""
 
 
 class Terminal:
@@ -36,7 +26,7 @@ class Terminal:
         """The newest output, for a report of a failure."""
         self.drawn = Condition()
         """Notified after each piece of output."""
-        self._screen = _Screen(columns, rows)
+        self._screen = Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
         self._far, near = pty.openpty()
         self._set_size()

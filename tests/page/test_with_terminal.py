@@ -23,16 +23,16 @@ async def test_a_plan_goes_from_the_phone_to_the_terminal_and_back_to_both_pages
     phone = Conversation(Pointer(await open_page(place, screen=PHONE), touch=True))
     with program.on_a_terminal("attach") as terminal:
 
-        async def shows(words: bytes) -> None:
-            await asyncio.to_thread(terminal.read_until, words)
+        async def shows(words: str) -> None:
+            await asyncio.to_thread(terminal.shows, words)
 
-        await shows(session["name"].encode())
+        await shows(session["name"])
         await phone.say("/demo plan say as planned")
-        await shows(b"needs you")
+        await shows("needs you")
         terminal.write(NEXT_WAITING)
-        await shows(b"Plan")
+        await shows("Plan")
         await desk.press("Build")
-        await shows(b"as planned")
+        await shows("as planned")
         for person in (desk, phone):
             await expect(person.answers.last).to_contain_text("as planned")
             await person.idle()
@@ -40,6 +40,6 @@ async def test_a_plan_goes_from_the_phone_to_the_terminal_and_back_to_both_pages
         for person in (desk, phone):
             await expect(person.answers.last).to_contain_text("typed there")
         await other.call("update_session", sessionId=session["id"], name="Renamed")
-        await shows(b"Renamed")
+        await shows("Renamed")
         for person in (desk, phone):
             await expect(person.page.locator("#title")).to_have_text("Renamed")

@@ -1,6 +1,5 @@
 """What Spinney costs on a line, in bytes; how long they take there is told by `make bench`."""
 
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -8,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.on_terminal import OnTerminal
 from tests.patience import PATIENCE
+from tests.program import Program
 from tests.terminal.emulator import Emulator
-from tests.terminal.pty_program import Screen, demo_in_terminal
 
 COLUMNS, ROWS = 80, 24
-SSH = {"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}
+SSH = {"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22", "COLORTERM": "truecolor"}
 SETTLING = 1.0
 """Seconds after which a screen is drawn to its end."""
 STILL = 1.2
@@ -26,15 +26,15 @@ MINUTE = 20 * 60
 class Line:
     """A terminal over SSH, whose bytes are counted."""
 
-    def __init__(self, screen: Screen) -> None:
-        self._screen = screen
+    def __init__(self, terminal: OnTerminal) -> None:
+        self._terminal = terminal
         self._emulator = Emulator(COLUMNS, ROWS)
-        self._emulator.on_question = lambda: os.write(screen.far, b"\x1b[0n")
+        self._emulator.on_question = lambda: terminal.write(b"\x1b[0n")
         self._read = 0
         self._counted = 0
 
     def type(self, keys: str) -> None:
-        self._screen.type(keys)
+        self._terminal.write(keys.encode())
 
     def count_until(self, pattern: str) -> int:
         """Bytes since the last count, until the screen shows this."""
@@ -52,23 +52,27 @@ class Line:
         return self._count()
 
     def _carry(self, seconds: float) -> None:
-        self._screen.read(seconds)
-        new = bytes(self._screen.output[self._read :])
+        self._terminal.read(seconds)
+        new = bytes(self._terminal.output[self._read :])
         # A letter may have come by half.
         text = new.decode(errors="ignore")
         self._read += len(text.encode())
         self._emulator.feed(text)
 
     def _count(self) -> int:
-        counted, self._counted = len(self._screen.output) - self._counted, len(self._screen.output)
+        counted, self._counted = (
+            len(self._terminal.output) - self._counted,
+            len(self._terminal.output),
+        )
         return counted
 
 
 @pytest.fixture
 def line(tmp_path: Path) -> Iterator[Line]:
     """A demo that starts."""
-    with demo_in_terminal(tmp_path, COLUMNS, ROWS, **SSH) as screen:
-        yield Line(screen)
+    spinney = Program(tmp_path, environ=SSH)
+    with spinney.on_a_terminal("demo", columns=COLUMNS, rows=ROWS) as terminal:
+        yield Line(terminal)
 
 
 def test_a_screen_costs_what_is_new_on_it(line: Line) -> None:

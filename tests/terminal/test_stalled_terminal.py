@@ -7,20 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from tests.patience import PATIENCE
-from tests.terminal.pty_program import demo_in_terminal, server_of
+from tests.program import Program
 
 
 def test_server_and_sessions_go_on_while_the_terminal_is_not_read(tmp_path: Path) -> None:
-    with demo_in_terminal(tmp_path) as screen:
-        screen.shows("Tour")
-        screen.type("\x10")
-        screen.shows("earch for commands")
-        screen.type("start, and")
-        screen.shows("show its address")
-        screen.type("\r")
-        while not list(tmp_path.glob("spinney-demo-*/data/server.json")):
-            screen.read()
-        server = server_of(tmp_path)
+    spinney = Program(tmp_path)
+    with spinney.on_a_terminal("demo") as terminal:
+        terminal.shows("Tour")
+        terminal.write(b"\x10")
+        terminal.shows("Search for commands")
+        terminal.write(b"start, and")
+        terminal.shows("show its address")
+        terminal.write(b"\r")
+        terminal.shows("stop   l let this network in")
+        [found] = spinney.temporary.glob("spinney-demo-*/data/server.json")
+        server = json.loads(found.read_text())
 
         def ask(path: str, body: dict[str, Any] | None = None) -> Any:
             request = urllib.request.Request(
@@ -34,7 +35,7 @@ def test_server_and_sessions_go_on_while_the_terminal_is_not_read(tmp_path: Path
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return json.load(answer)
 
-        screen.type("\x1b")
+        terminal.write(b"\x1b")
         state = ask("/api/init")
         [[session]] = state["sessionsByWorktree"].values()
         # From here on nothing is read: the first screens of text fill the terminal's buffer, and
@@ -50,5 +51,4 @@ def test_server_and_sessions_go_on_while_the_terminal_is_not_read(tmp_path: Path
         assert answer["stop_reason"] == "end_turn"
 
         # And the screen catches up when somebody looks again.
-        screen.output.clear()
-        screen.shows("the end of it")
+        terminal.shows("the end of it")
