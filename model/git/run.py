@@ -71,7 +71,7 @@ _FILE_CHANGED: Final = re.compile(r"short read while indexing|file changed befor
 # Another git makes or removes a worktree at this moment: its entry is there before what stands in
 # it, and goes while all of them are read, which each command about one of them does first.
 _HALF_MADE: Final = re.compile(
-    r"failed to read .*worktrees/[^\n]*/commondir|Invalid path '[^\n]*\.git/worktrees/"
+    r"failed to read .*worktrees/[^\n]*/(?:commondir|locked)|Invalid path '[^\n]*\.git/worktrees/"
 )
 _NAMELESS: Final = "Please tell me who you are"
 _NAMELESS_WORDS: Final = (

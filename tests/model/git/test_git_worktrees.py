@@ -293,18 +293,23 @@ async def test_a_repository_survives_many_circles_unharmed(
 
 
 @pytest.mark.parametrize("command", ["list", "remove"])
+@pytest.mark.parametrize(
+    "words",
+    ["Invalid path '.git/worktrees/gone'", "failed to read '.git/worktrees/gone/locked'"],
+)
 async def test_worktrees_are_listed_and_removed_while_another_program_removes_one(
     repository: Repository,
     fake_git: Callable[[str], None],
     base_dir: Path,
     tmp_path: Path,
+    words: str,
     command: str,
 ) -> None:
     await add_worktree(repository.root, base_dir / "work", "work", "main")
     once = tmp_path / "once"
     fake_git(
         f'case "$*" in *"worktree {command}"*) if mkdir "{once}" 2>/dev/null; then\n'
-        "echo \"fatal: Invalid path '.git/worktrees/gone': No such file or directory\" >&2\n"
+        f'echo "fatal: {words}: No such file or directory" >&2\n'
         "exit 128; fi;; esac\n"
         'exec "$real_git" "$@"'
     )
