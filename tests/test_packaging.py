@@ -160,8 +160,8 @@ def _eventually(look: object, status: str) -> None:
 
 def test_its_terminal_opens_among_traps_and_leaves_nothing_behind(spinney: Program) -> None:
     with spinney.on_a_terminal("demo") as terminal:
-        terminal.read_until(b"first-steps")
+        terminal.shows("first-steps")
         terminal.write(b"\x11")  # ctrl+q
-        terminal.read_until(None)
+        terminal.read_to_end()
         assert terminal.process.wait(timeout=PATIENCE) == 0
     assert list(spinney.temporary.iterdir()) == []
