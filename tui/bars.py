@@ -44,8 +44,7 @@ def name_keys(screen: "MainScreen") -> None:
     first: tuple[tuple[str, str], ...] = ()
     match screen.focused:
         case Composer():
-            word = "send queued" if screen.chat.queue.is_stopped else "send"
-            first = (("enter", word), ("^j", "line"))
+            first = (("enter", "send"), ("^j", "line"))
         case ProjectTree():
             remove = (screen.key_of("remove_here"), "remove")
             back = (screen.key_of("stop"), "back")

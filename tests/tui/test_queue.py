@@ -215,8 +215,9 @@ async def test_enter_on_an_empty_box_sends_what_waits_after_a_stop(start: Start)
         assert not client.called("send_queued_messages")
         client.feed(e.SessionUpdated(session_id="s1", updates={"status": "idle"}))
         await until(pilot, lambda: "send now" in app.main.chat.queue.render().plain)
-        assert "1 queued, enter sends" in app.main.chat.status.text
+        # Said in the box, as long as it is empty; else enter sends what was written there.
         assert "Enter sends what is queued" in str(app.main.chat.composer.placeholder)
+        assert app.main.chat.status.text.endswith("idle · 1 queued")
         await pilot.press("enter")
         await until(pilot, lambda: client.called("send_queued_messages"))
         assert client.called("send_queued_messages") == [{"session_id": "s1"}]

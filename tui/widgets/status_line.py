@@ -113,8 +113,8 @@ class StatusLine(Line):
         return {name: word for name, word in words.items() if word}
 
     def _state(self, session: "Session") -> Content:
-        queued = f"{self._queued} queued" if self._queued else ""
-        waiting = f"{queued} · " if queued else ""
+        queued = f"{self._queued} queued"
+        waiting, as_well = (f"{queued} · ", f" · {queued}") if self._queued else ("", "")
         if session.is_active and self._stopping == session.id:
             return Content.styled(f"{waiting}stopping …", "$warning")
         match session.status:
@@ -136,7 +136,7 @@ class StatusLine(Line):
             case _ if self._is_reviewed:
                 return Content.styled(f"{waiting}plan waits for you", "bold $warning")
             case "failed":
-                return Content.styled(f"failed{_sends(queued)}", "bold $error")
+                return Content.styled(f"failed{as_well}", "bold $error")
             case _ if not self._is_set_up:
                 return Content.styled(f"{waiting}▶ setup runs, esc stops it", "$accent")
             case _:
@@ -145,12 +145,7 @@ class StatusLine(Line):
                 word = words.get(ended, "idle")
                 if session.set_aside_plan is not None:
                     word = "plan set aside, /approve asks again"
-                return Content.styled(f"{word}{_sends(queued)}", "$text-muted")
-
-
-def _sends(queued: str) -> str:
-    """What waits although nothing runs, and the key that sends it."""
-    return f" · {queued}, enter sends" if queued else ""
+                return Content.styled(f"{word}{as_well}", "$text-muted")
 
 
 def _fitting(words: dict[str, str], room: int) -> list[str]:
