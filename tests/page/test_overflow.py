@@ -53,6 +53,21 @@ OUT_OF_IT = """(card) => {
 }"""
 """The parts of a card that are wider than it."""
 
+BROKEN_WORDS = """() => [...document.querySelectorAll("button, a.button")].flatMap((button) => {
+  const nodes = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
+  const broken = [];
+  while (nodes.nextNode())
+    for (const found of nodes.currentNode.data.matchAll(/\\w{2,12}/g)) {
+      const range = document.createRange();
+      range.setStart(nodes.currentNode, found.index);
+      range.setEnd(nodes.currentNode, found.index + found[0].length);
+      if (new Set([...range.getClientRects()].map((part) => part.top)).size > 1)
+        broken.push(found[0]);
+    }
+  return broken;
+})"""
+"""Short words on buttons of which a part stands in the next line."""
+
 
 @pytest.fixture
 def served(stage: Stage) -> Stage:
@@ -98,3 +113,15 @@ async def test_no_place_moves_sideways(
         if told := await page.evaluate(TOO_WIDE):
             found[place] = told
     assert found == {}
+
+
+async def test_a_button_is_as_wide_as_its_words(
+    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+) -> None:
+    await other.call("send_chat_message", sessionId=session["id"], message="a plan, please")
+    puppet = await stage.backend.newest()
+    await puppet.hears("send")
+    puppet.say(base.PlanProposed("plan", "1. Look around"))
+    page = await open_page("/needs", screen=Screen(390, 844, touch=True))
+    await expect(page.get_by_role("button", name="Discuss")).to_be_visible()
+    assert await page.evaluate(BROKEN_WORDS) == []

@@ -116,7 +116,7 @@ async def test_a_phone_shows_the_changes_and_keeps_the_end_in_sight(
     changes = page.get_by_role("link", name="Changes +1 −2")
     await expect(changes).to_be_in_viewport(ratio=1)
     links = page.get_by_role("navigation", name="Worktree").get_by_role("link")
-    shown = ["orchard ▸ " + name, "Changes\n+1\n−2", "+7"]
+    shown = ["orchard ▸ " + name, "Changes\n+1\n−2", "8 sessions"]
     await expect(links).to_have_text(shown, use_inner_text=True)
     for link in await links.all():
         assert (await box_of(link))["height"] >= 44

@@ -7,6 +7,7 @@ import { choose } from "../dialogs.js";
 import { button, make, placeKeyed } from "../dom.js";
 import { changeCounts } from "../marks.js";
 import { hashOf } from "../router.js";
+import { counted } from "../words.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -41,8 +42,8 @@ function othersLink(count, worktreeId) {
   const title = `All ${count + 1} sessions of this worktree`;
   return make(
     "a.others",
-    make("span.few", `+${count}`),
-    count > BESIDE && make("span.many", `+${count - BESIDE}`),
+    make("span.few", counted(count + 1, "session")),
+    count > BESIDE && make("span.many", `${count - BESIDE} more`),
     { href: hashOf("worktree", worktreeId), title, "aria-label": title },
   );
 }
