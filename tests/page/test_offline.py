@@ -71,6 +71,11 @@ async def test_what_was_read_stays_readable_while_the_connection_is_gone(
     await expect(conversation).to_contain_text("This is what was read by")
     await at.page.goto(f"/#/diff/{session['worktree_id']}")
     await expect(at.page.get_by_text("You are offline. Changes are read when")).to_be_visible()
+    await at.page.goto(f"/#/worktree/{session['worktree_id']}")
+    await expect(at.page.get_by_role("button", name="New session")).to_be_visible()
+    # Who goes about sends nothing, and is told of nothing that was not sent.
+    await expect(at.page.get_by_text("Nothing was sent")).to_have_count(0)
+    await at.page.goto(f"/#/diff/{session['worktree_id']}")
     await line.restore()
     await expect(at.page.locator("#link")).to_have_text("connected")
     await expect(at.page.get_by_text("You are offline.")).to_have_count(0)

@@ -189,11 +189,27 @@ export class App {
    * @param {Record<string, unknown>} [args]
    * @returns {Promise<any>}
    */
-  async run(command, args) {
+  run(command, args) {
+    return this.#attempt(command, args, () => true);
+  }
+
+  /**
+   * Read what a view shows beside its own; says what went wrong, but not that there is no connection: `loaded` reads
+   * it then. Gives the result, or `undefined`.
+   * @param {string} command
+   * @param {Record<string, unknown>} [args]
+   * @returns {Promise<any>}
+   */
+  read(command, args) {
+    return this.#attempt(command, args, () => this.connection.isOpen);
+  }
+
+  /** @param {string} command @param {Record<string, unknown> | undefined} args @param {() => boolean} isSaid */
+  async #attempt(command, args, isSaid) {
     try {
       return (await this.connection.call(command, args)) ?? null;
     } catch (error) {
-      this.say(/** @type {Error} */ (error).message, { bad: true });
+      if (isSaid()) this.say(/** @type {Error} */ (error).message, { bad: true });
       return undefined;
     }
   }

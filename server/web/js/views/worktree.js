@@ -45,14 +45,18 @@ export function worktreeView(app, route) {
     renew(sessions, [...app.state.sessionsOf(known.id).map((session) => make("li", sessionHere(session))), begin]);
     git.draw();
   };
-  loadScripts(app, route.id, scripts);
-  git.look();
+  const read = () => {
+    loadScripts(app, route.id, scripts);
+    git.look();
+  };
+  read();
   return {
     get title() {
       return worktree()?.name ?? "Spinney";
     },
     element,
     changed: (change) => change.tree && draw(),
+    loaded: read,
     close: () => git.close(),
     event: (name, body) => {
       if (name === "git:status-update" && body.worktree_id === route.id) git.look();
@@ -123,7 +127,7 @@ async function remove(app, worktree) {
 async function loadScripts(app, worktreeId, place) {
   const worktree = app.state.worktrees.get(worktreeId);
   if (!worktree) return;
-  const scripts = await app.run("get_project_scripts", { projectId: worktree.project_id, worktreeId });
+  const scripts = await app.read("get_project_scripts", { projectId: worktree.project_id, worktreeId });
   if (!scripts?.length) return;
   place.replaceChildren(make("h2", "Scripts"), ...scripts.map((/** @type {any} */ script) => scriptElement(app, worktree, script)));
 }
