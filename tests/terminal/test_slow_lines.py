@@ -60,11 +60,8 @@ class Line:
         self._emulator.feed(text)
 
     def _count(self) -> int:
-        counted, self._counted = (
-            len(self._terminal.output) - self._counted,
-            len(self._terminal.output),
-        )
-        return counted
+        before, self._counted = self._counted, len(self._terminal.output)
+        return self._counted - before
 
 
 @pytest.fixture

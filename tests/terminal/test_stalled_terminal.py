@@ -50,5 +50,5 @@ def test_server_and_sessions_go_on_while_the_terminal_is_not_read(tmp_path: Path
         assert answer["content"][-1]["text"] == "the end of it"
         assert answer["stop_reason"] == "end_turn"
 
-        # And the screen catches up when somebody looks again.
-        terminal.shows("the end of it")
+        # And the screen catches up when somebody looks again: with the answer, not the question.
+        terminal.shows("│   the end of it")
