@@ -203,6 +203,8 @@ class Session(Resource):
     name: str
     created_at: float
     execution_mode: ExecutionMode = "plan"
+    turn_mode: ExecutionMode | None = None
+    """The mode that the running turn keeps, where `execution_mode` holds only from the next on."""
     model: str = ""
     thinking_level: ThinkingLevel = "ultrathink"
     backend: str = "backend_a"

@@ -150,6 +150,7 @@ class AcpSession:
         """Carry the plan out with these settings; an edited one is sent as a message."""
         asked = self._take(request_id)
         self._settings, self._mode = settings, settings.mode
+        await self._link.tell(base.TurnKeepsMode(self._mode))
         edited = bool(plan and plan.strip() != asked.plan.strip())
         if edited or option_for("allow", asked.options) is None:
             words = f"Leave plan mode and carry out this plan:\n\n{plan or asked.plan}"
@@ -176,6 +177,8 @@ class AcpSession:
     async def configure(self, settings: Settings) -> None:
         """Apply these settings from the next turn on."""
         self._settings = settings
+        if self._link.turn_open:
+            await self._link.tell(base.TurnKeepsMode(self._mode))
 
     async def close(self) -> None:
         """End the program and all that it started."""

@@ -191,6 +191,17 @@ class ModeChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnKeepsMode:
+    """The running turn works in this mode; another one that was chosen since holds from the next.
+
+    Told after each `configure` in a turn that cannot follow at once, with the settings' own mode
+    where that holds again.
+    """
+
+    mode: ExecutionMode
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """A short passing word about the run, such as «retrying (2 of 4)»."""
 
@@ -251,6 +262,7 @@ AgentEvent = (
     | PermissionAsked
     | RequestWithdrawn
     | ModeChanged
+    | TurnKeepsMode
     | Notice
     | ConversationIdentified
     | McpServersSeen
@@ -313,7 +325,10 @@ class Agent(Protocol):
         ...
 
     async def configure(self, settings: Settings) -> None:
-        """Apply these settings from the next turn on; unchanged ones cost nothing."""
+        """Apply these settings from the next turn on; unchanged ones cost nothing.
+
+        A changed mode holds at once, or the agent tells `TurnKeepsMode`.
+        """
         ...
 
     async def close(self) -> None:

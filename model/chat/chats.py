@@ -83,6 +83,7 @@ class Chats:
                 "status": "idle",
                 "waiting_for": None,
                 "request": None,
+                "turn_mode": None,
                 "last_run": run.model_dump(mode="json"),
             }
             self._store.record(SessionUpdated(session_id=session.id, updates=updates))

@@ -189,6 +189,7 @@ class Conversation:
         await self._cancel_start()
         if not self._over.is_set() and self.session.waiting_for in ("plan", "question"):
             self._answers.close("interrupted")
+            self._update(turn_mode=None)
             self._requests.forget_all()
             self._silence.end()
             self._over.set()  # what the program says in ending takes nothing back
@@ -276,9 +277,11 @@ class Conversation:
                 self._ask(event)
             case base.RequestWithdrawn():
                 self._requests.withdraw(event.request_id)
-            case base.ModeChanged():
-                if event.mode != self.session.execution_mode:
-                    self._update(execution_mode=event.mode)
+            case base.ModeChanged() if event.mode != self.session.execution_mode:
+                self._update(execution_mode=event.mode)
+            case base.TurnKeepsMode():
+                is_changed = event.mode != self.session.execution_mode
+                self._update(turn_mode=event.mode if is_changed else None)
             case base.Notice():
                 self._notice(event.text)
             case base.McpServersSeen():
@@ -370,6 +373,7 @@ class Conversation:
             last_run=run.model_dump(mode="json"),
             usage=(self.session.usage + usage).model_dump(mode="json"),
             unread=True,
+            turn_mode=None,
             **fields,
         )
         self._over.set()

@@ -148,7 +148,8 @@ class Requests:
 
     @property
     def _mode(self) -> ExecutionMode:
-        return self._store.state.sessions[self._session_id].execution_mode
+        session = self._store.state.sessions[self._session_id]
+        return session.turn_mode or session.execution_mode
 
     def _directory_of(self, event: base.PermissionAsked) -> str:
         state = self._store.state

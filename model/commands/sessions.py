@@ -145,6 +145,8 @@ async def update_session(
 ) -> Session:
     """Change what is given; a running agent takes it over from its next turn on.
 
+    A changed mode holds at once, unless the session tells a `turn_mode`.
+
     Another `backend` is handed a summary of the conversation with its first message; one that
     worked here before goes on with its own conversation, and is told what it missed.
     """

@@ -132,6 +132,7 @@ def _mode(visit: Visit, session: Session) -> Element:
         choice("mode", mode_names(), session.execution_mode),
         " ",
         button("Change"),
+        f" from the next turn on, {session.turn_mode} now" if session.turn_mode else None,
     )
 
 

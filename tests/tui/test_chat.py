@@ -181,6 +181,17 @@ async def test_shift_tab_goes_from_plan_to_build_to_yolo_however_fast(start: Sta
         assert modes == ["build", "yolo", "plan"]
 
 
+async def test_a_mode_that_does_not_hold_yet_says_from_when_it_does(start: Start) -> None:
+    client = a_client(status="running", execution_mode="yolo")
+    words = "plan from the next turn on, yolo now"
+    async with start(client) as (app, pilot):
+        changed = {"execution_mode": "plan", "turn_mode": "yolo"}
+        client.feed(e.SessionUpdated(session_id="s1", updates=changed))
+        await until(pilot, lambda: any(words in line for line in text_of(app)))
+        client.feed(e.SessionUpdated(session_id="s1", updates={"turn_mode": None}))
+        await until(pilot, lambda: not any("from the next" in line for line in text_of(app)))
+
+
 async def test_streamed_text_reaches_the_open_conversation(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):

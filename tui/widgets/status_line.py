@@ -94,8 +94,10 @@ class StatusLine(Line):
             return
         mode = session.execution_mode
         parts: list[str | tuple[str, str] | Content] = [(mode, f"bold {_MODE_COLORS[mode]}")]
+        when = f" from the next turn on, {session.turn_mode} now" if session.turn_mode else ""
+        parts += [(when, "$warning")] if when else []
         state = self._state(session)
-        room = self.content_size.width - state.cell_length - len(mode) - 2
+        room = self.content_size.width - state.cell_length - len(mode) - len(when) - 2
         for word in _fitting(self._words(session), room):
             parts += [(" · ", "$text-disabled"), (word, "$text-muted")]
         self.show(Content.assemble(*parts), state)

@@ -81,6 +81,16 @@ async def test_an_edit_through_a_link_out_of_the_worktree_is_asked_for(
     await conversation.until(base.PermissionAsked)
 
 
+async def test_a_mode_changed_in_a_turn_is_told_to_hold_from_the_next_on(open_small: Open) -> None:
+    conversation = await open_small()
+    await conversation.agent.send(base.Prompt("bash: echo hi"))
+    asked = await conversation.until(base.PermissionAsked)
+    await conversation.agent.configure(base.Settings("yolo"))
+    assert (await conversation.until(base.TurnKeepsMode)).mode == "build"
+    await conversation.agent.permit(asked.request_id, "deny")
+    await conversation.rest()
+
+
 async def test_yolo_asks_nobody(open_small: Open, tmp_path: Path) -> None:
     conversation = await open_small(mode="yolo")
     told = await conversation.turn(f"bash: touch {tmp_path / 'out.txt'}")

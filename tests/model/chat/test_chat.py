@@ -330,6 +330,26 @@ async def test_a_changed_mode_reaches_the_running_agent(stage: Stage) -> None:
     assert await puppet.hears("configure") == ("configure", "yolo", "m", "ultrathink")
 
 
+async def test_a_mode_that_holds_from_the_next_turn_on_is_told_until_then(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    await puppet.hears("send")
+    await stage.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "yolo"}))
+    puppet.say(base.TurnKeepsMode("plan"))
+    await stage.until(lambda: stage.session.turn_mode == "plan")
+    puppet.say(base.PermissionAsked("p1", "Bash", {"command": "ls"}))
+    await stage.until(lambda: stage.session.request is not None)
+    assert stage.session.request and stage.session.request.execution_mode == "plan"
+    await stage.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "plan"}))
+    puppet.say(base.TurnKeepsMode("plan"))
+    await stage.until(lambda: stage.session.turn_mode is None)
+    puppet.say(base.TurnKeepsMode("build"))
+    await stage.until(lambda: stage.session.turn_mode == "build")
+    puppet.say(DONE)
+    await stage.until(lambda: stage.session.status == "idle")
+    assert stage.session.turn_mode is None
+
+
 async def test_a_worktree_that_is_being_made_takes_no_message_yet(stage: Stage) -> None:
     worktree = stage.store.state.worktrees["w"].model_copy(update={"status": "creating"})
     await stage.store.accept(WorktreeUpdated(worktree=worktree))

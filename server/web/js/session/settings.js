@@ -32,12 +32,13 @@ export function settings(app, sessionId) {
   /** @type {Agent[]} */
   let agents = [];
   const mode = make("select.mode", MODES.map(option), { "aria-label": "Mode", title: "How far the agent may go" });
+  const kept = make("span.kept", { role: "status" });
   const agent = make("select.agent", { "aria-label": "Agent" });
   const model = make("select.model", { "aria-label": "Model" });
   const thinking = make("select.thinking", THINKING.map(([value, words]) => make("option", words, { value })), { "aria-label": "Thinking" });
   const used = make("span.used");
   const more = button("⚙", () => unfold(more.ariaExpanded !== "true"), ".quiet.rest", { "aria-label": "Agent, model, thinking", "aria-expanded": "false" });
-  const element = make("div.settings", mode, more, agent, model, thinking, used, { role: "group", "aria-label": "How the session works" });
+  const element = make("div.settings", mode, kept, more, agent, model, thinking, used, { role: "group", "aria-label": "How the session works" });
   /** Where there is little room all but the mode is folded away. @param {boolean} isOpen */
   const unfold = (isOpen) => {
     more.ariaExpanded = String(isOpen);
@@ -75,6 +76,7 @@ export function settings(app, sessionId) {
     model.value = now.model;
     thinking.value = now.thinking_level;
     mode.dataset.mode = now.execution_mode;
+    kept.textContent = now.turn_mode ? `from the next turn on, ${now.turn_mode} now` : "";
     agent.disabled = now.status === "running" || now.status === "waiting";
     agent.title = agent.disabled ? "Stop the session before it changes its agent" : "Who works here";
     used.textContent = usedBy(now);
