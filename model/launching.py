@@ -5,10 +5,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, S
 from pathlib import Path
 from typing import Any, Final
 
+from model import profiles
 from model.backends.base import Launch, Settings
 from model.catalog import Catalog
 from model.errors import SpinneyError
-from model.events import Event, ProjectUpdated
+from model.events import Event, ProjectUpdated, RunNoticed
 from model.preferences import Preferences
 from model.preferences_layers import effort_for, layered
 from model.resources import Project, Session, Worktree
@@ -51,17 +52,24 @@ class Launching:
 
     def settings_of(self, session: Session) -> Settings:
         """The session's settings as its program takes them."""
-        preferences = self._store.state.preferences
+        state = self._store.state
+        preferences = state.preferences
+        thinking = session.thinking_level
+        name = profiles.name_for(preferences, _project_of(session, state))
+        for profile in preferences.custom_cli_profiles:
+            if profile.name == name and profile.supports_thinking is False:
+                thinking = "off"
         return Settings(
             mode=session.execution_mode,
             model=self._catalog.resolve_model(session.backend, session.model),
-            thinking=session.thinking_level,
-            effort=effort_for(session.backend, session.thinking_level, preferences),
+            thinking=thinking,
+            effort=effort_for(session.backend, thinking, preferences),
             web_in_plan=preferences.allow_web_tools_in_plan_mode,
         )
 
-    def launch_of(self, session: Session) -> Launch:
+    async def launch_of(self, session: Session) -> Launch:
         """What starts the session's agent. Raises `SpinneyError` where nothing can run there."""
+        profile = await self._profile(session)
         state = self._store.state
         worktree = worktree_in(state, session.worktree_id)
         project = state.projects.get(worktree.project_id)
@@ -73,9 +81,24 @@ class Launching:
             system_prompt=system_prompt(state.preferences, project),
             environment=self._environment_of(worktree),
             mcp_off=mcp_off(state.preferences, project),
-            profile=profile(state.preferences, project),
+            profile=profile,
             sub_agents=_sub_agents(session.backend, state.preferences),
         )
+
+    async def _profile(self, session: Session) -> Mapping[str, Any]:
+        """The settings of the session's provider profile; one for another agent is told of."""
+        state = self._store.state
+        name = profiles.name_for(state.preferences, _project_of(session, state))
+        profile = profiles.named(name, state.preferences)
+        found = await asyncio.to_thread(profiles.read, profile) if profile else {}
+        if profiles.suits(found, session.backend):
+            return found
+        text = (
+            f"The provider profile “{name}” is not for {self.label_of(session.backend)},"
+            " which works with its own account."
+        )
+        self._store.record(RunNoticed(session_id=session.id, text=clean_line(text)))
+        return {}
 
     def directory_of(self, session: Session) -> tuple[int, int]:
         """Device and inode of the session's directory. Raises `SpinneyError` where it is gone."""
@@ -150,18 +173,9 @@ def _joined(names: Iterable[str], others: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*names, *others]))
 
 
-def profile(preferences: Preferences, project: Project | None) -> Mapping[str, Any]:
-    """The settings of the chosen provider profile. Raises when it is gone or is no JSON object."""
-    chosen = layered(None, project and project.default_provider, preferences.default_provider, "")
-    if not chosen:
-        return {}
-    found = next((p for p in preferences.custom_cli_profiles if p.name == chosen), None)
-    if found is None:
-        raise SpinneyError(
-            f"The provider profile “{chosen}” does not exist any more. Choose another in the"
-            " preferences or in the project's settings."
-        )
-    return found.settings()
+def _project_of(session: Session, state: State) -> Project | None:
+    worktree = state.worktrees.get(session.worktree_id)
+    return state.projects.get(worktree.project_id) if worktree else None
 
 
 def _sub_agents(backend: str, preferences: Preferences) -> int | None:

@@ -108,7 +108,9 @@ class CliProfile(BaseModel):
     settings_json: str
     """JSON text in the program's own settings format; may hold keys."""
     file_path: str | None = None
+    """A file with such settings, which those above stand over; read whenever an agent starts."""
     supports_thinking: bool | None = None
+    """With false, sessions that are started with it do not think, whatever they say."""
 
     def settings(self) -> dict[str, Any]:
         """The settings as an object. Raises `SpinneyError` where they are none."""
@@ -215,7 +217,7 @@ class Preferences(BaseModel):
         "Magic prompts", "Model of each prompt")
     magic_prompt_providers: dict[str, str | None] = _setting(
         dict.fromkeys(f"{key}_provider" for key in PROMPT_KEYS),
-        "Magic prompts", "Provider profile of each prompt; null is the default provider",
+        "Magic prompts", "Provider profile that each text is written with; null is the usual one",
         form=TEXTS_OR_NULLS)
     magic_prompt_backends: dict[str, str | None] = _setting(
         dict.fromkeys(f"{key}_backend" for key in PROMPT_KEYS),
@@ -260,7 +262,8 @@ class Preferences(BaseModel):
         True, "Advanced", "Let agents search the web while they plan")
     debug_mode_enabled: bool = _setting(False, "Advanced", "Show what agents are sent and say")
     default_provider: str | None = _setting(
-        None, "Advanced", "Provider profile of new sessions; null is the program's own")
+        None, "Advanced", "Provider profile that agents are started with, for sessions and texts, "
+        "where the project names none; null is each program's own account")
     custom_cli_profiles: list[CliProfile] = _setting(
         [], "Advanced", "Provider profiles: settings of an agent program under a name",
         secret=True, form="a list of profiles, each with a name and settings_json as text")

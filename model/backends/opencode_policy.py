@@ -7,10 +7,11 @@ which have rules of their own, keep to the mode of the conversation as well.
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from model.backends.base import Launch, Settings
+from model.profiles import merged
 from model.resources import ExecutionMode
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -92,17 +93,6 @@ def configuration(launch: Launch) -> dict[str, Any]:
         "mcp": {name: {"enabled": False} for name in sorted(launch.mcp_off)},
     }
     return merged(launch.profile, ours)
-
-
-def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Two configurations as one; where both speak, `above` holds."""
-    result = dict(below)
-    for key, value in above.items():
-        lower = result.get(key)
-        if isinstance(lower, Mapping) and isinstance(value, Mapping):
-            value = merged(lower, value)
-        result[key] = value
-    return result
 
 
 def agent_of(mode: ExecutionMode, *, text_only: bool) -> str:

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from model.backends.base import Launch, Probe
 from model.backends.leftovers import OWNER
-from model.backends.opencode_policy import configuration, merged
+from model.backends.opencode_policy import configuration
 from model.backends.process import agent_environment
 from model.backends.program import Answer, Program
+from model.profiles import merged
 
 PROGRAM: Final = Program(
     "OpenCode",

@@ -348,7 +348,7 @@ class Chats:
                 " another agent for the session.",
                 "backend_unavailable",
             )
-        return await backend.open(self._launching.launch_of(session))
+        return await backend.open(await self._launching.launch_of(session))
 
     def _session(self, session_id: str) -> Session:
         return session_in(self._store.state, session_id)

@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 class Launching(Protocol):
     """How a session's agent is started and set."""
 
-    def launch_of(self, session: Session) -> base.Launch:
+    async def launch_of(self, session: Session) -> base.Launch:
         """What starts the session's agent. Raises `SpinneyError` where none can be."""
         ...
 

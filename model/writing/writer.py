@@ -1,8 +1,9 @@
 """An agent asked once for a short text, in a conversation that belongs to no session.
 
-The agent is the prompt's own, else the project's, else the person's. It gets no tools, its program
-is ended as soon as it has answered, and whoever asks must be able to do without: everything that
-can go wrong is a `SpinneyError`.
+The agent and the account are the prompt's own, else the project's, else the person's: what there
+is to read never leaves by another account than the provider profile says. It gets no tools, its
+program is ended as soon as it has answered, and whoever asks must be able to do without:
+everything that can go wrong is a `SpinneyError`.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from model import profiles
 from model.backends import base
 from model.catalog import Catalog
 from model.errors import SpinneyError
@@ -59,10 +61,14 @@ class Writer:
         self._endings: set[asyncio.Task[None]] = set()
 
     async def is_there(self, key: WritingKey, worktree: Worktree) -> bool:
-        """Whether the agent of this prompt is installed and, as far as is known, signed in."""
+        """Whether the agent of this prompt is installed and, as far as is known, signed in.
+
+        A provider profile stands for an account, or else says itself what is wrong.
+        """
         backend = self._backends.get(self._backend_name(key, worktree))
         probe = await backend.probe() if backend else base.Probe(program=None)
-        return probe.program is not None and probe.signed_in is not False
+        may_ask = probe.signed_in is not False or bool(self._profile_name(key, worktree))
+        return probe.program is not None and may_ask
 
     async def write(
         self,
@@ -100,7 +106,8 @@ class Writer:
             raise SpinneyError(
                 f"Spinney cannot drive {self._catalog.label(name)} here.", "backend_unavailable"
             )
-        opening = asyncio.create_task(backend.open(self._launch(key, worktree, name)))
+        launch = await self._launch(key, worktree, name)
+        opening = asyncio.create_task(backend.open(launch))
         try:
             async with asyncio.timeout(PATIENCE):
                 agent = await asyncio.shield(opening)
@@ -122,7 +129,7 @@ class Writer:
             self._endings.add(ending)
             ending.add_done_callback(self._endings.discard)
 
-    def _launch(self, key: WritingKey, worktree: Worktree, backend: str) -> base.Launch:
+    async def _launch(self, key: WritingKey, worktree: Worktree, backend: str) -> base.Launch:
         model = self._model(key, backend, self._store.state.preferences)
         return base.Launch(
             session_id=str(uuid.uuid4()),
@@ -131,7 +138,30 @@ class Writer:
             system_prompt=ROLE,
             environment=self._environment_of(worktree),
             text_only=True,
+            profile=await self._profile(key, worktree, backend),
         )
+
+    def _profile_name(self, key: WritingKey, worktree: Worktree) -> str:
+        state = self._store.state
+        project = state.projects.get(worktree.project_id)
+        return profiles.name_for(state.preferences, project, key)
+
+    async def _profile(
+        self, key: WritingKey, worktree: Worktree, backend: str
+    ) -> Mapping[str, object]:
+        """The settings of the chosen profile. Raises where the agent would use another account."""
+        name = self._profile_name(key, worktree)
+        profile = profiles.named(name, self._store.state.preferences)
+        found = await asyncio.to_thread(profiles.read, profile) if profile else {}
+        if not profiles.suits(found, backend):
+            label = self._catalog.label(backend)
+            raise SpinneyError(
+                f"The provider profile “{name}” is not for {label}, which would write this with"
+                " an account of its own. Choose another agent or profile for it, in"
+                " magic_prompt_backends or magic_prompt_providers of the preferences.",
+                "conflict",
+            )
+        return found
 
     def _backend_name(self, key: WritingKey, worktree: Worktree) -> str:
         state = self._store.state

@@ -1,6 +1,5 @@
 """How an agent is started: the layers of session, project and person put together."""
 
-import json
 from typing import Any
 
 import pytest
@@ -8,9 +7,8 @@ import pytest
 from model.backends import base
 from model.commands.preferences import update_preferences
 from model.commands.sessions import send_chat_message
-from model.errors import SpinneyError
 from model.events import ProjectUpdated
-from model.launching import PARALLEL_EXECUTION, mcp_off, profile, system_prompt
+from model.launching import PARALLEL_EXECUTION, mcp_off, system_prompt
 from model.preferences import Preferences
 from model.preferences_layers import effort_for
 from model.resources import Project, Session
@@ -18,8 +16,6 @@ from model.text import clean_line
 from model.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend
-
-PROFILE = {"name": "work", "settings_json": json.dumps({"env": {"ANTHROPIC_BASE_URL": "http://x"}})}
 
 
 def person(**changed: Any) -> Preferences:
@@ -75,35 +71,6 @@ def test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on(
     own = project(enabled_mcp_servers=["web"], known_mcp_servers=["web", "tickets"])
     assert mcp_off(preferences, own) == {"files", "tickets"}
     assert mcp_off(person(), project()) == frozenset()
-
-
-def test_the_projects_provider_profile_goes_before_the_persons() -> None:
-    preferences = person(
-        custom_cli_profiles=[PROFILE, {"name": "home", "settings_json": "{}"}],
-        default_provider="home",
-    )
-    assert profile(preferences, project()) == {}
-    chosen = profile(preferences, project(default_provider="work"))
-    assert chosen == {"env": {"ANTHROPIC_BASE_URL": "http://x"}}
-
-
-@pytest.mark.parametrize(
-    ("profiles", "said"),
-    [
-        ([], "“work” does not exist any more"),
-        ([{"name": "work", "settings_json": "[]"}], "“work” are no JSON object"),
-        ([{"name": "work", "settings_json": "{"}], "“work” are no JSON object"),
-    ],
-)
-def test_a_profile_that_is_gone_or_broken_is_told(profiles: Any, said: str) -> None:
-    preferences = Preferences().model_copy(
-        update={
-            "default_provider": "work",
-            "custom_cli_profiles": person(custom_cli_profiles=profiles).custom_cli_profiles,
-        }
-    )
-    with pytest.raises(SpinneyError, match=said):
-        profile(preferences, None)
 
 
 # The MCP servers that agents report ------------------------------------------------------------

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from tui.screens.main import MainScreen
 
 _THINKS = (
-    Choice("unknown", "not known", "the program decides"),
-    Choice("yes", "yes"),
-    Choice("no", "no"),
+    Choice("yes", "as the session says"),
+    Choice("no", "off", "its models cannot"),
 )
 
 
@@ -46,7 +45,8 @@ class ProfilesScreen(Dialog[None]):
         return [
             Static(
                 "Settings of an agent program under a name, to switch between accounts and "
-                "endpoints. They may hold keys: only this machine sees them.",
+                "endpoints. They may hold keys: only this machine sees them. default_provider and "
+                "magic_prompt_providers choose one.",
                 classes="words",
             ),
             OptionList(markup=False, compact=True),
@@ -137,8 +137,8 @@ class EditProfile(Dialog[None]):
             _line("name", old.name if old else "", "name"),
             Label("Settings, as JSON in the program's own format"),
             MessageArea(id="settings", placeholder=kept, sends_nothing=True),
-            Label("File that holds them (optional)"),
-            _line("file", (old.file_path or "") if old else "", "path of a file"),
+            Label("File that holds them, read at each start (optional)"),
+            _line("file", (old.file_path or "") if old else "", "whole path, JSON or TOML"),
             Static(id="thinks", markup=False),
             Static(classes="problem", markup=False),
             Static(
@@ -156,8 +156,8 @@ class EditProfile(Dialog[None]):
         self._show_thinking()
 
     def _show_thinking(self) -> None:
-        words = {None: "not known", True: "yes", False: "no"}[self._thinks]
-        self.query_one("#thinks", Static).update(f"Its models think before they answer: {words}")
+        words = "off, its models cannot" if self._thinks is False else "as the session says"
+        self.query_one("#thinks", Static).update(f"Thinking: {words}")
 
     def action_reveal(self) -> None:
         """Show the settings, and edit them."""
@@ -178,10 +178,10 @@ class EditProfile(Dialog[None]):
         self.run_worker(self._choose_thinking(), exclusive=True)
 
     async def _choose_thinking(self) -> None:
-        present = {None: "unknown", True: "yes", False: "no"}[self._thinks]
+        present = "no" if self._thinks is False else "yes"
         chosen = await self.app.push_screen_wait(Choose("Thinking", _THINKS, present))
         if chosen is not None:
-            self._thinks = {"unknown": None, "yes": True, "no": False}[chosen]
+            self._thinks = False if chosen == "no" else None
             self._show_thinking()
 
     def _object(self, sentence: str) -> None:

@@ -69,7 +69,7 @@ class Stage:
     def settings_of(self, session: Session) -> base.Settings:
         return base.Settings(session.execution_mode, session.model, session.thinking_level)
 
-    def launch_of(self, session: Session) -> base.Launch:
+    async def launch_of(self, session: Session) -> base.Launch:
         return base.Launch(
             session_id=session.id,
             worktree=Path("/w"),

@@ -11,7 +11,7 @@ import { button, make } from "../dom.js";
  */
 
 /** Whether its models can think. @type {[string, boolean | null, string][]} */
-const THINKS = [["", null, "not known; the program decides"], ["yes", true, "yes"], ["no", false, "no"]];
+const THINKS = [["", null, "as the session says"], ["no", false, "off: its models cannot"]];
 
 /** @param {import("./preferences.js").Row} row @param {Change} change @returns {Field} */
 export function profilesField(row, change) {
@@ -57,14 +57,14 @@ function profileForm(profile, { take, remove }) {
   const settings = make("textarea.json", { rows: 3, placeholder, spellcheck: false, autocomplete: "off" });
   const file = make("input", { value: profile?.file_path ?? "", spellcheck: false });
   const thinks = make("select", THINKS.map(([value, , words]) => make("option", words, { value })));
-  thinks.value = THINKS.find(([, known]) => known === (profile?.supports_thinking ?? null))?.[0] ?? "";
+  thinks.value = profile?.supports_thinking === false ? "no" : "";
   const labelled = (/** @type {string} */ words, /** @type {HTMLElement} */ field) => make("label", make("span", words), field);
   const form = make(
     "form.fields",
     labelled("Name", name),
     labelled("Settings, as JSON in the program's own format", settings),
-    labelled("File that holds them (optional)", file),
-    labelled("Its models think before they answer", thinks),
+    labelled("File that holds them, JSON or TOML, read at each start (optional)", file),
+    labelled("Thinking", thinks),
     make("div.choices", make("button.primary", "Take it"), button("Remove", remove, ".danger")),
   );
   form.onsubmit = (event) => {
