@@ -139,6 +139,7 @@ def test_a_question_and_a_permission_are_answered(signed_in: Curl, worktree: Pat
     assert not (worktree / "never").exists()
 
 
+@pytest.mark.usefixtures("worktree")
 def test_a_run_is_stopped_and_its_queue_cleared(signed_in: Curl) -> None:
     curl = signed_in
     path, _ = begun(curl, "/demo wait 1000", "build")
@@ -154,6 +155,7 @@ def test_a_run_is_stopped_and_its_queue_cleared(signed_in: Curl) -> None:
     assert not curl.until(path, "idle").has_form("stop")
 
 
+@pytest.mark.usefixtures("worktree")
 def test_long_answers_are_read_in_small_pages(signed_in: Curl) -> None:
     curl = signed_in
     path, _ = begun(curl, "/demo markdown 60", "build")
@@ -165,6 +167,7 @@ def test_long_answers_are_read_in_small_pages(signed_in: Curl) -> None:
     assert pages > 5
 
 
+@pytest.mark.usefixtures("worktree")
 def test_the_token_in_a_header_is_all_that_a_script_needs(
     curl: Curl, served: Serving, signed_in: Curl
 ) -> None:
