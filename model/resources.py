@@ -95,6 +95,9 @@ class Worktree(Resource):
     """The pull request that a person cleared: it is not found again by itself."""
     running_scripts: list[Literal["setup", "run", "teardown"]] = []
     """The repository's own scripts that run in it now."""
+    setup_hold: Literal["running", "failed"] | None = None
+    """Why the first message of its sessions waits: `setup` runs, or failed. The repository's file
+    may say `"wait_for_setup": false`; `send_queued_messages` sends what waits all the same."""
     archive_when_idle: bool = False
     """Its pull request was merged: it is archived as soon as no session works in it."""
     cached_pr_status: Literal["draft", "open", "review", "merged", "closed"] | None = None

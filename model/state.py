@@ -67,6 +67,11 @@ class State:
             if session.status == "running" or session.waiting_for == "permission"
         ]
 
+    def is_held(self, session: Session) -> bool:
+        """Whether the session's first message waits for the `setup` of its worktree."""
+        worktree = self.worktrees.get(session.worktree_id)
+        return session.message_count == 0 and worktree is not None and bool(worktree.setup_hold)
+
     def streaming_in(self, session_id: str) -> Message | None:
         """The session's unfinished answer."""
         return next((m for m in self.streaming.values() if m.session_id == session_id), None)

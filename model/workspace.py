@@ -13,6 +13,7 @@ from model.backends.leftovers import end_leftovers, owner_mark
 from model.bus import EventBus
 from model.cancelling import SlowWork
 from model.catalog import Catalog
+from model.chat import interrupted
 from model.chat.chats import Chats
 from model.chat.handover import Handovers
 from model.chat.naming import SessionNaming
@@ -153,8 +154,8 @@ class Workspace:
         handovers = Handovers(self.store, self.writer, self.catalog)
         self.chats = Chats(self.store, self.backends, launching, self.outputs, handovers)
         self._ending.push_async_callback(self.chats.close)
-        self.chats.recover()
-        self.scripts = Scripts(self.store, self.directories)
+        interrupted.recover(self.store)
+        self.scripts = Scripts(self.store, self.directories, self.chats.send_held)
         self._ending.push_async_callback(self.scripts.close)
         self.scripts.recover()
         self.removals = Removals(self.store, self.directories, self.scripts, self.chats.end)

@@ -116,6 +116,8 @@ def worktree_parts(worktree: "Worktree", mark: Mark, *, folded: bool) -> Iterato
         yield f"  detached at {clean_line(worktree.detached_at)[:7]}", "muted"
     if worktree.running_scripts:
         yield f" ▶ {', '.join(worktree.running_scripts)}", Mark.RUNNING.role
+    if worktree.setup_hold == "failed":
+        yield f" {Mark.FAILED.sign} setup failed", Mark.FAILED.role
     if count := worktree.cached_conflict_count:
         yield f" {count} conflict{'' if count == 1 else 's'}", "reason"
     if folded and mark is not Mark.IDLE:

@@ -13,7 +13,14 @@ from model.backends.base import Agent, Backend
 from model.chat import wording
 from model.chat.conversation import Conversation
 from model.chat.handover import Handovers, change_of_agent
-from model.chat.incoming import checked_message, checked_reason, resolved, started, user_message
+from model.chat.incoming import (
+    checked_message,
+    checked_reason,
+    named,
+    resolved,
+    started,
+    user_message,
+)
 from model.chat.outputs import ToolOutputs
 from model.chat.program import Launching
 from model.chat.room import Room
@@ -21,10 +28,10 @@ from model.errors import SpinneyError, session_not_found
 from model.events import (
     BlockChanged,
     Event,
-    MessageFailed,
     MessageQueued,
     MessageRemoved,
     SessionUpdated,
+    WorktreeUpdated,
 )
 from model.preferences import Preferences
 from model.preferences_layers import model_for
@@ -32,7 +39,6 @@ from model.resources import (
     AgentCommand,
     Block,
     Decision,
-    LastRun,
     Message,
     PlanBlock,
     QuestionBlock,
@@ -64,29 +70,6 @@ class Chats:
         self.room = Room(lambda: store.state.preferences.agent_limit)
         """Where the agents' programs have their places."""
         self._conversations: dict[str, Conversation] = {}
-
-    def recover(self) -> None:
-        """Close what a program that was killed left open. Called once, at start."""
-        state = self._store.state
-        for message in state.streaming.values():
-            self._store.record(
-                MessageFailed(
-                    message_id=message.id,
-                    session_id=message.session_id,
-                    error="Spinney ended while this was being written. Send a message to go on.",
-                    error_type="internal_error",
-                )
-            )
-        for session in state.at_work():
-            run = LastRun(status="interrupted", stop_reason="interrupted")
-            updates = {
-                "status": "idle",
-                "waiting_for": None,
-                "request": None,
-                "turn_mode": None,
-                "last_run": run.model_dump(mode="json"),
-            }
-            self._store.record(SessionUpdated(session_id=session.id, updates=updates))
 
     async def close(self) -> None:
         """End every agent."""
@@ -132,10 +115,22 @@ class Chats:
         """Run what was queued behind a run that was stopped or failed; the rest follows it."""
         conversation = self._conversation(session_id)
         async with conversation.answering:
-            if self._session(session_id).archived_at is not None:
+            session = self._session(session_id)
+            if session.archived_at is not None:
                 raise SpinneyError("This session is archived. Bring it back first.", "conflict")
+            worktree = self._store.state.worktrees[session.worktree_id]
+            if worktree.setup_hold is not None:
+                free = worktree.model_copy(update={"setup_hold": None})
+                await self._store.accept(WorktreeUpdated(worktree=free))
+                self.send_held(worktree.id)
             conversation.send_queued()
         return self._session(session_id)
+
+    def send_held(self, worktree_id: str) -> None:
+        """Run what waited for a worktree's setup, in each of its sessions."""
+        for session in self._store.state.sessions_of(worktree_id):
+            if session.message_count == 0 and self._store.state.queued.get(session.id):
+                self._conversation(session.id).send_queued()
 
     async def stop(self, session_id: str) -> Session:
         """End what runs or waits; stopping what does neither is no error."""
@@ -298,9 +293,12 @@ class Chats:
             nonlocal status
             session = session_in(state, message.session_id)
             busy = session.status == "running" or session.waiting_for == "permission"
-            status = "sent" if busy else "processing"
-            kept = message.model_copy(update={"status": "sent" if busy else "completed"})
+            held = state.is_held(session)
+            status = "sent" if busy or held else "processing"
+            kept = message.model_copy(update={"status": "sent" if busy or held else "completed"})
             queued = MessageQueued(session_id=session.id, message=kept, status=status)
+            if held:
+                return [queued, *named(state, session, message)]
             return [queued] if busy else [queued, *started(state, session, message)]
 
         await self._store.accept(accepted)

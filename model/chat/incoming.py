@@ -100,12 +100,26 @@ def started(state: State, session: Session, message: Message) -> list[Event]:
         raise SpinneyError("This session is archived. Bring it back first.", "conflict")
     if session.recap is not None:
         updates["recap"] = None
-    unnamed = session.message_count == 0 and not session.named_by_user
-    if unnamed and state.preferences.auto_session_naming and message.text:
-        updates["name"] = wording.session_name(message.text) or session.name
+    if (name := _name(state, session, message)) != session.name:
+        updates["name"] = name
     if session.waiting_for is None:
         return [SessionUpdated(session_id=session.id, updates=updates)]
     return resolved(session.id, **updates)
+
+
+def named(state: State, session: Session, message: Message) -> list[Event]:
+    """What a message changes in its session that does not run yet."""
+    if session.archived_at is not None:
+        raise SpinneyError("This session is archived. Bring it back first.", "conflict")
+    updates = {"name": _name(state, session, message), "updated_at": message.timestamp}
+    return [SessionUpdated(session_id=session.id, updates=updates)]
+
+
+def _name(state: State, session: Session, message: Message) -> str:
+    """The name by the first message of a session that nobody named."""
+    is_first = session.message_count == 0 and not state.queued.get(session.id)
+    wanted = state.preferences.auto_session_naming and not session.named_by_user
+    return (wording.session_name(message.text) if is_first and wanted else "") or session.name
 
 
 def resolved(session_id: str, **updates: object) -> list[Event]:

@@ -234,7 +234,8 @@ async def send_chat_message(
     images: list[str] | None = None,
     message_id: uuid.UUID | None = None,
 ) -> SentMessage:
-    """Send a message: `processing` when its run starts, `sent` when it waits behind one.
+    """Send a message: `processing` when its run starts, `sent` when it waits behind one, or as the
+    first of its session for the worktree's `setup` (`setup_hold`).
 
     While a plan or a question waits, the message discusses or answers it. A message after a stop
     runs at once; those that were waiting follow it. A worktree that is still being made takes none.
@@ -243,11 +244,13 @@ async def send_chat_message(
     arrived sends it again with the same one: it is taken once, and this tells how it stands.
     """
     before = session_in(workspace.store.state, session_id)
+    await workspace.scripts.setup_known(before.worktree_id)
+    is_first = not workspace.store.state.queued.get(session_id)
     own_id = str(message_id) if message_id else None
     sent = await workspace.chats.send(session_id, message, files or (), images or (), own_id)
-    if workspace.naming.is_wanted(before, message):
+    if is_first and workspace.naming.is_wanted(before, message):
         workspace.run_in_background(workspace.naming.name(session_id, message))
-    if workspace.branch_naming.is_wanted(before, message):
+    if is_first and workspace.branch_naming.is_wanted(before, message):
         workspace.run_in_background(workspace.branch_naming.name(before.worktree_id, message))
     return sent
 
@@ -353,7 +356,8 @@ async def list_queued_messages(workspace: "Workspace", session_id: str) -> list[
 async def send_queued_messages(workspace: "Workspace", session_id: str) -> Session:
     """Send what still waits after a stop or a failure, one message after the other.
 
-    Where something runs, or nothing waits, this does nothing.
+    What waits for the worktree's `setup` goes without it, in all of the worktree's sessions. Where
+    something runs, or nothing waits, this does nothing.
     """
     session_in(workspace.store.state, session_id)
     return await workspace.chats.send_queued(session_id)

@@ -195,5 +195,6 @@ async def update_worktree_label(
 async def _make(
     workspace: "Workspace", worktree: Worktree, pull_request: PullRequestContext | None
 ) -> None:
-    if await making.create(workspace.store, workspace.slow_work, worktree, pull_request):
-        await workspace.scripts.set_up(worktree.id)
+    with workspace.scripts.expecting_setup(worktree.id):
+        if await making.create(workspace.store, workspace.slow_work, worktree, pull_request):
+            await workspace.scripts.set_up(worktree.id)

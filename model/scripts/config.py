@@ -37,6 +37,8 @@ class Script(Resource):
     """Why it cannot be trusted: the character that is not shown as it runs, and its line."""
     trusted: bool = False
     file: str = FILES[0]
+    holds_messages: bool = False
+    """Whether the first message of a session waits for it: `setup`, but for `wait_for_setup`."""
 
 
 def fingerprint(name: ScriptName, text: str) -> str:
@@ -109,7 +111,11 @@ def refuse_hidden(name: ScriptName, text: str) -> None:
 
 
 def _parsed(raw: bytes, shown: str, file: str) -> list[Script]:
-    scripts = _object(raw, shown).get("scripts")
+    content = _object(raw, shown)
+    waits = content.get("wait_for_setup", True)
+    if not isinstance(waits, bool):
+        raise SpinneyError(f"{shown}: 'wait_for_setup' must be true or false.")
+    scripts = content.get("scripts")
     if scripts is None:
         return []
     if not isinstance(scripts, dict):
@@ -129,6 +135,7 @@ def _parsed(raw: bytes, shown: str, file: str) -> list[Script]:
                 shown=make_visible(show_returns(text)),
                 hidden=find_hidden(text),
                 file=file,
+                holds_messages=waits and name == "setup",
             )
         )
     return found

@@ -4,8 +4,8 @@ import asyncio
 import json
 import shutil
 import time
-from collections.abc import Awaitable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -42,15 +42,26 @@ class ScriptRun(Resource):
     output: str = ""
     """The newest of it."""
 
+    @property
+    def is_done(self) -> bool:
+        """Whether it ended well."""
+        return self.status == "completed"
+
 
 class Scripts:
     """The scripts that run, and the outcome of those that ran. Lives on the core's loop."""
 
-    def __init__(self, store: Store, directories: Directories) -> None:
+    def __init__(
+        self, store: Store, directories: Directories, let_go: Callable[[str], None]
+    ) -> None:
+        """`let_go` is called with a worktree in which first messages wait for no setup any more."""
         self._store = store
+        self._let_go = let_go
         self._directories = directories
         self._running: dict[tuple[str, ScriptName], asyncio.Task[ScriptRun]] = {}
         self._telling: set[asyncio.Task[None]] = set()
+        self._expected: dict[str, asyncio.Event] = {}
+        """New worktrees of which it is not known yet whether a setup runs in them."""
 
     def runs_in(self, worktree_id: str) -> bool:
         """Whether any script of the worktree runs."""
@@ -58,8 +69,24 @@ class Scripts:
 
     def recover(self) -> None:
         """Forget the scripts that ran when Spinney was killed. Called once, at start."""
-        for worktree_id in list(self._store.state.worktrees):
+        for worktree_id, worktree in list(self._store.state.worktrees.items()):
             self._note_running(worktree_id)
+            if worktree.setup_hold == "running":
+                self._hold(worktree_id, "failed")
+
+    @contextmanager
+    def expecting_setup(self, worktree_id: str) -> Iterator[None]:
+        """While a worktree is being made: let `setup_known` wait until its setup begins."""
+        self._expected[worktree_id] = asyncio.Event()
+        try:
+            yield
+        finally:
+            self._expected.pop(worktree_id).set()
+
+    async def setup_known(self, worktree_id: str) -> None:
+        """Wait until it is known of a new worktree whether a setup runs in it: a look at a file."""
+        if (expected := self._expected.get(worktree_id)) is not None:
+            await expected.wait()
 
     async def set_up(self, worktree_id: str) -> None:
         """Run the setup of a new worktree and tell how it went; a failure keeps the worktree."""
@@ -68,7 +95,7 @@ class Scripts:
     async def tear_down(self, worktree_id: str) -> None:
         """Run the teardown, if there is one. Raises `conflict` with its output if it fails."""
         ran = await self.run(worktree_id, "teardown")
-        if ran is not None and ran.status != "completed":
+        if ran is not None and not ran.is_done:
             raise SpinneyError(_words(ran), "conflict")
 
     async def start(self, worktree_id: str, name: ScriptName) -> ScriptRun:
@@ -129,10 +156,17 @@ class Scripts:
         task = asyncio.create_task(self._run(worktree, project, script))
         self._running[key] = task
         self._note_running(worktree_id)
+        if script.holds_messages:
+            self._hold(worktree_id, "running")
+        if script.name == "setup" and (expected := self._expected.get(worktree_id)) is not None:
+            expected.set()
 
-        def ended(_: object) -> None:
+        def ended(ran: "asyncio.Task[ScriptRun]") -> None:
             self._running.pop(key, None)
             self._note_running(worktree_id)
+            if script.name == "setup":
+                went_well = not ran.cancelled() and not ran.exception() and ran.result().is_done
+                self._hold(worktree_id, None if went_well else "failed")
 
         task.add_done_callback(ended)
         return task
@@ -144,6 +178,18 @@ class Scripts:
         if worktree is not None and worktree.running_scripts != names:
             noted = worktree.model_copy(update={"running_scripts": names})
             self._store.record(WorktreeUpdated(worktree=noted))
+
+    def _hold(self, worktree_id: str, hold: Literal["running", "failed"] | None) -> None:
+        """Keep first messages for `hold`, or let them go; what was let go is not held again."""
+        worktree = self._store.state.worktrees.get(worktree_id)
+        if worktree is None or worktree.setup_hold == hold:
+            return
+        if hold == "failed" and worktree.setup_hold is None:
+            return
+        held = worktree.model_copy(update={"setup_hold": hold})
+        self._store.record(WorktreeUpdated(worktree=held))
+        if hold is None:
+            self._let_go(worktree_id)
 
     async def _run(self, worktree: Worktree, project: Project, script: Script) -> ScriptRun:
         ran = ScriptRun(
@@ -177,7 +223,7 @@ class Scripts:
             self._tell(worktree_id, name, error.message, ok=False)
             return
         if ran is not None:
-            self._tell(worktree_id, name, _words(ran), ok=ran.status == "completed")
+            self._tell(worktree_id, name, _words(ran), ok=ran.is_done)
 
     def _tell(self, worktree_id: str, name: ScriptName, detail: str, *, ok: bool) -> None:
         self._store.record(TaskCompleted(task=name, ok=ok, detail=detail, worktree_id=worktree_id))

@@ -87,6 +87,7 @@ ORDERS: Final = (
     Order("permission", "answer_permission", ("decision", "reason", "request_id"), _permission),
     Order("stop", "stop_generation", (), lambda _, __: {}),
     Order("mode", "update_session", ("mode",), lambda _, form: {"executionMode": form.get("mode")}),
+    Order("send", "send_queued_messages", (), lambda _, __: {}),
     Order(
         "queue",
         "remove_queued_message",

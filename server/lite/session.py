@@ -59,6 +59,7 @@ def _whole(visit: Visit, session: Session, read: Page) -> str:
         _forward(here, read) if read.newer else None,
         request_card(visit, session),
         _queue(visit, session),
+        _send_now(visit, session),
         make("p", _status(visit, session), _renewing(here, session, is_on=is_renewed), id="end"),
         _stop(visit, session),
         None if is_renewed else _message_box(visit, session),
@@ -102,10 +103,15 @@ def _queue(visit: Visit, session: Session) -> Node:
     waiting = visit.state.queued.get(session.id, ())
     if not waiting:
         return None
+    worktree = visit.state.worktrees[session.worktree_id]
+    held = worktree.setup_hold if visit.state.is_held(session) else None
+    reason = {"running": "waits for setup", "failed": "waits, as setup did not end well"}.get(
+        held or "", "waits"
+    )
     rows = [
         make(
             "li",
-            f"waits: {short(message.text, 160)} ",
+            f"{reason}: {short(message.text, 160)} ",
             button("Remove", "message_id", message.id),
         )
         for message in waiting[:_QUEUED]
@@ -113,6 +119,13 @@ def _queue(visit: Visit, session: Session) -> Node:
     more = len(waiting) - _QUEUED
     left_out = make("li", f"and {more} more") if more > 0 else None
     return visit.form(f"/lite/sessions/{session.id}/queue", make("ul", rows, left_out))
+
+
+def _send_now(visit: Visit, session: Session) -> Element | None:
+    if session.is_active or not visit.state.queued.get(session.id):
+        return None
+    words = "Send anyway" if visit.state.is_held(session) else "Send now"
+    return visit.form(f"/lite/sessions/{session.id}/send", button(words))
 
 
 def _message_box(visit: Visit, session: Session) -> Element:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from textual.widgets import Static
 
 from model import events as e
 from model.resources import ImageBlock
@@ -221,3 +222,23 @@ async def test_enter_on_an_empty_box_sends_what_waits_after_a_stop(start: Start)
         await pilot.press("enter")
         await until(pilot, lambda: client.called("send_queued_messages"))
         assert client.called("send_queued_messages") == [{"session_id": "s1"}]
+
+
+async def test_what_waits_for_the_setup_says_so_and_goes_anyway_only_on_purpose(
+    start: Start,
+) -> None:
+    client = a_client(message_count=0)
+    worktree = a_worktree(setup_hold="running", running_scripts=["setup"])
+    async with start(client) as (app, pilot):
+        client.feed(e.WorktreeUpdated(worktree=worktree), *queued("one"))
+        await until(pilot, lambda: "send anyway" in app.main.chat.queue.render().plain)
+        assert app.main.chat.status.text.endswith("waiting for setup, esc stops it")
+        await pilot.press("enter")
+        await until(pilot, lambda: any("setup" in words for words in said(app)))
+        assert not client.called("send_queued_messages")
+        failed = worktree.model_copy(update={"setup_hold": "failed", "running_scripts": []})
+        client.feed(e.WorktreeUpdated(worktree=failed))
+        await until(pilot, lambda: app.main.chat.status.text.endswith("enter sends anyway"))
+        assert "did not end well" in str(app.main.chat.query_one("#recap", Static).content)
+        await pilot.press("enter")
+        await until(pilot, lambda: client.called("send_queued_messages"))

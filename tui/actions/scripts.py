@@ -20,7 +20,8 @@ async def show_scripts(screen: "MainScreen") -> None:
     worktree = pointed_worktree(screen)
     if worktree is not None:
         running = worktree.running_scripts
-        first: ScriptName = running[0] if running else "run"
+        told: ScriptName = "setup" if worktree.setup_hold else "run"
+        first: ScriptName = running[0] if running else told
         await screen.app.push_screen_wait(Scripts(worktree.name, _work(screen, worktree), first))
 
 

@@ -148,7 +148,7 @@ class MainScreen(Here):
         """Show the open session as it is."""
         session = self.session
         assert session is not None and self.link is not None
-        self.chat.follow(self.state, self.link.labels(session))
+        self.chat.follow(self.state, self.link.labels(session), self.key_of("show_scripts"))
         if session.unread and self.app.app_focus and bars.is_in_sight(self):
             self.link.mark_read(session.id)
 
@@ -234,7 +234,7 @@ class MainScreen(Here):
             or key != self.chat.key
         ):
             self.chat.open_step(step, key=key, project_id=project.id if project else "")
-        self.chat.follow(self.state, ("", ""))
+        self.chat.follow(self.state, ("", ""), "")
 
     def _step(self) -> Step:
         return next_step(

@@ -29,6 +29,10 @@ from tui.widgets.session_tabs import SessionTabs
 from tui.widgets.status_line import StatusLine
 from tui.widgets.welcome import Step, Welcome
 
+_WAITS_FOR_SETUP: Final = (
+    "Waiting for the setup script. “Send the queued messages now” in the palette sends it anyway."
+)
+
 if TYPE_CHECKING:
     from model.catalog import Catalog
     from model.resources import Request, Session, Worktree
@@ -73,6 +77,8 @@ class Chat(Vertical):
         self._project_id = ""
         self._keeping: Timer | None = None
         self._is_told = False
+        self._setup_hold: str | None = None
+        """Why the first message of the open session waits for its worktree."""
         self.reviewing = ""
         """The plan that was set aside and is shown again, by its request's id."""
         self._written_for: dict[str, str | None] = {}
@@ -202,13 +208,15 @@ class Chat(Vertical):
 
     # Following ----------------------------------------------------------------------------------
 
-    def follow(self, state: "State", labels: tuple[str, str]) -> None:
+    def follow(self, state: "State", labels: tuple[str, str], scripts_key: str) -> None:
         """Show the open session's request, status and tabs as they are."""
         session = state.sessions.get(self.session_id or "")
         worktree_id = session.worktree_id if session is not None else self.key
         self.query_one("#tabs", SessionTabs).follow(state.sessions_of(worktree_id), self.session_id)
         waiting = state.queued.get(session.id, ()) if session is not None else ()
-        self.queue.follow(waiting, is_stopped=session is not None and not session.is_active)
+        self._setup_hold = _hold_of(state, session)
+        offer = "send anyway" if self._setup_hold else "send now"
+        self.queue.follow(waiting, "" if session is None or session.is_active else offer)
         if session is None:
             return
         streaming = state.streaming_in(session.id)
@@ -218,7 +226,8 @@ class Chat(Vertical):
         if request is None and aside is not None and aside.id == self.reviewing:
             request = aside if not session.is_active else None
         self._ask(session.id, request)
-        note = _note(session, state.worktrees.get(session.worktree_id))
+        hold = self._setup_hold if self.queue.messages else None
+        note = _note(session, worktree, hold, scripts_key)
         recap = self.query_one("#recap", Static)
         recap.set_class(not note, "hidden")
         recap.update(note)
@@ -228,6 +237,7 @@ class Chat(Vertical):
             queued=len(state.queued.get(session.id, ())),
             started=streaming.timestamp if streaming is not None else None,
             is_set_up=worktree is None or worktree.running_scripts != ["setup"],
+            hold=self._setup_hold,
             is_reviewed=request is not None and request is aside,
         )
         self._prompt(session, labels[0])
@@ -250,6 +260,10 @@ class Chat(Vertical):
                 text = "Allow or deny above, or tell the agent what to do instead"
             case _ if self.request.request is not None:
                 text = "Approve above, or say what should change"
+            case _ if self.queue.messages and self._setup_hold == "running":
+                text = "Write another message; they go when the setup is done"
+            case _ if self.queue.messages and self._setup_hold == "failed":
+                text = "Enter sends what waits all the same, or write another message"
             case _ if self.queue.messages:
                 text = "Enter sends what is queued, or write another message"
             case _:
@@ -312,7 +326,9 @@ class Chat(Vertical):
     def _send_queued(self, event: Composer.NothingWritten) -> None:
         """Enter on an empty box sends what waits where nothing runs any more."""
         event.stop()
-        if self.queue.is_stopped:
+        if self.queue.is_stopped and self._setup_hold == "running":
+            self.notify(_WAITS_FOR_SETUP, markup=False)
+        elif self.queue.is_stopped:
             self.call_later(self.screen.run_action, "do('send_queued')")
 
     @on(RequestPanel.Dropped)
@@ -449,12 +465,25 @@ class Chat(Vertical):
         self.app.copy_to_clipboard(event.text)
 
 
-def _note(session: "Session", worktree: "Worktree | None") -> Content:
-    """What stands between a conversation and the message box."""
+def _hold_of(state: "State", session: "Session | None") -> str | None:
+    """Why the first message of the session waits for its worktree, if it does."""
+    is_held = session is not None and state.is_held(session)
+    return state.worktrees[session.worktree_id].setup_hold if session and is_held else None
+
+
+def _note(
+    session: "Session", worktree: "Worktree | None", hold: str | None, scripts_key: str
+) -> Content:
+    """What stands between a conversation and the message box; `hold`: what a message waits for."""
     if worktree is not None and worktree.status == "missing":
         gone = f"The directory is gone: {clean_line(worktree.path)}. "
         if worktree.session_type == "base":
             return Content.assemble((gone, "$error"), "Put it back where it was.")
         helps = "/recreate checks its branch out again, /archive puts the worktree away."
         return Content.assemble((gone, "$error"), helps)
+    if hold == "failed":
+        failed = "The setup script did not end well, so your message waits. "
+        return Content.assemble((failed, "$error"), f"{scripts_key} shows what it printed.")
+    if hold == "running":
+        return Content(f"Your message goes to the agent after the setup; {scripts_key} shows it.")
     return Content(f"While you were away: {session.recap}" if session.recap else "")

@@ -45,7 +45,7 @@ class Queue(Widget, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.messages: tuple[Message, ...] = ()
-        self._is_stopped = False
+        self._offer = ""
         self._chosen = ""
 
     @property
@@ -67,14 +67,14 @@ class Queue(Widget, can_focus=True):
 
     @property
     def is_stopped(self) -> bool:
-        """Whether messages wait and nothing runs behind which they would go out."""
-        return self._is_stopped and bool(self.messages)
+        """Whether messages wait and no agent runs behind which they would go out."""
+        return bool(self._offer) and bool(self.messages)
 
-    def follow(self, messages: "Sequence[Message]", *, is_stopped: bool) -> None:
-        """Show what waits now; `is_stopped`: nothing runs."""
-        if (tuple(messages), is_stopped) == (self.messages, self._is_stopped):
+    def follow(self, messages: "Sequence[Message]", offer: str) -> None:
+        """Show what waits now, and `offer` (“send now”) to send it where no agent runs."""
+        if (tuple(messages), offer) == (self.messages, self._offer):
             return
-        self._is_stopped = is_stopped
+        self._offer = offer
         has_more_rows = min(len(messages), ROWS) != min(len(self.messages), ROWS)
         self.messages = tuple(messages)
         self.display = bool(messages)
@@ -137,9 +137,9 @@ class Queue(Widget, can_focus=True):
         width = self.content_size.width
         is_chosen = self.has_focus and place == self._place
         edit, remove = ("enter edit", "del remove") if is_chosen else ("edit", "remove")
-        is_first_stopped = place == 0 and self._is_stopped
+        offer = f"{self._offer}  " if self._offer and place == 0 else ""
         right = Content.assemble(
-            self._word(message, "send now  ", "send_queued") if is_first_stopped else "",
+            self._word(message, offer, "send_queued") if offer else "",
             (f"+{more} more  " if more else "", "$text-muted"),
             self._word(message, edit, "edit_queued"),
             "  ",

@@ -28,6 +28,7 @@ class StatusLine(Line):
         self._labels = ("", "")
         self._queued = 0
         self._is_set_up = True
+        self._hold: str | None = None
         self._is_reviewed = False
         self._started: float | None = None
         self._since = 0.0
@@ -53,17 +54,19 @@ class StatusLine(Line):
         queued: int = 0,
         started: float | None = None,
         is_set_up: bool = True,
+        hold: str | None = None,
         is_reviewed: bool = False,
     ) -> None:
         """Show this session.
 
         `labels`: agent and model; `started`: when its answer began (Unix); `is_set_up`: whether no
-        setup script runs in its worktree; `is_reviewed`: whether the plan that was set aside is
-        asked about again.
+        setup script runs in its worktree; `hold`: why its first message waits; `is_reviewed`:
+        whether the plan that was set aside is asked about again.
         """
         self._is_reviewed = is_reviewed
         before, self._session = self._session, session
         self._labels, self._queued, self._is_set_up = labels, queued, is_set_up
+        self._hold = hold
         same = before is not None and session is not None and before.id == session.id
         if not same or started != self._started or (before and before.status != "running"):
             age = max(0.0, time.time() - started) if started else 0.0
@@ -139,6 +142,10 @@ class StatusLine(Line):
                 return Content.styled(f"{waiting}plan waits for you", "bold $warning")
             case "failed":
                 return Content.styled(f"failed{as_well}", "bold $error")
+            case _ if self._queued and self._hold == "running":
+                return Content.styled("waiting for setup, esc stops it", "$accent")
+            case _ if self._queued and self._hold == "failed":
+                return Content.styled("setup failed, enter sends anyway", "bold $error")
             case _ if not self._is_set_up:
                 return Content.styled(f"{waiting}▶ setup runs, esc stops it", "$accent")
             case _:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from model.chat.interrupted import recover
 from model.events import ProjectAdded, WorktreeCreated
 from model.resources import Project, Worktree
 from tests.model.chat.stage import Stage, stage_at
@@ -17,7 +18,7 @@ async def after_kill(tmp_path: Path) -> AsyncIterator[Callable[[], Awaitable[Sta
 
     async def open_again() -> Stage:
         opened.append(await stage_at(tmp_path / "db"))
-        opened[-1].chats.recover()
+        recover(opened[-1].store)
         return opened[-1]
 
     yield open_again

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
+from model.chat.interrupted import recover
 from model.errors import SpinneyError
 from model.resources import (
     PlanBlock,
@@ -244,7 +245,7 @@ async def test_what_waits_for_words_waits_on_when_spinney_ends(
     assert (stage.session.status, stage.session.waiting_for) == ("waiting", kind)
     assert stage.session.request is not None
     assert not stage.store.state.streaming
-    stage.chats.recover()
+    recover(stage.store)
     assert stage.session.waiting_for == kind
 
 

@@ -44,7 +44,7 @@ export function waitingList(app, sessionId, change) {
     const letters = app.outbox.of(sessionId).filter((letter) => isOffline || Date.now() - letter.at > SOON);
     const items = [
       ...(app.state.queued.get(sessionId) ?? []).map((message, place) => {
-        const when = whenSent(app.state.sessions.get(sessionId), place === 0);
+        const when = whenSent(app.state, sessionId, place === 0);
         return { key: `${message.id} ${when.words} ${when.now}`, make: () => queued(message, when) };
       }),
       ...letters.map((letter) => ({ key: `${letter.id}/${letter.tried}`, make: () => unsent(letter) })),
@@ -58,8 +58,12 @@ export function waitingList(app, sessionId, change) {
   return { element, draw, close: unwatch };
 }
 
-/** When a queued message is sent, and what sends the first of them at once. @param {Resource | undefined} session @param {boolean} isFirst */
-function whenSent(session, isFirst) {
+/** When a queued message is sent, and what sends the first of them at once. @param {import("../state.js").State} state @param {string} sessionId @param {boolean} isFirst */
+function whenSent(state, sessionId, isFirst) {
+  const session = state.sessions.get(sessionId);
+  const hold = session?.message_count === 0 ? state.worktrees.get(session.worktree_id)?.setup_hold : null;
+  if (hold === "running") return { words: "Waiting for setup: ", now: isFirst ? "Send anyway" : "" };
+  if (hold === "failed") return { words: "Setup did not end well: ", now: isFirst ? "Send anyway" : "" };
   if (session?.status === "running") return { words: "Queued, sends after this answer: ", now: isFirst ? "Stop and send now" : "" };
   if (session?.status === "waiting") return { words: "Queued, sends after this is answered: ", now: "" };
   return { words: "Queued, sends after your next message: ", now: isFirst ? "Send now" : "" };
