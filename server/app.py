@@ -8,23 +8,24 @@ import secrets
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aiohttp import WSCloseCode, web
-from aiohttp.http_exceptions import HttpProcessingError
 
 from model.commands.server import regenerate_http_token, stopped_status
 from model.errors import SpinneyError
 from model.events import TaskCompleted
 from model.paths import write_atomically
 from server.auth import Door
-from server.doorman import Doorman
+from server.doorman import Doorman, ProtocolFactory
 from server.entrance import Entrance, add_headers
 from server.fonts import font_files
 from server.http_api import HttpApi
 from server.limits import Limits
 from server.listening import listening_again
 from server.lite.routes import Lite
+from server.protocol import HttpProtocol
 from server.static import StaticFiles
 from server.theme_css import theme_css
 from server.websocket import WebSockets
@@ -45,6 +46,8 @@ class _Running:
 
     runner: web.AppRunner
     listener: asyncio.Server
+    guard: ProtocolFactory
+    """Makes what serves each new connection."""
     doorman: Doorman
     sockets: WebSockets
     base_url: str
@@ -147,19 +150,13 @@ class Server:
         app.add_routes([web.get("/ws", sockets.serve)])
         app.add_routes(Lite(self._workspace, door, limits, static.version).routes())
         app.add_routes([web.get("/theme.css", theme_css), web.get("/{path:.*}", static.serve)])
-        runner = web.AppRunner(
-            app,
-            access_log=None,
-            logger=_http_log(),
-            handle_signals=False,
-            keepalive_timeout=limits.keep_alive,
-            lingering_time=limits.lingering,
-            shutdown_timeout=limits.shutdown / 2,
-        )
+        runner = web.AppRunner(app, handle_signals=False, shutdown_timeout=limits.shutdown / 2)
         await runner.setup()
-        listener = await _accepting(listening, doorman, runner)
+        assert runner.server is not None
+        guard = doorman.guard(partial(HttpProtocol, runner.server, limits))
+        listener = await _accepting(listening, guard)
         base_url = _base_url(door)
-        self._running = _Running(runner, listener, doorman, sockets, base_url)
+        self._running = _Running(runner, listener, guard, doorman, sockets, base_url)
         self._end_listening = self._workspace.bus.listen(self._look_at_preferences)
         _log.info("listening at %s", base_url)
 
@@ -241,11 +238,11 @@ class Server:
         except SpinneyError:
             if port == door.port:
                 again = await listening_again(_interface(door.localhost_only), port)
-                running.listener = await _accepting(again, running.doorman, running.runner)
+                running.listener = await _accepting(again, running.guard)
             raise
         running.listener.close()
         door.port, door.localhost_only = listening.getsockname()[1], localhost_only
-        running.listener = await _accepting(listening, running.doorman, running.runner)
+        running.listener = await _accepting(listening, running.guard)
         running.base_url = _base_url(door)
         _log.info("listening at %s", running.base_url)
         await self._write_address()
@@ -285,24 +282,8 @@ def _newer(known: T, wanted: T, now: T) -> T:
     return now if wanted == known else wanted
 
 
-async def _accepting(
-    listening: socket.socket, doorman: Doorman, runner: web.AppRunner
-) -> asyncio.Server:
-    assert runner.server is not None
-    return await asyncio.get_running_loop().create_server(
-        doorman.guard(runner.server), sock=listening, backlog=1024
-    )
-
-
-def _http_log() -> logging.Logger:
-    """The log of the HTTP layer, without requests that are no HTTP: it would quote their tokens."""
-    log = logging.getLogger("server.http")
-    log.addFilter(_is_own_fault)
-    return log
-
-
-def _is_own_fault(record: logging.LogRecord) -> bool:
-    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+async def _accepting(listening: socket.socket, guard: ProtocolFactory) -> asyncio.Server:
+    return await asyncio.get_running_loop().create_server(guard, sock=listening, backlog=1024)
 
 
 def _own_address() -> str:

@@ -3,7 +3,6 @@
 import logging
 import re
 import time
-from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
@@ -12,7 +11,7 @@ from model.errors import HTTP_STATUS, SpinneyError, foreseen
 from server.auth import Door
 from server.doorman import Doorman
 from server.http_api import knock_of
-from server.wire import error_body
+from server.protocol import HEADERS, error_of, error_response
 
 _HEADER_LIST = re.compile(r"[\w!#$%&'*+.^`|~, -]{1,1000}", re.ASCII)
 
@@ -37,10 +36,10 @@ class Entrance:
             try:
                 response = await self._answered(request, handler)
             except web.HTTPException as error:
-                response = _error_response(_from_http(error), error.status, error.headers)
+                response = error_response(error_of(error), error.status, error.headers)
             except Exception as error:
                 told = foreseen(error, f"{request.method} {request.path}")
-                response = _error_response(told, HTTP_STATUS[told.error_type])
+                response = error_response(told, HTTP_STATUS[told.error_type])
             milliseconds = (time.perf_counter() - begun) * 1000
             _access.info(
                 "%s %s %s %d %.1f ms",
@@ -57,6 +56,8 @@ class Entrance:
     async def _answered(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.method == "OPTIONS":
             return _preflight(request)
+        if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+            raise web.HTTPUnsupportedMediaType
         if _is_guarded(request.path):
             try:
                 self._door.check(knock_of(request))
@@ -77,9 +78,14 @@ def is_lite(path: str) -> bool:
 
 
 def _preflight(request: web.Request) -> web.Response:
-    """Any origin, method and header is welcome; `*` would not cover `Authorization`."""
+    """Any origin, method and header is welcome, but for compressed bodies.
+
+    `*` would not cover `Authorization`.
+    """
     method = request.headers.get("Access-Control-Request-Method", "")
     names = request.headers.get("Access-Control-Request-Headers", "")
+    if "content-encoding" in names.lower():
+        names = ""
     return web.Response(
         status=204,
         headers={
@@ -98,30 +104,6 @@ async def add_headers(request: web.Request, response: web.StreamResponse) -> Non
     """Headers of every answer, whatever it is: open to all pages (but `/lite`), kept by none."""
     if not is_lite(request.path):
         response.headers["Access-Control-Allow-Origin"] = "*"
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers.setdefault("Referrer-Policy", "no-referrer")
-    response.headers["Server"] = "spinney"
-    response.headers.setdefault("Cache-Control", "no-store")
-
-
-def _from_http(error: web.HTTPException) -> SpinneyError:
-    match error.status:
-        case 404:
-            return SpinneyError("There is nothing at this address.", "not_found")
-        case 405:
-            return SpinneyError("This address does not take this method.")
-        case 413:
-            return SpinneyError("The body is too large.", "too_large")
-        case status if status < 500:
-            return SpinneyError(f"Invalid request: {error.reason}")
-        case _:
-            return foreseen(error, "the HTTP server")
-
-
-def _error_response(error: SpinneyError, status: int, headers: Any = None) -> web.Response:
-    response = web.json_response(error_body(error), status=status)
-    if headers is not None and "Allow" in headers:
-        response.headers["Allow"] = headers["Allow"]
-    if error.retry_after is not None:
-        response.headers["Retry-After"] = str(max(1, round(error.retry_after)))
-    return response
+    response.headers["Server"] = HEADERS["Server"]  # Not the name and version of its parts.
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
