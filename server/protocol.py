@@ -1,12 +1,13 @@
 """How the server speaks HTTP below its requests: as aiohttp does, but in our words and ours alone.
 
 What is no request is answered as every other error is, and its sender fills no log. Nothing that
-comes in is ever decompressed.
+comes in is ever decompressed. A WebSocket's client must mask its frames (RFC 6455, 5.1).
 """
 
 import asyncio
 import logging
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -23,6 +24,9 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """What every answer has, unless it says otherwise itself."""
+
+_REFUSED = b"\xf0\x80"
+"""A frame that the reader refuses as it should one without a mask: with 1002, in its turn."""
 
 _THEIR_FAULT = (HttpProcessingError, RequestPayloadError, ConnectionError)
 
@@ -76,6 +80,10 @@ class HttpProtocol(web.RequestHandler):
         if not isinstance(kw.get("exc_info"), _THEIR_FAULT):
             super().log_exception(*args, **kw)
 
+    def set_parser(self, parser: Any, data_received_cb: Callable[[], None] | None = None) -> None:
+        """Take a WebSocket's frames from now on."""
+        super().set_parser(_Masked(parser), data_received_cb)  # type: ignore[arg-type]
+
 
 def error_of(error: web.HTTPException) -> SpinneyError:
     """What aiohttp refuses by itself, in our words."""
@@ -102,3 +110,69 @@ def error_response(error: SpinneyError, status: int, headers: Any = None) -> web
     if error.retry_after is not None:
         response.headers["Retry-After"] = str(max(1, round(error.retry_after)))
     return response
+
+
+class _Reader(Protocol):
+    """aiohttp's reader of frames, as far as it is used."""
+
+    def feed_data(self, data: bytes) -> tuple[bool, bytes]: ...
+
+    def feed_eof(self) -> None: ...
+
+
+class _Masked:
+    """Lets frames through that are masked, and ends the connection at the first that is not."""
+
+    def __init__(self, reader: _Reader) -> None:
+        self._reader = reader
+        self._held = b""
+        """The first byte of a frame, until the second one tells whether it is masked."""
+        self._head = bytearray()
+        """The beginning of a frame that has not come far enough to tell its length."""
+        self._rest = 0
+        """Bytes of the frame that are still to come."""
+
+    def feed_data(self, data: bytes) -> tuple[bool, bytes]:
+        """Hand on what is masked; whether the connection is over, and what was not read."""
+        data, self._held = self._held + data, b""
+        end = self._end_of_masked(data)
+        if end == len(data):
+            return self._reader.feed_data(data)
+        if end == len(data) - 1:
+            self._held = data[end:]
+            return self._reader.feed_data(data[:end])
+        return self._reader.feed_data(data[:end] + _REFUSED)
+
+    def feed_eof(self) -> None:
+        """Nothing more will come."""
+        self._reader.feed_eof()
+
+    def _end_of_masked(self, data: bytes) -> int:
+        """Where a frame begins that has no mask, or has not told yet; else the end."""
+        at = 0
+        while at < len(data):
+            if self._rest:
+                taken = min(self._rest, len(data) - at)
+                self._rest -= taken
+                at += taken
+                continue
+            if not self._head and not (at + 1 < len(data) and data[at + 1] & 0x80):
+                return at
+            self._head.append(data[at])
+            at += 1
+            length = _length(self._head)
+            if length is not None:
+                self._rest = length + 4
+                self._head.clear()
+        return at
+
+
+def _length(head: bytearray) -> int | None:
+    """The length of a frame's payload, once its head is there."""
+    if len(head) < 2:
+        return None
+    short = head[1] & 0x7F
+    if short < 126:
+        return short
+    size = 4 if short == 126 else 10
+    return int.from_bytes(head[2:size], "big") if len(head) == size else None

@@ -1,8 +1,11 @@
-"""What is no request, and what is compressed."""
+"""What is no request, what is compressed, and frames without a mask."""
 
+import asyncio
 import gzip
 import json
 import logging
+import os
+import struct
 from typing import Any
 
 import aiohttp
@@ -10,8 +13,15 @@ import pytest
 from aiohttp import compression_utils, http_parser
 
 from server.app import Server
+from tests.patience import PATIENCE
 from tests.server.conftest import base_url, bearer, raw_request
 
+UPGRADE = (
+    b"GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    b"Authorization: " + bearer()["Authorization"].encode() + b"\r\n\r\n"
+)
+REQUEST = b'{"id":"a","command":"get_http_server_status"}'
 BOMB = gzip.compress(bytes(20_000_000))
 PLACES = ("/lite/sign-in", "/api/sessions/x/messages", "/api/auth", "/healthz", "/nowhere.js")
 
@@ -104,3 +114,54 @@ async def test_a_body_in_pieces_that_are_none_is_the_senders_fault(
     status, _ = await raw_request(server, *chunked, kind, proof, body=b"zz\r\nxx\r\n")
     assert 400 <= status < 500
     assert [r for r in caplog.records if r.levelno > logging.INFO] == []
+
+
+# WebSockets --------------------------------------------------------------------------------------
+
+
+def frame(payload: bytes, *, masked: bool = True) -> bytes:
+    """A text frame, as long as its payload asks for."""
+    size = len(payload)
+    bit = 0x80 if masked else 0
+    if size < 126:
+        length = bytes([bit | size])
+    elif size < 65536:
+        length = bytes([bit | 126]) + struct.pack("!H", size)
+    else:
+        length = bytes([bit | 127]) + struct.pack("!Q", size)
+    if not masked:
+        return b"\x81" + length + payload
+    mask = os.urandom(4)
+    return b"\x81" + length + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(payload))
+
+
+async def next_frame(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    """Opcode and payload of the next frame from the server."""
+    first, size = await reader.readexactly(2)
+    if size == 126:
+        size = int.from_bytes(await reader.readexactly(2), "big")
+    return first & 0x0F, await reader.readexactly(size)
+
+
+@pytest.mark.parametrize("step", [1, 3, 100_000])
+async def test_frames_are_taken_however_they_are_cut_and_one_without_a_mask_ends_the_connection(
+    server: Server, step: int
+) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.status()["port"])
+    long, longer = (REQUEST[:-1] + b" " * size + b"}" for size in (500, 70_000))
+    async with asyncio.timeout(PATIENCE):
+        writer.write(UPGRADE)
+        assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
+        for sent in (frame(REQUEST) + frame(long), frame(longer)):
+            for start in range(0, len(sent), step):
+                writer.write(sent[start : start + step])
+                if start % 1000 < step:
+                    await asyncio.sleep(0)
+        for _ in range(3):
+            assert json.loads((await next_frame(reader))[1])["type"] == "response"
+        for byte in frame(REQUEST, masked=False)[:2]:
+            writer.write(bytes([byte]))
+            await asyncio.sleep(0)
+        opcode, payload = await next_frame(reader)
+    writer.close()
+    assert (opcode, struct.unpack("!H", payload[:2])[0]) == (8, 1002)
