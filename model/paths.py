@@ -80,6 +80,11 @@ class Directories:
         return self.data / "pictures"
 
     @property
+    def contexts(self) -> Path:
+        """What the issues and pull requests of worktrees say."""
+        return self.data / "contexts"
+
+    @property
     def discarded(self) -> Path:
         """What was discarded in worktrees and can be brought back."""
         return self.data / "discarded"

@@ -231,6 +231,8 @@ class Session(Resource):
     """The agent program's own name for this conversation."""
     memories: dict[str, AgentMemory] = Field(default_factory=dict)
     """Of the agents that worked here before, by the names of their backends."""
+    has_context: bool = False
+    """Whether its agent was given the issue or pull request that the worktree is made for."""
     handover: Handover | None = None
     """Set by a change of the agent; its first message carries a summary of what it missed."""
     recap: str | None = None
@@ -363,6 +365,8 @@ class Message(Resource):
     backend: str | None = None
     execution_mode: ExecutionMode | None = None
     files: list[str] = Field(default_factory=list)
+    context: str | None = None
+    """The file with what the issue or pull request of its worktree says, which goes with it."""
 
     @property
     def text(self) -> str:

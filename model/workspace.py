@@ -20,6 +20,7 @@ from model.chat.naming import SessionNaming
 from model.chat.offered import offered
 from model.chat.outputs import ToolOutputs, follow_sessions
 from model.chat.recap import Recaps
+from model.contexts import Contexts
 from model.database import Database
 from model.events import PreferencesUpdated
 from model.launching import Launching
@@ -88,6 +89,7 @@ class Workspace:
         self.chats: Chats
         self.outputs: ToolOutputs
         self.pictures: Pictures
+        self.contexts: Contexts
         self.writer: Writer
         self.naming: SessionNaming
         self.branch_naming: BranchNaming
@@ -151,6 +153,7 @@ class Workspace:
         self._ending.push_async_callback(self.outputs.close)
         self.pictures = Pictures(self.directories.pictures)
         self.run_in_background(follow_sessions(self.store, self.outputs, self.pictures))
+        self.contexts = Contexts(self.directories.contexts)
         handovers = Handovers(self.store, self.writer, self.catalog)
         self.chats = Chats(self.store, self.backends, launching, self.outputs, handovers)
         self._ending.push_async_callback(self.chats.close)

@@ -172,8 +172,10 @@ class _Layout:
 
     def _after_blocks(self) -> Iterator[Part]:
         message, look = self._message, self._look
-        if message.files:
+        if message.files or message.context:
             words = [f"[file] {look.path(path)}" for path in message.files]
+            if message.context:
+                words.append(f"[context] {look.path(message.context)}")
             yield self._part(_FILES, None, lambda: [self._muted(word) for word in words])
         if self._is_running and not message.content:
             yield self._part(

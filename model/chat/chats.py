@@ -86,11 +86,13 @@ class Chats:
         files: Iterable[str] = (),
         images: Iterable[str] = (),
         message_id: str | None = None,
+        context: Path | None = None,
     ) -> SentMessage:
         """Accept a user message: it runs at once, or waits behind the run.
 
         A relative path is one in the session's worktree. With a `message_id` that was accepted
-        before, this tells how that message stands, and nothing is sent again.
+        before, this tells how that message stands, and nothing is sent again. A `context` goes
+        with it unless the agent has it already, or it is a command of the agent's own.
         """
         conversation = self._conversation(session_id)
         async with conversation.answering:
@@ -109,6 +111,8 @@ class Chats:
             if conversation.holds_request and self._request(session_id).kind != "permission":
                 await conversation.discuss(message)
                 return SentMessage(message_id=message.id, status="processing")
+            if context is not None and not text.lstrip().startswith("/"):
+                message = message.model_copy(update={"context": str(context)})
             return await self._queue_or_run(message)
 
     async def send_queued(self, session_id: str) -> Session:
@@ -297,9 +301,13 @@ class Chats:
             status = "sent" if busy or held else "processing"
             kept = message.model_copy(update={"status": "sent" if busy or held else "completed"})
             queued = MessageQueued(session_id=session.id, message=kept, status=status)
+            events: list[Event] = [queued]
+            if message.context is not None:
+                given: dict[str, object] = {"has_context": True}
+                events.append(SessionUpdated(session_id=session.id, updates=given))
             if held:
-                return [queued, *named(state, session, message)]
-            return [queued] if busy else [queued, *started(state, session, message)]
+                return [*events, *named(state, session, message)]
+            return events if busy else [*events, *started(state, session, message)]
 
         await self._store.accept(accepted)
         conversation = self._conversation(message.session_id)

@@ -211,7 +211,7 @@ class Conversation:
             self._open_answer()
             self._silence.heard()
             text = briefing.prompt if briefing else message.text
-            await agent.send(prompt_of(message, text))
+            await agent.send(await asyncio.to_thread(prompt_of, message, text))
             if briefing:
                 self._update(handover=None)
         except SpinneyError as error:

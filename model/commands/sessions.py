@@ -247,7 +247,10 @@ async def send_chat_message(
     await workspace.scripts.setup_known(before.worktree_id)
     is_first = not workspace.store.state.queued.get(session_id)
     own_id = str(message_id) if message_id else None
-    sent = await workspace.chats.send(session_id, message, files or (), images or (), own_id)
+    context = None if before.has_context else await workspace.contexts.file_of(before.worktree_id)
+    sent = await workspace.chats.send(
+        session_id, message, files or (), images or (), own_id, context
+    )
     if is_first and workspace.naming.is_wanted(before, message):
         workspace.run_in_background(workspace.naming.name(session_id, message))
     if is_first and workspace.branch_naming.is_wanted(before, message):

@@ -2,6 +2,7 @@
 
 import re
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import AfterValidator
@@ -70,7 +71,9 @@ async def create_worktree(
     """Make a worktree on a new branch, or (`prContext`) on the head of a pull request.
 
     Answers at once with the worktree as it will be; `worktree:created` or
-    `worktree:create_error` follows, then the repository's `setup`.
+    `worktree:create_error` follows, then the repository's `setup`. What the issue or the pull
+    request says, with its comments as far as the hosting service tells them, goes to the agent
+    with the first message of each session.
     """
     worktree = await making.announce(
         workspace.store,
@@ -81,7 +84,7 @@ async def create_worktree(
         issue=issue_context,
         pull_request=pr_context,
     )
-    workspace.run_in_background(_make(workspace, worktree, pr_context))
+    workspace.run_in_background(_make(workspace, worktree, issue_context, pr_context))
     return worktree
 
 
@@ -193,8 +196,14 @@ async def update_worktree_label(
 
 
 async def _make(
-    workspace: "Workspace", worktree: Worktree, pull_request: PullRequestContext | None
+    workspace: "Workspace",
+    worktree: Worktree,
+    issue: IssueContext | None,
+    pull_request: PullRequestContext | None,
 ) -> None:
+    root = Path(project_in(workspace.store.state, worktree.project_id).path)
+    keeping = workspace.contexts.keep(worktree.id, root, issue, pull_request)
+    workspace.run_in_background(keeping)
     with workspace.scripts.expecting_setup(worktree.id):
         if await making.create(workspace.store, workspace.slow_work, worktree, pull_request):
             await workspace.scripts.set_up(worktree.id)

@@ -122,6 +122,7 @@ class Removals:
         )
         await self._scripts.forget(worktree.id)
         await asyncio.to_thread(discarding.forget, self._directories.discarded / worktree.id)
+        await asyncio.to_thread(discarding.forget, self._directories.contexts / worktree.id)
 
     def _owns_branch(self, project: Project, worktree: Worktree) -> bool:
         """Whether the branch goes with the worktree.

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from model.commands.sessions import get_messages
@@ -212,6 +213,8 @@ def _elements(message: Message, link: "Link") -> Iterator[Element]:
                 pass
     for path in message.files:
         yield make("p", f"file {short(path, 200)}", class_="tool")
+    if message.context is not None:
+        yield make("p", f"goes with it: {Path(message.context).name}", class_="tool")
     if message.error is not None:
         yield make("p", short(message.error.error, 1000), class_="bad")
 

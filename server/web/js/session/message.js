@@ -32,6 +32,7 @@ export function fillMessage(element, message, around) {
     // Blocks may be told of out of turn, so that some may be missing.
     ...Array.from(message.content, (_, index) => contentElement(message, index, around)).filter((made) => made !== null),
     ...(message.files ?? []).map((/** @type {string} */ path) => make("p.file", `▤ ${path}`)),
+    message.context ? make("p.file", `▤ ${message.context.split("/").at(-1)} goes to the agent with this`) : "",
     ...tail(message),
   );
 }

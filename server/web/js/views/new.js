@@ -72,6 +72,10 @@ export function newView(app, route) {
     fill(agent, [["", "default"], ...known.map((/** @type {any} */ each) => [each.name, each.label])]);
   };
   project.onchange = look;
+  issue.onchange = () => {
+    const chosen = issues.find((each) => String(each.number) === issue.value);
+    if (chosen && !message.value.trim()) message.value = `Resolve issue #${chosen.number} ${chosen.title}`;
+  };
   offer();
   agents();
 
