@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from model.client.base import Client
-    from model.client.remote import RemoteClient
     from model.paths import Directories
     from model.running import Lock
     from server.engine import Engine
@@ -35,31 +34,31 @@ _TOKEN = "SPINNEY_TOKEN"
 def main(arguments: list[str] | None = None) -> int:
     """Run a command line; returns the exit code."""
     try:
+        from model.streams import steady
+
+        steady()
         return _run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read our output has left, as in `spinney events | head`.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return 0  # Whoever read our output has left, as in `spinney events | head`.
     except Exception as error:
-        from model.errors import SpinneyError
+        from model.errors import SpinneyError, UsageError, exit_code
+        from model.streams import complain
 
         if not isinstance(error, SpinneyError):
             raise
-        print(f"spinney: {error.message}", file=sys.stderr)
-        return 1
+        usage = error.usage if isinstance(error, UsageError) else ""
+        complain(f"{usage}spinney: {error.message}\n")
+        return exit_code(error)
 
 
 def _run(given: list[str]) -> int:
     if not given:
         return _open(".")  # The usual start needs no parser.
-    from model.command_line import build_parser
+    from model.command_line import read_command_line
 
-    parser = build_parser()
-    if given[0] == "--plain" or (given[0][:1] != "-" and given[0] not in _COMMANDS):
-        given = ["open", *given]
-    options = parser.parse_args(given)
+    options = read_command_line(given)
     os.environ |= {"SPINNEY_PLAIN": "1"} if getattr(options, "plain", False) else {}
     return int(_COMMANDS[options.command](options))
 
@@ -69,9 +68,9 @@ def _run(given: list[str]) -> int:
 
 def _open(path: str, *, demo: bool = False) -> int:
     if not os.path.isdir(os.path.expanduser(path)):  # noqa: PTH111, PTH112 - no `pathlib` here
-        from model.errors import SpinneyError
+        from model.errors import UsageError
 
-        raise SpinneyError(f"There is no folder {path}. For commands, see: spinney --help")
+        raise UsageError(f"There is no folder '{path}'.")
     _check_terminal()
     return _behind(lambda leash: _show(path, leash, demo=demo))
 
@@ -106,13 +105,14 @@ def _attach(options: "Namespace") -> int:
     token = os.environ.pop(_TOKEN, "")
     if token and "token=" not in options.url:
         return _behind(lambda leash: _look_into_there(options.url, token, leash))
-    from model.client.address import asked_token, parse_address
+    from model.client.address import asked_token, check_reachable, parse_address
 
     base_url, told = parse_address(options.url)
     if told:
         # Everybody can list this process's words; nobody else can read its environment.
         words = [base_url if word == options.url else word for word in sys.orig_argv[1:]]
         os.execve(sys.executable, [sys.executable, *words], {**os.environ, _TOKEN: told})
+    check_reachable(base_url)  # Nobody should type a token for an address where nobody is.
     token = asked_token(base_url)
     return _behind(lambda leash: _look_into_there(base_url, token, leash))
 
@@ -129,6 +129,14 @@ def _check_terminal() -> None:
         raise SpinneyError(
             "Spinney cannot draw in this terminal (TERM is dumb). Use another terminal, or the "
             "page: spinney serve"
+        )
+    colors = os.environ.get("TEXTUAL_COLOR_SYSTEM", "auto")
+    if colors not in ("auto", "truecolor", "256", "standard"):
+        from model.errors import UsageError
+
+        raise UsageError(
+            f"TEXTUAL_COLOR_SYSTEM is '{colors}' in the environment: it must be auto, truecolor, "
+            "256 or standard."
         )
 
 
@@ -216,7 +224,7 @@ def _look_into_here(path: "Path | None", leash: "Leash") -> int:
 def _look_into_there(url: str, token: str, leash: "Leash") -> int:
     from model.client.address import parse_address
     from model.client.here import reached
-    from model.errors import SpinneyError
+    from model.errors import NobodyThereError
 
     base_url, _ = parse_address(url)
 
@@ -224,7 +232,9 @@ def _look_into_there(url: str, token: str, leash: "Leash") -> int:
         try:
             return await reached(base_url, token)
         except TimeoutError:
-            raise SpinneyError(f"{base_url} does not answer. Is Spinney running there?") from None
+            raise NobodyThereError(
+                f"{base_url} does not answer. Is Spinney running there?"
+            ) from None
 
     return _look_into(connect, None, leash, elsewhere=base_url)
 
@@ -255,6 +265,7 @@ def _look_into(
 def _serve(options: "Namespace") -> int:
     from model.paths import directories
     from model.running import hold_lock
+    from model.streams import complain
     from server.serving import Wanted, serve
 
     places = directories()
@@ -263,14 +274,14 @@ def _serve(options: "Namespace") -> int:
         port=options.port,
         token=options.token,
         localhost_only=False if options.all_interfaces else None,
-        token_required=False if options.no_token or options.unsafe_no_token else None,
+        token_required=False if options.no_token else None,
         unsafe_no_token=options.unsafe_no_token,
         demo=options.demo,
     )
 
     def announce(status: "dict[str, Any]", token: str, problems: list[str]) -> None:
         for problem in problems:
-            print(f"spinney: {problem}", file=sys.stderr)
+            complain(f"spinney: {problem}\n")
         _announce(status, token, as_json=options.json)
 
     with hold_lock(places.lock) as lock:
@@ -281,6 +292,8 @@ def _serve(options: "Namespace") -> int:
 def _announce(status: "dict[str, Any]", token: str, *, as_json: bool) -> None:
     import json
 
+    from model.streams import put
+
     if as_json:
         shown = {"base_url": status["base_url"], "port": status["port"]}
         line = json.dumps({**shown, "token": token, "pid": os.getpid()})
@@ -288,7 +301,7 @@ def _announce(status: "dict[str, Any]", token: str, *, as_json: bool) -> None:
         line = f"Spinney answers at {status['base_url']}/#token={token}  (ctrl+c ends it)"
     else:
         line = f"Spinney answers at {status['base_url']}, without a token  (ctrl+c ends it)"
-    print(line, flush=True)
+    put(line + "\n")
 
 
 def _stop(_: "Namespace") -> int:
@@ -296,47 +309,24 @@ def _stop(_: "Namespace") -> int:
 
     from model.client.here import end
     from model.paths import directories
+    from model.streams import put
 
-    print(asyncio.run(end(directories())))
+    put(asyncio.run(end(directories())) + "\n")
     return 0
 
 
 def _call(options: "Namespace") -> int:
-    import asyncio
-    import json
+    from model.client.script import call
 
-    from model.client.words import arguments_from
-
-    async def run() -> "Any":
-        client = _running_client()
-        try:
-            return await client.call_raw(options.name, arguments_from(options.arguments))
-        finally:
-            await client.close()
-
-    print(json.dumps(asyncio.run(run()), ensure_ascii=False, indent=2))
-    return 0
+    return call(options)
 
 
-def _events(_: "Namespace") -> int:
+def _events(options: "Namespace") -> int:
     import asyncio
 
-    from model.client.base import Happened, Lost
+    from model.client.follow import follow
 
-    async def follow() -> None:
-        client = _running_client()
-        try:
-            async for update in client.updates():
-                match update:
-                    case Happened():
-                        for event in update.events:
-                            print(event.frame(), flush=True)
-                    case Lost():
-                        print(f"spinney: {update.reason}", file=sys.stderr)
-        finally:
-            await client.close()
-
-    asyncio.run(follow())
+    asyncio.run(follow(options.since))
     return 0
 
 
@@ -344,18 +334,10 @@ def _schema(_: "Namespace") -> int:
     import json
 
     from model.reference import schema
+    from model.streams import put_json
 
-    print(json.dumps(schema(), indent=2))
+    put_json(json.dumps(schema(), indent=2))
     return 0
-
-
-def _running_client() -> "RemoteClient":
-    from model.client.here import found_door
-    from model.client.remote import RemoteClient
-    from model.paths import directories
-
-    places = directories()
-    return RemoteClient(*found_door(places), find=lambda: found_door(places))
 
 
 def _doctor(options: "Namespace") -> int:
@@ -367,6 +349,7 @@ def _doctor(options: "Namespace") -> int:
     from model.backends.all import all_backends
     from model.doctor import Finding, as_text, examine
     from model.paths import directories
+    from model.streams import put, put_json
     from tui.terminal import examine_terminal
 
     places = directories()
@@ -377,17 +360,18 @@ def _doctor(options: "Namespace") -> int:
         findings += [Finding(path.name, False, problem) for problem in told]
     findings.append(examine_terminal())
     if options.json:
-        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+        put_json(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
-        print(as_text(findings))
+        put(as_text(findings) + "\n")
     return 1 if any(finding.ok is False for finding in findings) else 0
 
 
 def _completion(options: "Namespace") -> int:
     from model.command_line import build_parser
     from model.completion import completion_script
+    from model.streams import put
 
-    print(completion_script(options.shell, build_parser()), end="")
+    put(completion_script(options.shell, build_parser()))
     return 0
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from docs import proofs
+from model.client.words import TABLE
 from model.errors import HTTP_STATUS
 from model.preferences_fields import PreferenceField, preference_fields
-from model.reference import schema
+from model.reference import call_words, schema
 from server.http_api import OPERATIONS, HttpApi
 from server.lite.orders import ORDERS
 from server.lite.routes import SESSION, Lite
@@ -36,6 +37,11 @@ def pages() -> dict[str, str]:
         "contract.md": _page(proofs.page()),
         "terminal.md": _with_keys((DOCS / "terminal.md").read_text()),
     }
+
+
+def call_table() -> str:
+    """What `spinney call` knows of the commands."""
+    return json.dumps(call_words(), ensure_ascii=False, indent=1) + "\n"
 
 
 def _page(lines: Iterator[str]) -> str:
@@ -243,6 +249,8 @@ def _typed(shape: dict[str, Any]) -> str:
             return "null"
         case "integer":
             return "whole number"
+        case "string" if shape.get("format") == "path":
+            return "path"
         case None:
             return "anything"
         case kind:
@@ -264,3 +272,4 @@ def _one_line(text: str) -> str:
 if __name__ == "__main__":
     for name, text in pages().items():
         (DOCS / name).write_text(text)
+    TABLE.write_text(call_table())

@@ -1,107 +1,151 @@
-"""What can be typed after `spinney`: commands, options and their help.
+"""What can be typed after `spinney`: commands and options, and what is said of all else.
 
 Imports the standard library only, so that `spinney --help` answers at once.
 """
 
 import argparse
+import os
+import re
+from typing import IO, NoReturn
 
 from model import __version__
+from model.command_texts import (
+    ATTACH_EXAMPLES,
+    CALL_EXAMPLES,
+    COMPLETION_EXAMPLES,
+    DOCTOR_WORDS,
+    EVENTS_EXAMPLES,
+    EXAMPLES,
+    OPEN_WORDS,
+    SERVE_EXAMPLES,
+    STOP_WORDS,
+)
+from model.errors import UsageError
+from model.nearest import did_you_mean
+from model.streams import put
 
-EXAMPLES = """\
-examples:
-  spinney                      open the terminal; the repository here is offered as a project
-  spinney ~/code/alpha         the same for another repository
-  spinney demo                 try it: a throw-away repository and an agent that needs nothing
-  spinney attach devbox:3456   the terminal of a Spinney on another machine
-  spinney stop                 end the Spinney that goes on without a screen
-  spinney serve --port 0       only the server, on a free port
-  spinney call list_projects   one command against the running Spinney
-  spinney doctor               what is installed, what is missing, what mends it
-"""
-
-CALL_EXAMPLES = """\
-examples:
-  spinney call list_projects
-  spinney call create_worktree projectId=1c9… customName=calm-heron
-  spinney call update_preferences '{"changes": {"theme": "dark"}}'
-
-A value is read as JSON where it is some, else as text.
-"""
-
-SERVE_EXAMPLES = """\
-examples:
-  spinney serve                  at the port of the preferences, for this machine
-  spinney serve --port 0 --json  at a free port; address, port, token and pid as one JSON line
-  spinney serve --all-interfaces for other machines too; the token is their key
-
-A token given with --token is seen by everybody who can list this machine's processes.
-"""
-
-OPEN_WORDS = """\
-One Spinney keeps a data directory. Where one runs already, this opens another screen of it.
-
-ctrl+q asks, while agents work, whether to leave them running or to quit. When the terminal goes
-away (a hang-up, a closed window, a lost SSH connection) they go on by themselves. `spinney` shows
-them again in any terminal; `spinney stop` ends them.
-
-Without a screen Spinney stays while an agent works or waits for you, a screen is attached or the
-server runs. Ten minutes after the last of it, it ends. ctrl+z gives the terminal to the shell, and
-agents go on; `fg` comes back. A demo ends with its terminal.
-"""
-
-ATTACH_EXAMPLES = """\
-examples:
-  spinney attach                              the Spinney that runs here
-  spinney attach http://devbox:3456           asks for the token
-  SPINNEY_TOKEN=… spinney attach devbox:3456
-  spinney attach 'http://devbox:3456/#token=…'
-
-An address with a token is seen for a moment by everybody who can list this machine's processes; one
-that is asked for is not. Over a network that is not yours: ssh -L 3456:127.0.0.1:3456 devbox, and
-attach to 127.0.0.1:3456. Closing this screen ends nothing there.
-"""
-
-STOP_WORDS = """\
-Agents are ended and what they had written is kept. Waits until it is over.
-Exit code 0: nothing runs here any more; 1: it did not end, and the sentence says what to do.
-"""
-
-EVENTS_EXAMPLES = """\
-examples:
-  spinney events
-  spinney events | grep --line-buffered session-waiting
-"""
-
-COMPLETION_EXAMPLES = """\
-examples:
-  eval "$(spinney completion bash)"                              in ~/.bashrc
-  eval "$(spinney completion zsh)"                               in ~/.zshrc, after compinit
-  spinney completion fish > ~/.config/fish/completions/spinney.fish
-"""
+_HIGHEST_PORT = 65535
 
 
-def build_parser() -> argparse.ArgumentParser:
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in a sentence, by `UsageError`."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `UsageError` with the usage of this very command."""
+        sentence = message[:1].upper() + message[1:]
+        raise UsageError(sentence.rstrip(".") + ".", self.format_usage())
+
+    def refuse_rest(self, words: list[str]) -> NoReturn:
+        """Raise `UsageError` for words that nothing asked for."""
+        options = [word for word in words if word.startswith("-")]
+        if not options:
+            raise UsageError(f"Not expected here: {' '.join(words)}.", self.format_usage())
+        option = options[0].partition("=")[0]
+        meant = did_you_mean(option, self._option_string_actions)
+        raise UsageError(f"Unknown option {option}.{meant}", self.format_usage())
+
+    def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
+        put(message)
+
+
+def read_command_line(words: list[str]) -> argparse.Namespace:
+    """What these words ask for. Raises `UsageError`."""
+    parser = build_parser()
+    known = commands_of(parser)
+    first = words[0]
+    if first == "--plain" or (first[:1] != "-" and first not in known):
+        _check_folder(words, known)
+        words = ["open", *words]
+    elif first[:1] == "-" and first not in parser._option_string_actions:
+        option = first.partition("=")[0]
+        of = [f"spinney {name} {option}" for name, its in known.items() if _takes(its, option)]
+        hint = f" Did you mean {' or '.join(of)}?" if of else ""
+        parser.error(f"unknown option {option}.{hint} For help: spinney --help")
+    options, rest = parser.parse_known_args(words)
+    options.parser = known[options.command]
+    if rest:
+        options.parser.refuse_rest(rest)
+    if options.command == "serve":
+        _check_serve(options)
+    return options
+
+
+def commands_of(parser: argparse.ArgumentParser) -> dict[str, Parser]:
+    """The parser of each command by its name."""
+    found = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    return dict(found.choices)
+
+
+def _takes(parser: Parser, option: str) -> bool:
+    return option in parser._option_string_actions
+
+
+def _check_folder(words: list[str], known: dict[str, Parser]) -> None:
+    """Raise `UsageError` where the first word is neither a command nor a folder."""
+    first = words[0]
+    path = os.path.expanduser(first)  # noqa: PTH111 - no `pathlib` for a help text
+    if first == "--plain" or os.path.isdir(path):  # noqa: PTH112
+        return
+    if os.path.exists(path):  # noqa: PTH110
+        raise UsageError(f"{first} is a file, not a folder.")
+    meant = did_you_mean(first, known, "spinney {}")
+    raise UsageError(
+        f"There is no command and no folder '{first}'.{meant} For commands, see: spinney --help"
+    )
+
+
+def _check_serve(options: argparse.Namespace) -> None:
+    if options.unsafe_no_token and not (options.all_interfaces and options.no_token):
+        options.parser.error(
+            "--unsafe-no-token goes only together with --all-interfaces and --no-token: it lets "
+            "everybody on the network in"
+        )
+
+
+def _port(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,5}", text) or int(text) > _HIGHEST_PORT:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no port: it must be a whole number from 0 to {_HIGHEST_PORT}"
+        )
+    return int(text)
+
+
+def _token(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._~-]{16,}", text):
+        raise argparse.ArgumentTypeError("must be at least 16 letters, digits and - _ . ~")
+    return text
+
+
+def _number(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,16}", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not the number of an event")
+    return int(text)
+
+
+def build_parser() -> Parser:
     """The command line; shell completion is made from it too."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="spinney",
         usage="spinney [PATH] | spinney COMMAND …",
         description="Run AI coding agents on many branches at once, from one terminal.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"spinney {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"spinney {__version__}")
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", prog="spinney"
     )
 
-    def add(name: str, text: str, epilog: str | None = None) -> argparse.ArgumentParser:
-        return commands.add_parser(
+    def add(name: str, text: str, epilog: str = "", *, add_help: bool = True) -> Parser:
+        added: Parser = commands.add_parser(
             name,
             help=text,
             description=text[:1].upper() + text[1:] + ".",
             epilog=epilog,
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            add_help=add_help,
         )
+        return added
 
     opening = add("open", "open the terminal (also without a command: spinney PATH)", OPEN_WORDS)
     opening.add_argument("path", nargs="?", default=".", metavar="PATH", help="a git repository")
@@ -119,10 +163,32 @@ def build_parser() -> argparse.ArgumentParser:
             "(also SPINNEY_PLAIN=1)",
         )
     add("stop", "end the Spinney that runs here, in good order", STOP_WORDS)
-    serve = add("serve", "run the server alone, for other clients", SERVE_EXAMPLES)
-    serve.add_argument("--port", type=int, metavar="N", help="port; 0 takes a free one")
+    _add_serve(add("serve", "run the server alone, for other clients", SERVE_EXAMPLES))
+    call = add("call", "run one command against the running Spinney", CALL_EXAMPLES, add_help=False)
+    call.add_argument("name", nargs="?", metavar="NAME", help="the command; without it: list all")
+    call.add_argument("arguments", nargs="*", metavar="name=value | JSON")
+    call.add_argument(
+        "-h", "--help", action="store_true", help="show this, or the arguments of the command"
+    )
+    events = add("events", "follow what happens, a JSON object a line", EVENTS_EXAMPLES)
+    events.add_argument(
+        "--since", type=_number, metavar="N", help="begin after the event of this number"
+    )
+    add("schema", "print every command, event, resource and preference as JSON Schema")
+    doctor = add("doctor", "show what is installed, what is missing, what mends it", DOCTOR_WORDS)
+    doctor.add_argument("--json", action="store_true", help="print it as JSON")
+    completion = add("completion", "print a completion script for a shell", COMPLETION_EXAMPLES)
+    completion.add_argument("shell", choices=["bash", "zsh", "fish"])
+    return parser
+
+
+def _add_serve(serve: Parser) -> None:
+    serve.add_argument("--port", type=_port, metavar="N", help="port; 0 takes a free one")
     serve.add_argument(
-        "--token", metavar="T", help="the token to ask for from now on, of 16 characters or more"
+        "--token",
+        type=_token,
+        metavar="T",
+        help="the token to ask for from now on, of 16 characters or more",
     )
     serve.add_argument(
         "--all-interfaces", action="store_true", help="let other machines in, not only this one"
@@ -135,13 +201,3 @@ def build_parser() -> argparse.ArgumentParser:
     )
     serve.add_argument("--demo", action="store_true", help="make the demo agent the default")
     serve.add_argument("--json", action="store_true", help="print one JSON line when it answers")
-    call = add("call", "run one command against the running Spinney", CALL_EXAMPLES)
-    call.add_argument("name", metavar="NAME", help="the command, such as list_projects")
-    call.add_argument("arguments", nargs="*", metavar="name=value | JSON")
-    add("events", "follow what happens, a JSON object a line", EVENTS_EXAMPLES)
-    add("schema", "print every command, event, resource and preference as JSON Schema")
-    doctor = add("doctor", "show what is installed, what is missing and what mends it")
-    doctor.add_argument("--json", action="store_true", help="print it as JSON")
-    completion = add("completion", "print a completion script for a shell", COMPLETION_EXAMPLES)
-    completion.add_argument("shell", choices=["bash", "zsh", "fish"])
-    return parser

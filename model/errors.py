@@ -57,6 +57,30 @@ class SpinneyError(Exception):
         """Seconds until a limit ends, where the agent's provider told them."""
 
 
+class UsageError(SpinneyError):
+    """A command line that means nothing."""
+
+    def __init__(self, message: str, usage: str = "") -> None:
+        super().__init__(message)
+        self.usage = usage
+        """How it is used, a line or more; printed before the sentence."""
+
+
+class NobodyThereError(SpinneyError):
+    """No Spinney runs where one was asked for, or it does not answer."""
+
+
+def exit_code(error: SpinneyError) -> int:
+    """What a command line that ended with this error ends with, as `spinney --help` tells."""
+    match error:
+        case UsageError():
+            return 2
+        case NobodyThereError():
+            return 3
+        case _:
+            return 4 if error.error_type == "not_found" else 1
+
+
 def foreseen(error: BaseException, what: str) -> SpinneyError:
     """The error as people may read it; one that nobody foresaw stays in the log."""
     if isinstance(error, SpinneyError):

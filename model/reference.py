@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 
 import model.commands.all  # noqa: F401 - registers the commands
 from model import __version__, resources
-from model.commands.registry import COMMANDS, UNCHANGED, Argument, Command
+from model.commands.registry import ALIASES, COMMANDS, UNCHANGED, Argument, Command
 from model.events import EVENTS, Event, ProjectAdded, ProjectUpdated, WorktreeCreating
 from model.preferences import Preferences
 
@@ -36,6 +36,45 @@ def schema() -> dict[str, Any]:
         "preferences": shapes["preferences"],
         "$defs": shared.get("$defs", {}),
     }
+
+
+def call_words() -> dict[str, Any]:
+    """What `spinney call` must know without importing a command; kept in `model/client`."""
+    commands = {}
+    for name, command in schema()["commands"].items():
+        found = {argument.wire: argument for argument in COMMANDS[name].arguments}
+        commands[name] = {
+            "about": command["description"],
+            "remote": command["remote"],
+            "args": {
+                wire: {
+                    "takes": _taken(shape, null=found[wire].takes_null),
+                    "required": found[wire].required,
+                    **({"path": True} if "path" in _formats(shape) else {}),
+                    **({"one_of": words} if (words := _choices(shape)) else {}),
+                }
+                for wire, shape in command["args"]["properties"].items()
+            },
+        }
+    return {"commands": commands, "aliases": ALIASES}
+
+
+def _taken(shape: Shapes, *, null: bool) -> list[str]:
+    """The JSON types that an argument may have; `null` only where it says something."""
+    kinds = {part.get("type", "object") for part in _parts(shape)}
+    return sorted(kinds if null else kinds - {"null"})
+
+
+def _choices(shape: Shapes) -> list[str]:
+    return [word for part in _parts(shape) for word in part.get("enum", ())]
+
+
+def _formats(shape: Shapes) -> set[str]:
+    return {part["format"] for part in _parts(shape) if "format" in part}
+
+
+def _parts(shape: Shapes) -> list[Shapes]:
+    return [{**shape, **part} for part in shape.get("anyOf", [{}])]
 
 
 def area(command: "Command[..., Any]") -> str:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from model import PROTOCOL, __version__
-from model.errors import SpinneyError
+from model.errors import NobodyThereError, SpinneyError
 from model.paths import PRIVATE_FILE, is_alive, unsaved
 
 LOG_SIZE = 2 * 1024 * 1024
@@ -41,7 +41,7 @@ class Running:
     @property
     def hung(self) -> SpinneyError:
         """What to tell when it says nothing."""
-        return SpinneyError(
+        return NobodyThereError(
             f"Spinney (process {self.pid}) runs here and does not answer. End it with"
             f" `kill {self.pid}`, and if it is still there with `kill -9 {self.pid}`; what it had"
             " accepted is kept.",
@@ -207,7 +207,7 @@ def running_server(path: Path) -> tuple[str, str]:
         os.kill(found["pid"], 0)
         return found["base_url"], found["token"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise SpinneyError(
+        raise NobodyThereError(
             "No Spinney is running here. Start one with `spinney`, or with `spinney serve` where"
             " there is no terminal.",
             "backend_unavailable",

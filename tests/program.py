@@ -23,7 +23,7 @@ import psutil
 
 from model.client.here import found_door
 from model.client.remote import RemoteClient
-from model.client.words import arguments_from
+from model.client.words import arguments_from, command_named
 from model.paths import Directories
 from model.running import running_here, wait_for_end
 from tests.on_terminal import OnTerminal
@@ -110,7 +110,7 @@ class Program:
     def call(self, name: str, *arguments: str) -> Any:
         """The result of a command that succeeds, asked for as `spinney call` does; from here, which
         takes hundredths of a second where the start of a process takes most of one."""
-        return self.call_with(name, arguments_from(list(arguments)))
+        return self.call_with(name, arguments_from(command_named(name), list(arguments)))
 
     def call_with(self, name: str, arguments: dict[str, Any]) -> Any:
         """The same, with arguments as JSON has them."""
@@ -262,10 +262,10 @@ def next_line(process: "subprocess.Popen[str]", seconds: float) -> str:
     return process.stdout.readline() if ready else ""
 
 
-def is_a_sentence(ran: "subprocess.CompletedProcess[str]") -> bool:
+def is_a_sentence(ran: "subprocess.CompletedProcess[str]", code: int = 1) -> bool:
     """Whether it failed with one plain sentence for a person, and nothing else."""
     return (
-        ran.returncode == 1
+        ran.returncode == code
         and ran.stdout == ""
         and ran.stderr.startswith("spinney: ")
         and ran.stderr.count("\n") == 1

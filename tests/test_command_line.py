@@ -74,7 +74,7 @@ def test_help_of_what_is_not_obvious_shows_examples(spinney: Program, command: s
     assert f"  spinney {command}" in spinney.run(command, "--help").stdout.replace('eval "$(', "  ")
 
 
-@pytest.mark.parametrize("arguments", [["serve", "--port", "ten"], ["--nonsense"], ["call"]])
+@pytest.mark.parametrize("arguments", [["serve", "--port", "ten"], ["--nonsense"], ["stop", "x"]])
 def test_a_wrong_command_line_says_how_it_is_used(spinney: Program, arguments: list[str]) -> None:
     ran = spinney.run(*arguments)
     assert ran.returncode == 2
@@ -96,8 +96,8 @@ def test_without_a_terminal_it_says_what_to_run_instead(
 
 def test_a_folder_that_is_not_there_is_named(spinney: Program) -> None:
     ran = spinney.run("serv")
-    assert is_a_sentence(ran), ran.stderr
-    assert "serv" in ran.stderr and "--help" in ran.stderr
+    assert is_a_sentence(ran, 2), ran.stderr
+    assert "'serv'" in ran.stderr and "--help" in ran.stderr and "spinney serve" in ran.stderr
 
 
 # The server --------------------------------------------------------------------------------------
@@ -139,13 +139,6 @@ def test_a_port_in_use_is_said_in_a_sentence(spinney: Program, tmp_path: Path) -
     assert not (spinney.data / "server.json").exists()
 
 
-@pytest.mark.parametrize("port", ["-1", "65536", "99999999999999999999"])
-def test_a_port_that_cannot_be_is_said_in_a_sentence(spinney: Program, port: str) -> None:
-    ran = spinney.run("serve", f"--port={port}")
-    assert is_a_sentence(ran), ran.stderr
-    assert "port" in ran.stderr.lower()
-
-
 def test_a_second_spinney_on_the_same_directory_is_told_of_the_first(spinney: Program) -> None:
     with spinney.serving() as server:
         ran = spinney.run("serve", "--port", "0")
@@ -173,15 +166,6 @@ def test_a_given_token_is_used_kept_and_never_written_to_the_log(spinney: Progra
         assert server.token == token
 
 
-@pytest.mark.parametrize("token", ["", "two words and more", "tür" * 9, "tulip"])
-def test_a_token_that_no_address_can_carry_or_that_can_be_guessed_is_refused(
-    spinney: Program, token: str
-) -> None:
-    ran = spinney.run("serve", "--port", "0", "--token", token)
-    assert is_a_sentence(ran), ran.stderr
-    assert "must be at least 16 letters, digits and - _ . ~" in ran.stderr
-
-
 def test_the_files_with_secrets_are_for_their_owner_alone(spinney: Program) -> None:
     with spinney.serving():
         for path in (spinney.config / "preferences.json", *spinney.data.iterdir()):
@@ -193,7 +177,7 @@ def test_a_killed_server_is_not_taken_for_a_running_one(spinney: Program) -> Non
         server.process.kill()
         server.process.wait(timeout=PATIENCE)
     ran = spinney.run("call", "list_projects")
-    assert is_a_sentence(ran), ran.stderr
+    assert is_a_sentence(ran, 3), ran.stderr
     assert "spinney serve" in ran.stderr
     with spinney.serving():
         assert spinney.call("list_projects") == []
@@ -227,12 +211,7 @@ def test_call_takes_values_as_json_and_whole_objects(served: Program) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["no_such_command"], "Unknown command: no_such_command"),
-        (["create_worktree"], "Missing field: projectId"),
-        (["get_session", "sessionId=[1]"], "Invalid field 'sessionId'"),
-        (["get_session", "sessionId=nobody"], "Session not found: nobody"),
-        (["list_projects", "word"], "Not name=value"),
-        (["list_projects", "{broken"], "Not a JSON object"),
+        (["get_session", '{"sessionId": [1]}'], "Invalid field 'sessionId'"),
         (["add_project", "path=/"], "Path is not a git repository"),
         (["stop_http_server"], "own terminal"),
     ],
@@ -248,7 +227,7 @@ def test_what_call_cannot_do_is_said_on_stderr(
 @pytest.mark.parametrize("words", [["call", "list_projects"], ["events"]])
 def test_without_a_server_the_remedy_is_named(spinney: Program, words: list[str]) -> None:
     ran = spinney.run(*words)
-    assert is_a_sentence(ran), ran.stderr
+    assert is_a_sentence(ran, 3), ran.stderr
     assert "spinney serve" in ran.stderr
 
 
@@ -258,7 +237,7 @@ def test_an_address_where_nobody_answers_is_said_in_a_sentence(spinney: Program)
     told = {"base_url": "http://127.0.0.1:1", "port": 1, "token": "t", "pid": os.getpid()}
     (spinney.data / "server.json").write_text(json.dumps(told))
     ran = spinney.run("call", "list_projects")
-    assert is_a_sentence(ran), ran.stderr
+    assert is_a_sentence(ran, 3), ran.stderr
     assert "127.0.0.1:1" in ran.stderr
 
 
@@ -288,6 +267,20 @@ def test_events_follows_a_spinney_that_starts_anew_at_another_port(spinney: Prog
         with spinney.serving() as second:
             assert second.port != first.port
             first_event(spinney, following)
+        following.send_signal(signal.SIGINT)
+        _, errors = following.communicate(timeout=PATIENCE)
+        assert errors.count("No Spinney is running here") <= 1
+        assert "Traceback" not in errors
+
+
+def test_events_begins_after_a_number_that_a_line_before_had(served: Program) -> None:
+    for theme in ("dark", "light"):
+        served.call("update_preferences", f'changes={{"theme": "{theme}"}}')
+    with served.started("events") as following:
+        last = first_event(served, following)["seq"]
+    with served.started("events", "--since", str(last - 1)) as following:
+        again = json.loads(next_line(following, PATIENCE))
+    assert again["seq"] == last and again["event"] == "preferences:updated"
 
 
 def test_events_ends_quietly_when_nobody_reads_it(served: Program) -> None:

@@ -270,7 +270,7 @@ def test_attach_without_an_address_shows_who_runs_here(spinney: Program) -> None
 def test_attach_where_nobody_runs_says_so(spinney: Program) -> None:
     with spinney.on_a_terminal("attach") as terminal:
         terminal.read_until(b"No Spinney is running here.")
-        assert terminal.process.wait(timeout=PATIENCE) == 1
+        assert terminal.process.wait(timeout=PATIENCE) == 3
 
 
 def test_a_stop_ends_a_screen_too(spinney: Program) -> None:

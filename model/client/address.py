@@ -2,9 +2,13 @@
 
 import getpass
 import re
+import socket
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-from model.errors import SpinneyError
+from model.errors import NobodyThereError, SpinneyError
+
+_PATIENCE = 10.0
+"""Seconds for a machine far away to take a connection."""
 
 
 def parse_address(text: str) -> tuple[str, str]:
@@ -33,6 +37,18 @@ def parse_address(text: str) -> tuple[str, str]:
 def without_token(text: str) -> str:
     """The address as it may be shown."""
     return re.split(r"[#?]", text, maxsplit=1)[0]
+
+
+def check_reachable(base_url: str) -> None:
+    """Raise `SpinneyError` where nobody takes a connection."""
+    parts = urlsplit(base_url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((parts.hostname or "", port), _PATIENCE).close()
+    except OSError:
+        raise NobodyThereError(
+            f"Nothing answers at {base_url}. Is Spinney running there?", "timeout"
+        ) from None
 
 
 def asked_token(base_url: str) -> str:

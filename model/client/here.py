@@ -5,7 +5,7 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from model.errors import SpinneyError
+from model.errors import NobodyThereError, SpinneyError
 from model.paths import Directories
 from model.running import Running, answering_here, running_here, running_server, wait_for_end
 
@@ -22,7 +22,7 @@ def found(places: Directories) -> Running:
     """Whoever runs here, once it answers. Raises `SpinneyError`."""
     running = answering_here(places.lock)
     if running is None:
-        raise SpinneyError("No Spinney is running here. Start one with: spinney")
+        raise NobodyThereError("No Spinney is running here. Start one with: spinney")
     return running
 
 
@@ -68,6 +68,25 @@ async def connected(places: Directories) -> "RemoteClient":
         if await asyncio.to_thread(running_here, places.lock) == running:
             raise
         return await connected(places)  # Another one took its place meanwhile.
+
+
+async def scripts_client(places: Directories) -> "RemoteClient":
+    """A client for a script, connected. Raises `SpinneyError`, also where nothing is answered."""
+
+    def find() -> tuple[str, str]:
+        return found_door(places)
+
+    base_url, token = await asyncio.to_thread(find)
+    try:
+        return await reached(base_url, token, find)
+    except TimeoutError:
+        raise silent(places, base_url) from None
+
+
+def silent(places: Directories, base_url: str) -> SpinneyError:
+    """What to tell of one that took the connection and says nothing."""
+    running = running_here(places.lock)
+    return running.hung if running else NobodyThereError(f"{base_url} does not answer.", "timeout")
 
 
 async def end(places: Directories) -> str:

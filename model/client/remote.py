@@ -20,7 +20,7 @@ from model import PROTOCOL
 from model.client.base import Happened, Loaded, Lost, Update
 from model.client.snapshot import state_from
 from model.commands.registry import Command, camel_case
-from model.errors import ErrorType, SpinneyError
+from model.errors import ErrorType, NobodyThereError, SpinneyError
 from model.events import Event, parse_event
 from model.running import other_protocol
 
@@ -111,6 +111,7 @@ class RemoteClient:
 
     async def frames(self, since: int = 0) -> AsyncIterator[dict[str, Any]]:
         """Numbered event frames as they come, `hello` first, until the connection is lost."""
+        await self._look_again()
         socket = await self._open_socket(since)
         try:
             while True:
@@ -202,10 +203,10 @@ class RemoteClient:
                 )
             return SpinneyError(f"{self.base_url} answered {error.status}; is it a Spinney?")
         if isinstance(error, aiohttp.ClientConnectorError):
-            return SpinneyError(
+            return NobodyThereError(
                 f"Nothing answers at {self.base_url}. Is Spinney running there?", "timeout"
             )
-        return SpinneyError(f"{self.base_url} cannot be reached: {error}", "timeout")
+        return NobodyThereError(f"{self.base_url} cannot be reached: {error}", "timeout")
 
 
 def _wire(value: object) -> Any:

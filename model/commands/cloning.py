@@ -1,10 +1,10 @@
 """Commands that clone a repository and add it as a project."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from model.commands.projects import add_project
-from model.commands.registry import command
+from model.commands.registry import PATH, command
 from model.errors import SpinneyError
 from model.git import cloning
 from model.projects import folder_in
@@ -24,7 +24,7 @@ class CloneProgress(Resource):
 
 @command
 async def clone_project(
-    workspace: "Workspace", url: str, path: str, parent_id: str | None = None
+    workspace: "Workspace", url: str, path: Annotated[str, PATH], parent_id: str | None = None
 ) -> Project:
     """Clone a repository into a directory that is not there yet (or empty), and add it.
 
@@ -53,12 +53,12 @@ async def clone_project(
 
 
 @command
-async def get_clone_progress(workspace: "Workspace", path: str) -> CloneProgress:
+async def get_clone_progress(workspace: "Workspace", path: Annotated[str, PATH]) -> CloneProgress:
     """How far the clone into this directory is."""
     return CloneProgress(running=path in workspace.clones, words=workspace.clones.get(path, ""))
 
 
 @command
-async def cancel_clone(workspace: "Workspace", path: str) -> None:
+async def cancel_clone(workspace: "Workspace", path: Annotated[str, PATH]) -> None:
     """End the clone into this directory; when none runs, that is no error."""
     await workspace.slow_work.cancel(path)

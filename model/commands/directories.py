@@ -4,9 +4,9 @@ import asyncio
 import os
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from model.commands.registry import command
+from model.commands.registry import PATH, command
 from model.git.run import looks_bare
 from model.resources import Resource
 
@@ -28,7 +28,7 @@ class Directory(Resource):
 
 
 @command
-async def list_directories(workspace: "Workspace", path: str) -> list[Directory]:
+async def list_directories(workspace: "Workspace", path: Annotated[str, PATH]) -> list[Directory]:
     """The directories whose paths begin with `path`, as a shell would complete it.
 
     `~` is the home of whoever runs Spinney. Hidden ones only where a `.` was typed. What cannot be

@@ -4,9 +4,9 @@ import asyncio
 import os
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from model.commands.registry import command
+from model.commands.registry import PATH, command
 from model.errors import SpinneyError, project_gone, worktree_not_found
 from model.events import TaskCompleted
 from model.git import commit, diff, remotes, repositories, status
@@ -59,7 +59,7 @@ async def has_uncommitted_changes(workspace: "Workspace", worktree_id: str) -> b
 @command
 async def get_git_diff(
     workspace: "Workspace",
-    worktree_path: str,
+    worktree_path: Annotated[str, PATH],
     diff_type: Literal["working", "staged", "branch"],
     base_branch: str | None = None,
 ) -> str:
@@ -87,7 +87,10 @@ async def commit_changes(
 
 @command
 async def git_pull(
-    workspace: "Workspace", worktree_path: str, base_branch: str, remote: str = "origin"
+    workspace: "Workspace",
+    worktree_path: Annotated[str, PATH],
+    base_branch: str,
+    remote: str = "origin",
 ) -> ExchangeResult:
     """Bring a remote's branch into the one checked out here; a conflict stays to be solved."""
     path, _, worktree = await _known_root(workspace, worktree_path)
@@ -98,7 +101,7 @@ async def git_pull(
 @command
 async def git_push(
     workspace: "Workspace",
-    worktree_path: str,
+    worktree_path: Annotated[str, PATH],
     pr_number: int | None = None,
     remote: str = "origin",
 ) -> ExchangeResult:

@@ -8,10 +8,10 @@ import time
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from model import avatars
-from model.commands.registry import UNCHANGED, Unchanged, command
+from model.commands.registry import PATH, UNCHANGED, Unchanged, command
 from model.errors import SpinneyError, not_a_repository, project_exists
 from model.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated
 from model.git import hosts, repositories
@@ -39,7 +39,9 @@ async def list_projects(workspace: "Workspace") -> list[Project]:
 
 
 @command
-async def add_project(workspace: "Workspace", path: str, parent_id: str | None = None) -> Project:
+async def add_project(
+    workspace: "Workspace", path: Annotated[str, PATH], parent_id: str | None = None
+) -> Project:
     """Add a git repository; a path inside one adds its root."""
     given = Path(path)
     if not given.is_absolute():
@@ -140,20 +142,25 @@ async def get_project_branches(workspace: "Workspace", project_id: str) -> list[
 
 
 @command
-async def get_git_remotes(workspace: "Workspace", repo_path: str) -> list[Remote]:
+async def get_git_remotes(workspace: "Workspace", repo_path: Annotated[str, PATH]) -> list[Remote]:
     """The remotes of a repository, without credentials."""
     return await repositories.remotes(await _repository_at(repo_path))
 
 
 @command
-async def get_github_remotes(workspace: "Workspace", repo_path: str) -> list[HostingRemote]:
+async def get_github_remotes(
+    workspace: "Workspace", repo_path: Annotated[str, PATH]
+) -> list[HostingRemote]:
     """Those remotes that lead to GitHub, or to an installation of it that `gh` knows."""
     return await hosts.hosting_remotes(await _repository_at(repo_path))
 
 
 @command
 async def set_project_avatar(
-    workspace: "Workspace", project_id: str, path: str | None = None, data: str | None = None
+    workspace: "Workspace",
+    project_id: str,
+    path: Annotated[str, PATH] | None = None,
+    data: str | None = None,
 ) -> Avatar:
     """Give a project a picture: a file, base64, or with neither a logo from its repository.
 

@@ -14,7 +14,7 @@ from functools import cached_property, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, TypeVar, get_args
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from model.commands.refusals import why_refused
 from model.errors import SpinneyError
@@ -45,6 +45,13 @@ VERBATIM: Final = "verbatim"
 """Annotates an argument whose bytes are written as they are: `Annotated[str, VERBATIM]`.
 
 All other text that clients send is made visible before a command gets it.
+"""
+
+
+PATH: Final = Field(json_schema_extra={"format": "path"})
+"""Annotates an absolute path on the machine of the server: `Annotated[str, PATH]`.
+
+The schema tells it, and `spinney call` makes such a path from a relative one.
 """
 
 

@@ -1,0 +1,86 @@
+"""`spinney events`: what happens, a line for each event, also over the end of a connection."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from model.client import here
+from model.client.remote import BackOff, RemoteClient
+from model.errors import SpinneyError
+from model.paths import Directories, directories
+from model.streams import complain, put_json
+
+
+async def follow(since: int | None) -> None:
+    """Print events until ctrl+c, at first those after the number `since`.
+
+    Raises `SpinneyError` where no Spinney runs at the beginning; one that goes away is waited for.
+    """
+    places = directories()
+    client = RemoteClient(*here.found_door(places), find=lambda: here.found_door(places))
+    try:
+        await _Follower(places, client, since or 0).follow()
+    finally:
+        await client.close()
+
+
+class _Follower:
+    """Where it stands: the number of the last event, and the run of Spinney that it was of."""
+
+    def __init__(self, places: Directories, client: RemoteClient, since: int) -> None:
+        self._places = places
+        self._client = client
+        self._seq = since
+        self._run = ""
+        self._told = ""
+
+    async def follow(self) -> None:
+        """Print frames; connect again for ever, once there was a connection."""
+        failures = 0
+        while True:
+            try:
+                async for frame in self._frames():
+                    failures = 0
+                    self._take(frame)
+            except SpinneyError as error:
+                if not self._run:
+                    raise
+                self._tell(error.message)
+                await asyncio.sleep(BackOff().pause(failures))
+                failures += 1
+
+    async def _frames(self) -> AsyncIterator[dict[str, Any]]:
+        frames = self._client.frames(self._seq)
+        try:
+            async with asyncio.timeout(here.PATIENCE):
+                hello = await anext(frames)
+        except TimeoutError:
+            raise here.silent(self._places, self._client.base_url) from None
+        yield hello
+        async for frame in frames:
+            yield frame
+
+    def _take(self, frame: dict[str, Any]) -> None:
+        if frame.get("event") == "hello":
+            self._take_hello(frame["payload"])
+        elif frame.get("event") == "events-missed":
+            self._seq = frame["payload"]["to"]
+            if frame["payload"]["from"] <= self._seq:
+                self._tell("Some events are missing: Spinney keeps the newest 1000 of its run.")
+        elif "seq" in frame:
+            self._seq = frame["seq"]
+            put_json(json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
+
+    def _take_hello(self, hello: dict[str, Any]) -> None:
+        if self._run not in ("", hello["run"]):
+            self._tell("Spinney was started anew; events of its first moments may be missing.")
+        self._told = ""
+        self._run = hello["run"]
+        self._seq = min(self._seq or hello["seq"], hello["seq"])
+
+    def _tell(self, sentence: str) -> None:
+        """Say it once, however often it is tried again."""
+        if sentence != self._told:
+            self._told = sentence
+            complain(f"spinney: {sentence}\n")

@@ -1,0 +1,210 @@
+"""Wrong command lines and odd streams: what is said, and that nothing is ever a traceback.
+
+In process, where it does not matter whose process it is: every case would start one.
+"""
+
+import io
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import spinney
+from model.client import here
+from model.client.words import arguments_from, command_named
+from tests.patience import PATIENCE
+from tests.program import ROOT, Program
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command line in this process, without a Spinney: code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+    for name, place in (("SPINNEY_DATA_DIR", "data"), ("SPINNEY_CONFIG_DIR", "config")):
+        monkeypatch.setenv(name, str(tmp_path / place))
+
+    def ran(*words: str) -> tuple[int, str, str]:
+        try:
+            code = spinney.main(list(words))
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        out, errors = capsys.readouterr()
+        return code, out, errors
+
+    return ran
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--foo"], "Unknown option --foo."),
+        (["--demo"], "Did you mean spinney open --demo or spinney serve --demo?"),
+        (["cal", "list_projects"], "no command and no folder 'cal'. Did you mean spinney call?"),
+        (["frobnicate"], "no command and no folder 'frobnicate'. For commands, see"),
+        (["/etc/passwd"], "/etc/passwd is a file, not a folder."),
+        ([""], "no folder ''"),
+        (["open", "/no/such/place"], "There is no folder '/no/such/place'."),
+        (["serve", "extra"], "usage: spinney serve"),
+        (["serve", "extra"], "Not expected here: extra."),
+        (["doctor", "--jsn"], "Unknown option --jsn. Did you mean --json?"),
+        (["serve", "--port", "99999"], "'99999' is no port: it must be a whole number from 0 to"),
+        (["serve", "--port=-1"], "'-1' is no port"),
+        (["serve", "--port", "ten"], "'ten' is no port"),
+        (["serve", "--token", "tulip"], "--token: must be at least 16 letters, digits and - _ . ~"),
+        (["serve", "--token", "two words and more"], "--token: must be at least 16"),
+        (["serve", "--token", "tür" * 9], "--token: must be at least 16"),
+        (["serve", "--unsafe-no-token"], "together with --all-interfaces and --no-token"),
+        (["serve", "--unsafe-no-token", "--all-interfaces"], "together with"),
+        (["events", "--since", "x"], "'x' is not the number of an event"),
+        (["completion", "tcsh"], "choose from"),
+        (["call", "nosuch"], "Unknown command: nosuch. All of them: spinney call"),
+        (["call", "list-projects"], "Did you mean list_projects?"),
+        (["call", "LIST_PROJECTS"], "Did you mean list_projects?"),
+        (["call", "create_worktree"], "Missing field: projectId."),
+        (
+            ["call", "create_worktree", "projectId=1", "custonName=x"],
+            "create_worktree takes no 'custonName'. Did you mean customName?",
+        ),
+        (["call", "add_project", "=x", "path=."], "add_project takes no ''."),
+        (["call", "list_projects", "word"], "Not name=value"),
+        (["call", "list_projects", "{broken"], "Not a JSON object"),
+    ],
+)
+def test_a_command_line_that_means_nothing_is_told_so_with_what_was_meant(
+    run: Run, words: list[str], said: str
+) -> None:
+    code, out, errors = run(*words)
+    assert (code, out) == (2, "")
+    assert said in errors
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("words", [["call", "list_projects"], ["events"]])
+def test_no_spinney_has_an_exit_code_of_its_own(run: Run, words: list[str]) -> None:
+    code, _, errors = run(*words)
+    assert code == 3 and "No Spinney is running here" in errors
+
+
+@pytest.mark.parametrize("words", [["call", "list_projects"], ["events"]])
+def test_a_spinney_that_takes_the_connection_and_says_nothing_is_not_waited_for(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.setattr(here, "PATIENCE", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        port = mute.getsockname()[1]
+        told = {"base_url": f"http://127.0.0.1:{port}", "token": "t", "pid": os.getpid()}
+        (tmp_path / "data").mkdir()
+        (tmp_path / "data" / "server.json").write_text(json.dumps(told))
+        code, out, errors = run(*words)
+    assert (code, out) == (3, "")
+    assert errors == f"spinney: http://127.0.0.1:{port} does not answer.\n"
+
+
+def test_what_can_be_called_is_listed_and_explained(run: Run) -> None:
+    code, listed, _ = run("call")
+    assert code == 0
+    assert "  list_projects " in listed and "All projects and folders" in listed
+    code, explained, _ = run("call", "create_worktree", "--help")
+    assert code == 0
+    assert explained.startswith("usage: spinney call create_worktree projectId=… [baseBranch=…]")
+    assert "  customName    text\n" in explained and "  projectId     text, required\n" in explained
+    assert "name=value" in run("call", "--help")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        ("send_chat_message sessionId=1 message=42", {"sessionId": "1", "message": "42"}),
+        ('send_chat_message sessionId=1 message="x"', {"sessionId": "1", "message": '"x"'}),
+        ("send_chat_message session_id=1 message=null", {"session_id": "1", "message": "null"}),
+        ("send_chat_message sessionId=1 message={} files=[]",
+         {"sessionId": "1", "message": "{}", "files": []}),
+        ('{"sessionId":"1","message":"x"}', None),
+        ("answer_question sessionId=1 answer=[1]", {"sessionId": "1", "answer": "[1]"}),
+        ('answer_question sessionId=1 answer={"a":"b"}', {"sessionId": "1", "answer": {"a": "b"}}),
+        ("list_worktrees projectId=1 includeArchived=true",
+         {"projectId": "1", "includeArchived": True}),
+        ("get_messages sessionId=1 limit=5", {"sessionId": "1", "limit": 5}),
+        ("update_worktree_label worktreeId=1 label=null", {"worktreeId": "1", "label": None}),
+        ("add_project path=.", {"path": "/here"}),
+        ("add_project path=sub/x", {"path": "/here/sub/x"}),
+        ("add_project path=/x", {"path": "/x"}),
+        ("add_project path=~/x", {"path": str(Path.home() / "x")}),
+        ("list_directories path=sub/", {"path": "/here/sub/"}),
+    ],
+)  # fmt: skip
+def test_values_are_read_as_the_command_takes_them(words: str, read: dict[str, Any] | None) -> None:
+    name, *given = words.split()
+    if read is None:
+        name, given, read = "send_chat_message", [words], {"sessionId": "1", "message": "x"}
+    assert arguments_from(command_named(name), given, Path("/here")) == read
+
+
+# Streams -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        *([command, "--help"] for command in ("call", "attach", "open", "serve", "events")),
+        ["call"],
+        ["completion", "fish"],
+        ["call", "nosuch…"],
+    ],
+)
+def test_no_letter_is_too_much_for_a_locale(
+    run: Run, monkeypatch: pytest.MonkeyPatch, encoding: str, words: list[str]
+) -> None:
+    raw = io.BytesIO()
+    narrow = io.TextIOWrapper(raw, encoding=encoding, write_through=True)
+    monkeypatch.setattr(sys, "stdout", narrow)
+    monkeypatch.setattr(sys, "stderr", narrow)
+    run(*words)
+    written = raw.getvalue().decode(encoding)
+    assert written and "Traceback" not in written
+    assert "…" not in written and "\\u2026" not in written
+
+
+def with_streams(program: Program, script: str) -> "subprocess.CompletedProcess[str]":
+    """A shell's line, with `$spinney` for the program."""
+    return subprocess.run(
+        ["bash", "-c", script],
+        cwd=program.cwd,
+        env={**program.environ, "spinney": f"{sys.executable} {ROOT / 'spinney.py'}"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+
+
+@pytest.mark.parametrize("words", ["--help", "call", "schema", "completion bash"])
+def test_an_output_that_is_full_is_said(tmp_path: Path, words: str) -> None:
+    ran = with_streams(Program(tmp_path), f"$spinney {words} >/dev/full")
+    told = "spinney: The output could not be written: No space left on device.\n"
+    assert (ran.returncode, ran.stderr) == (1, told)
+
+
+@pytest.mark.parametrize("streams", [">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"])
+def test_closed_streams_are_no_fault(tmp_path: Path, streams: str) -> None:
+    program = Program(tmp_path)
+    ran = with_streams(program, f"$spinney --version {streams}; $spinney nosuch {streams}")
+    assert ran.returncode == 2
+    assert "Traceback" not in ran.stderr and "Exception" not in ran.stderr
+
+
+def test_an_odd_color_system_is_said(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    program.environ["TEXTUAL_COLOR_SYSTEM"] = "nonsense"
+    with program.on_a_terminal("demo") as terminal:
+        terminal.read_until(b"TEXTUAL_COLOR_SYSTEM is 'nonsense'")
+        assert terminal.process.wait(timeout=PATIENCE) == 2
