@@ -64,6 +64,9 @@ is never looked at again; the system keeps the file's pages anyway."""
 _WORDS_LIMIT = 32
 """Words of a search that count."""
 
+_PASSING = {"output_so_far", "running_for"}
+"""Of a tool that runs: not kept."""
+
 _PUT_DOCUMENT = "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)"
 _PUT_BLOCK = "INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)"
 _PUT_MESSAGE = (
@@ -382,7 +385,7 @@ def block_row(message: Message, place: int) -> Statement:
 
 
 def _block_row(message_id: str, place: int, block: Block) -> Statement:
-    return _PUT_BLOCK, (message_id, place, block.model_dump_json())
+    return _PUT_BLOCK, (message_id, place, block.model_dump_json(exclude=_PASSING))
 
 
 def _words_row(message_id: str) -> Statement:

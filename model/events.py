@@ -109,6 +109,19 @@ class ToolUsed(_ChatEvent):
     parent_tool_use_id: str | None = None
 
 
+class ToolRunning(Event):
+    """A tool runs on: the end of what it has printed by now, and for how long. Never kept."""
+
+    name: ClassVar[str] = "tool-running"
+    numbered: ClassVar[bool] = True
+    session_id: str
+    message_id: str
+    content_index: int
+    output: str | None
+    """A few kilobytes at most; `null` where nothing is known to have been printed."""
+    seconds: int
+
+
 class BlockChanged(Event):
     """A block that is not streamed text: a tool's result, a plan, a question, a replaced text."""
 

@@ -276,6 +276,10 @@ class ToolUseBlock(Resource):
     name: str
     input: dict[str, Any] = Field(default_factory=dict)
     parent_tool_use_id: str | None = None
+    output_so_far: str | None = None
+    """The end of what it has printed, while it runs; never kept."""
+    running_for: int | None = None
+    """Seconds, told now and then while it runs; never kept."""
 
 
 class ToolResultBlock(Resource):

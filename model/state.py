@@ -20,6 +20,7 @@ from model.resources import (
     Session,
     TextBlock,
     ThinkingBlock,
+    ToolResultBlock,
     ToolUseBlock,
     Worktree,
 )
@@ -90,7 +91,7 @@ def without(mapping: Mapping[str, V], *keys: str) -> Mapping[str, V]:
 def apply(state: State, event: e.Event) -> State:
     """The state after the event. Pure; an event about something unknown changes nothing."""
     match event:
-        case e.ContentDelta() | e.ToolUsed() | e.BlockChanged():
+        case e.ContentDelta() | e.ToolUsed() | e.ToolRunning() | e.BlockChanged():
             message = state.streaming.get(event.message_id)
             if message is None:
                 return state
@@ -149,6 +150,11 @@ def fold_message(message: Message, event: e.Event) -> Message:
                 parent_tool_use_id=event.parent_tool_use_id,
             )
             return with_block(message, event.content_index, block)
+        case e.ToolRunning():
+            return _with_running(message, event)
+        case e.BlockChanged(block=ToolResultBlock(tool_use_id=tool)):
+            done = _without_running(message, tool)
+            return with_block(done, event.content_index, event.block)
         case e.BlockChanged():
             return with_block(message, event.content_index, event.block)
         case e.MessageCompleted():
@@ -172,6 +178,24 @@ def with_block(message: Message, index: int, block: Block) -> Message:
     """The message with this block at `index`; an index past the end appends."""
     content = [*message.content[:index], block, *message.content[index + 1 :]]
     return message.model_copy(update={"content": content})
+
+
+def _with_running(message: Message, event: e.ToolRunning) -> Message:
+    place = event.content_index
+    block = message.content[place] if place < len(message.content) else None
+    if not isinstance(block, ToolUseBlock):
+        return message
+    told = {"output_so_far": event.output, "running_for": event.seconds}
+    return with_block(message, place, block.model_copy(update=told))
+
+
+def _without_running(message: Message, tool: str) -> Message:
+    """The tool has given its result: what it printed on the way is part of that."""
+    for place, block in enumerate(message.content):
+        if isinstance(block, ToolUseBlock) and block.id == tool and block.running_for is not None:
+            told = {"output_so_far": None, "running_for": None}
+            return with_block(message, place, block.model_copy(update=told))
+    return message
 
 
 def _with_text(message: Message, delta: e.ContentDelta) -> Message:

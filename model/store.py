@@ -31,6 +31,7 @@ from model.events import (
     MessageRemoved,
     MessageStarted,
     TaskCompleted,
+    ToolRunning,
     ToolUsed,
 )
 from model.resources import Message, MessagePage
@@ -144,6 +145,8 @@ class Store:
 
     def _note(self, event: Event, before: State) -> None:
         match event:
+            case ToolRunning():
+                return  # it passes
             case ContentDelta():
                 self._unsaved_blocks[event.message_id, event.content_index] = None
             case MessageQueued() | MessageRemoved() | MessageStarted():

@@ -39,6 +39,9 @@ _TELLING: Final = (
     "prompt",
 )  # fmt: skip
 
+LIVE: Final = 3
+"""Rows of what a tool prints while it runs that are shown where its use is folded."""
+
 SMALL_EDIT: Final = 12
 """Edits of up to this many changed lines are shown at once."""
 
@@ -93,12 +96,15 @@ def tool_rows(use: ToolUse, look: Look, width: int, level: int) -> tuple[list[Li
     """The rows of a tool's use within `width` cells, and whether more would be shown."""
     head = [_head(use, look, width, level), *_said(use, look, width)]
     if level == CLOSED:
-        return head, False
+        return [*head, *indented(_so_far(use, look, width - 2)[-LIVE:], 2)], False
     faint = look.palette.faint
     body = _edit(use.block, look, width - 2) if use.is_edit else _input(use.block, look, width - 2)
     # A small edit has its unchanged lines around it too, so more rows belong to the first look.
     limit = CUT * 3 if use.is_edit else CUT
     body, is_cut = cut(body, len(body) if level == ALL else limit, faint)
+    if so_far := _so_far(use, look, width - 2):
+        so_far = so_far if level == ALL else so_far[-CUT:]
+        return [*head, *indented([*body, *so_far], 2)], is_cut
     output = _output(use, look, width - 2)
     output, is_output_cut = cut(output, len(output) if level == ALL else CUT, faint)
     return [*head, *indented([*body, *output], 2)], is_cut or is_output_cut
@@ -118,7 +124,7 @@ def _head(use: ToolUse, look: Look, width: int, level: int) -> Line:
         word = "failed" if use.denied is None else "denied"
         tail.append(Segment(f"  {signs.failed} {word}", tones.error))
     elif use.result is None and use.is_running:
-        word = "waiting for permission" if use.is_waiting else "running"
+        word = "waiting for permission" if use.is_waiting else _running(use.block.running_for)
         tail.append(Segment(f"  {signs.running} {word}", tones.warning))
     word = _word(use.block.name)
     room = width - 4 - cell_len(word) - sum(len(segment.text) for segment in tail)
@@ -166,6 +172,22 @@ def _changes(old: str, new: str) -> tuple[int, int]:
 def _edit(block: ToolUseBlock, look: Look, width: int) -> list[Line]:
     old, new = block.input["old_content"], block.input["new_content"]
     return render_diff(old, new, path_of(block) or "", width, look.palette)
+
+
+def _running(seconds: int | None) -> str:
+    if seconds is None or seconds < 1:
+        return "running"
+    minutes, seconds = divmod(seconds, 60)
+    return f"running for {minutes} min {seconds} s" if minutes else f"running for {seconds} s"
+
+
+def _so_far(use: ToolUse, look: Look, width: int) -> list[Line]:
+    """The end of what it has printed, while it runs."""
+    printed = use.block.output_so_far if use.result is None and use.is_running else None
+    if not printed or not printed.strip():
+        return []
+    bar = Segment(f"{look.signs.bar} ", look.palette.border)
+    return [[bar, *row] for row in output_rows(printed, width - 2, look.palette.muted)]
 
 
 def _output(use: ToolUse, look: Look, width: int) -> list[Line]:

@@ -112,6 +112,8 @@ def _spaced(parts: Iterator[Part], look: Look) -> Iterator[Part]:
 
 
 def _is_tall(part: Part) -> bool:
+    if isinstance(part.block, ToolUseBlock) and part.block.output_so_far and part.level == CLOSED:
+        return False  # rows that soon go again shall not push what is around them
     return isinstance(part.block, TextBlock | PlanBlock | QuestionBlock) or len(part.strips) > 1
 
 

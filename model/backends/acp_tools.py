@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.acp_values import Told, as_object, as_objects, as_text
-from model.backends.base import ToolResult, ToolUse
+from model.backends.base import ToolOutput, ToolResult, ToolUse
 
 _NAMES: Final[Mapping[str, str]] = {
     "read": "read", "edit": "write", "delete": "delete", "move": "move", "search": "grep",
@@ -31,6 +31,8 @@ class ToolCall:
     diffs: list[Told] = field(default_factory=list)
     """The changes of files that it tells."""
     paths: tuple[str, ...] = ()
+    printed: str = ""
+    """What was told of its output while it runs."""
     told: dict[str, ToolUse | ToolResult] = field(default_factory=dict)
 
     def learn(self, told: Told) -> None:
@@ -95,13 +97,17 @@ class ToolCalls:
         call.learn(told)
         return call
 
-    def events(self, call: ToolCall) -> Iterator[ToolUse | ToolResult]:
+    def events(self, call: ToolCall) -> Iterator[ToolUse | ToolOutput | ToolResult]:
         """What is new about the call since it was told last."""
         uses = self.uses(call)
         for use in uses:
             if call.told.get(use.id) != use:
                 call.told[use.id] = use
                 yield use
+        printed = call.result() if call.status == "in_progress" else ""
+        if printed and printed != call.printed:
+            call.printed = printed
+            yield ToolOutput(uses[0].id, printed, is_whole=True)
         if call.status in ("completed", "failed"):
             for use in uses:
                 content = call.result() if use is uses[0] else ""

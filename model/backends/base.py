@@ -8,7 +8,7 @@ because programs report blocks, tools and questions out of order.
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from model.errors import ErrorType
 from model.resources import (
@@ -22,6 +22,9 @@ from model.resources import (
 
 Verdict = Literal["allow", "deny"]
 """A person's word on one use of a tool."""
+
+OUTPUT_KEPT: Final = 16 * 1024
+"""Characters that are kept of what a running tool prints: the last ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,15 @@ class ToolUse:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """What a tool prints while it runs: the next piece, or (`is_whole`) all of it so far."""
+
+    tool_use_id: str
+    text: str
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResult:
     """A tool gave its result, as text."""
 
@@ -250,13 +262,12 @@ class TurnFailed:
     """Seconds, where a rate limit told them."""
 
 
+OfAnswer = TextDelta | TextFinal | BlockDropped | ToolUse | ToolOutput | ToolResult
+"""What stands in an answer, or leaves it."""
+
 AgentEvent = (
     TurnStarted
-    | TextDelta
-    | TextFinal
-    | BlockDropped
-    | ToolUse
-    | ToolResult
+    | OfAnswer
     | PlanProposed
     | QuestionAsked
     | PermissionAsked

@@ -10,7 +10,14 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
-from model.backends.base import AgentEvent, TextDelta, TurnFailed, TurnFinished
+from model.backends.base import (
+    OUTPUT_KEPT,
+    AgentEvent,
+    TextDelta,
+    ToolOutput,
+    TurnFailed,
+    TurnFinished,
+)
 from model.errors import SpinneyError
 
 STOP_PATIENCE: Final = 3.0
@@ -129,9 +136,14 @@ class _EventQueue:
         self._room.set()
 
 
-def _joined(earlier: AgentEvent, later: AgentEvent) -> TextDelta | None:
-    """Two pieces of one block as one: each costs the engine a copy of the block so far."""
+def _joined(earlier: AgentEvent, later: AgentEvent) -> AgentEvent | None:
+    """Two pieces of one block, or of one tool's output, as one: each costs the engine a copy."""
     match earlier, later:
+        case ToolOutput(), ToolOutput() if earlier.tool_use_id == later.tool_use_id:
+            if later.is_whole:
+                return later
+            text = (earlier.text + later.text)[-OUTPUT_KEPT:]
+            return ToolOutput(later.tool_use_id, text, earlier.is_whole)
         case TextDelta(), TextDelta() if (earlier.block, earlier.kind) == (
             later.block,
             later.kind,

@@ -101,6 +101,10 @@ class CodexStream:
                 yield from self._result(parent, said or ("" if is_done else error), not is_done)
             case "thread/tokenUsage/updated":
                 self._count(thread, _object(params.get("tokenUsage")))
+            case "item/commandExecution/outputDelta" if params.get("itemId") in self._tools:
+                yield base.ToolOutput(str(params["itemId"]), str(params.get("delta") or ""))
+            case "item/mcpToolCall/progress" if params.get("itemId") in self._tools:
+                yield base.ToolOutput(str(params["itemId"]), f"{params.get('message') or ''}\n")
             case _ if parent is not None:
                 return
             case "item/agentMessage/delta":

@@ -1,7 +1,7 @@
 """The demo agent behind the language of backends: its program's JSON lines and their meaning.
 
 To the program go `open`, `prompt`, `stop`, `reply` and `mode`; from it come `text`, `tool`,
-`result`, `plan`, `question`, `permission`, `withdrawn`, `mode`, `finished` and `failed`.
+`output`, `result`, `plan`, `question`, `permission`, `withdrawn`, `mode`, `finished` and `failed`.
 """
 
 import asyncio
@@ -148,6 +148,8 @@ def _event(said: dict[str, Any]) -> base.AgentEvent:
             return base.TextDelta(said["block"], said["text"], said.get("kind", "text"))
         case "tool":
             return base.ToolUse(said["id"], said["name"], said["input"])
+        case "output":
+            return base.ToolOutput(said["id"], said["text"], is_whole=True)
         case "result":
             return base.ToolResult(said["id"], said["content"], said["is_error"])
         case "plan":

@@ -225,12 +225,14 @@ class DemoAgent:
         await self._use_tool("edit", shown, write)
 
     async def _run(self, command: str) -> None:
+        tool = self._id("tool")
+
         async def run() -> str:
             if self._mode == "plan":
                 raise RefusedError(demo_texts.PLAN_REFUSAL)
-            return await self._output_of(command)
+            return await self._output_of(command, tool)
 
-        await self._use_tool("bash", {"command": command}, run)
+        await self._use_tool("bash", {"command": command}, run, tool)
 
     async def _permission(self, command: str) -> None:
         tool = self._id("tool")
@@ -243,7 +245,7 @@ class DemoAgent:
                 if reply["decision"] == "deny":
                     because = f" You said: {reply['reason']}" if reply["reason"] else ""
                     raise RefusedError(f"You denied it, so I did not run it.{because}")
-            return await self._output_of(command)
+            return await self._output_of(command, tool)
 
         await self._use_tool("bash", {"command": command}, run_if_allowed, tool)
 
@@ -266,8 +268,10 @@ class DemoAgent:
             raise
         self._tell(result)
 
-    async def _output_of(self, command: str) -> str:
-        code, output = await self._shell.run(command)
+    async def _output_of(self, command: str, tool: str) -> str:
+        code, output = await self._shell.run(
+            command, lambda text: self._tell({"type": "output", "id": tool, "text": text})
+        )
         if code:
             raise RefusedError(f"{output}\nexit code {code}".strip())
         return output

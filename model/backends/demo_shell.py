@@ -6,11 +6,15 @@ Standard library only; a part of the demo agent's program.
 import asyncio
 import os
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
 OUTPUT_LIMIT: Final = 64 * 1024
 """Bytes of output that are kept: the last ones."""
+
+PRINTED_LIMIT: Final = 4 * 1024
+"""Bytes of output that are told while the command runs: the last ones."""
 
 _GRACE: Final = 0.1
 """Seconds to read on after the command's end, for what it left in the background."""
@@ -23,8 +27,11 @@ class Shell:
         self._starting: asyncio.Task[asyncio.subprocess.Process] | None = None
         """The start of the last command, which runs if that is done."""
 
-    async def run(self, command: str) -> tuple[int, str]:
-        """The exit code and the output of `sh -c command`, errors among it."""
+    async def run(self, command: str, prints: Callable[[str], None]) -> tuple[int, str]:
+        """The exit code and the output of `sh -c command`, errors among it.
+
+        `prints` hears the end of the output while the command runs.
+        """
         starting = self._starting = asyncio.create_task(_started(command))
         try:
             process = await asyncio.shield(starting)
@@ -33,11 +40,15 @@ class Shell:
             self.kill()
             raise
         output = bytearray()
+        told = b""
         reading = asyncio.create_task(_read(process, output))
         try:
             # A background child may hold the pipe for ever; the command's own end is what counts.
             while process.returncode is None and not reading.done():
                 await asyncio.wait({reading}, timeout=0.02)
+                if (printed := bytes(output[-PRINTED_LIMIT:])) != told and not reading.done():
+                    told = printed
+                    prints(printed.decode(errors="replace"))
             await asyncio.wait({reading}, timeout=_GRACE)
             code = await process.wait() if process.returncode is None else process.returncode
         finally:

@@ -272,6 +272,9 @@ class OpenCodeStream:
         if known is None or (told and told != known.input):
             yield base.ToolUse(key, _NAMES.get(name, name), told, parent)
         self._tools[key] = _Tool(status, told or (known.input if known else {}))
+        printed = _mapping(state.get("metadata")).get("output")
+        if status == "running" and isinstance(printed, str) and printed:
+            yield base.ToolOutput(key, printed, is_whole=True)
         if status == "completed":
             # A command has an exit code, and none where it was aborted.
             failed = _mapping(state.get("metadata")).get("exit", 0) != 0

@@ -11,7 +11,15 @@ from typing import Literal
 from model.backends import base
 from model.chat import wording
 from model.chat.outputs import ToolOutputs
-from model.events import BlockChanged, ContentDelta, Event, MessageStarted, ToolUsed
+from model.chat.running_tools import RunningTools
+from model.events import (
+    BlockChanged,
+    ContentDelta,
+    Event,
+    MessageStarted,
+    ToolRunning,
+    ToolUsed,
+)
 from model.resources import (
     Block,
     Message,
@@ -48,6 +56,7 @@ class Answer:
         """The ids of the tools that wait for a permission, by those of the requests."""
         self._denied: dict[str, str] = {}
         """What was said with a denial, by the ids of the tools."""
+        self._running = RunningTools(self._tell_running)
         store.record(
             MessageStarted(message_id=message.id, session_id=message.session_id, message=message)
         )
@@ -56,6 +65,22 @@ class Answer:
     def message(self) -> Message:
         """The message as it is by now."""
         return self._store.state.streaming[self.message_id]
+
+    def hear(self, event: base.OfAnswer) -> None:
+        """Take in what the agent tells of it."""
+        match event:
+            case base.TextDelta():
+                self.add_text(event)
+            case base.TextFinal():
+                self.set_text(event)
+            case base.BlockDropped():
+                self.drop(event.block)
+            case base.ToolUse():
+                self.use_tool(event)
+            case base.ToolOutput():
+                self._running.hear(event)
+            case base.ToolResult():
+                self.add_result(event)
 
     def add_text(self, delta: base.TextDelta) -> None:
         """Stream a piece of text or thinking into its block."""
@@ -112,9 +137,11 @@ class Answer:
                 parent_tool_use_id=use.parent_tool_use_id,
             )
         )
+        self._running.begin(use.id)
 
     def add_result(self, result: base.ToolResult) -> None:
         """Put a tool's result after its call; of a long one, its ends."""
+        self._running.end(result.tool_use_id)
         content = make_output_visible(result.content)
         block = ToolResultBlock(
             tool_use_id=result.tool_use_id,
@@ -129,6 +156,7 @@ class Answer:
         if request.kind == "permission":
             if tool_use_id is not None:
                 self._tools[request.id] = tool_use_id
+                self._running.end(tool_use_id)  # it does not run before it is allowed
             return
         self._end_thinking()
         block: Block = PlanBlock(text=make_visible(request.plan))
@@ -142,6 +170,11 @@ class Answer:
         if place is not None:
             block = self.message.content[place]
             self._change(place, block.model_copy(update=fields))
+
+    def allow(self, request_id: str) -> None:
+        """The tool that a person was asked for runs from now."""
+        if tool := self._tools.get(request_id):
+            self._running.begin(tool)
 
     def deny(self, request_id: str, reason: str) -> None:
         """Show at the tool that a person denied it, and what they said; its result may follow."""
@@ -173,6 +206,7 @@ class Answer:
 
     def finish(self) -> None:
         """Nothing more will come."""
+        self._running.end_all()
         for key, (stream, kind) in self._streams.items():
             if text := stream.end():
                 self._add_visible(key, text, kind)
@@ -197,6 +231,19 @@ class Answer:
                 block=block,
             )
         )
+
+    def _tell_running(self, tool: str, output: str | None, seconds: int) -> None:
+        place = self._places.get(f"tool:{tool}")
+        if place is not None:
+            self._tell(
+                ToolRunning(
+                    session_id=self.session_id,
+                    message_id=self.message_id,
+                    content_index=place,
+                    output=output,
+                    seconds=seconds,
+                )
+            )
 
     def _tell(self, event: Event) -> None:
         self._store.record(event)

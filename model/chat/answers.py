@@ -52,6 +52,11 @@ class Answers:
         if self.current is not None:
             self.current.deny(request_id, reason)
 
+    def allow(self, request_id: str) -> None:
+        """Count the time of the tool that a person has allowed from now."""
+        if self.current is not None:
+            self.current.allow(request_id)
+
     def close(
         self, stop_reason: str, usage: Usage | None = None, *, may_propose: bool = False
     ) -> Request | None:

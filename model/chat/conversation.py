@@ -173,6 +173,8 @@ class Conversation:
             await self._tell_agent(lambda agent: agent.permit(request_id, verdict, reason))
             if decision == "deny":
                 self._answers.deny(request_id, reason)
+            else:
+                self._answers.allow(request_id)
             if decision == "allow_session":
                 self._requests.allow_for_session(request_id)
 
@@ -263,16 +265,8 @@ class Conversation:
                 self._open_answer()
                 self._silence.heard()
                 self._update(status="running")
-            case base.TextDelta():
-                self._open_answer().add_text(event)
-            case base.TextFinal():
-                self._open_answer().set_text(event)
-            case base.BlockDropped():
-                self._open_answer().drop(event.block)
-            case base.ToolUse():
-                self._open_answer().use_tool(event)
-            case base.ToolResult():
-                self._open_answer().add_result(event)
+            case _ if isinstance(event, base.OfAnswer):
+                self._open_answer().hear(event)
             case base.PlanProposed() | base.QuestionAsked() | base.PermissionAsked():
                 self._ask(event)
             case base.RequestWithdrawn():

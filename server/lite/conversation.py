@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _BATCH: Final = 8
 """Messages that are read at once: mostly a page of them."""
 
+_LIVE: Final = 3
+"""Lines of what a running tool prints that stand under it."""
+
 _HEAD: Final = 200
 """Bytes that a message's head and frame take."""
 
@@ -201,6 +204,8 @@ def _elements(message: Message, link: "Link") -> Iterator[Element]:
                 yield make("p", link.to(index, _thought(block)), class_="tool")
             case ToolUseBlock() if not block.parent_tool_use_id:
                 yield _tool(message, link.to(index, short(block.name, 60)), block)
+                if so_far := _so_far(message, block):
+                    yield make("pre", so_far, tabindex=0)
             case PlanBlock():
                 carried = f" · approved → {block.approved}" if block.approved else ""
                 yield make("h3", f"Plan{carried}")
@@ -241,12 +246,22 @@ def _thought(block: ThinkingBlock) -> str:
 def _tool(message: Message, link: Element, block: ToolUseBlock) -> Element:
     result = result_of(message, block.id)
     outcome = "running" if message.status == "processing" else ""
+    if outcome and block.running_for:
+        outcome = f"running for {block.running_for} s"
     if result is not None:
         outcome = "failed" if result.is_error else "done"
         if result.denied is not None:
             outcome = f"denied: {short(result.denied, 600)}" if result.denied else "denied"
     failed = "tool bad" if result is not None and result.is_error else "tool"
     return make("p", link, " ", make("code", subject(block)), f" {outcome}", class_=failed)
+
+
+def _so_far(message: Message, block: ToolUseBlock) -> str:
+    """The last lines of what a tool prints that runs."""
+    if message.status != "processing" or not block.output_so_far:
+        return ""
+    lines = block.output_so_far.rstrip().splitlines()[-_LIVE:]
+    return "\n".join(line[:200] for line in lines)
 
 
 def subject(block: ToolUseBlock) -> str:

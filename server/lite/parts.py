@@ -86,6 +86,8 @@ def _told(message: Message, block: ToolUseBlock) -> Iterator[str]:
         yield from ["", "Its own steps:", *steps]
     if (result := result_of(message, block.id)) is not None:
         yield from ["", "It failed:" if result.is_error else "It gave back:", result.content]
+    elif block.output_so_far:
+        yield from ["", "It runs, and has printed so far:", block.output_so_far]
 
 
 def _difference(before: str, after: str) -> Iterator[str]:

@@ -137,16 +137,27 @@ class ScriptedAgent:
         process = await asyncio.create_subprocess_shell(
             command, stdout=asyncio.subprocess.PIPE, start_new_session=True
         )
-        done = asyncio.create_task(process.communicate())
+        output = bytearray()
+        done = asyncio.create_task(self._read(call, process, output))
         stopped = asyncio.create_task(self._cancelled.wait())
         await asyncio.wait((done, stopped), return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
         if not done.done():
             os.killpg(process.pid, signal.SIGKILL)
-        output, _ = await done
+        await done
         content = [say.tool_content(say.text_block(output.decode()))]
         status = "completed" if process.returncode == 0 else "failed"
         await self._tell(say.update_tool_call(call, status=status, content=content))
+
+    async def _read(
+        self, call: str, process: asyncio.subprocess.Process, output: bytearray
+    ) -> None:
+        assert process.stdout is not None
+        while piece := await process.stdout.read(4096):
+            output += piece
+            content = [say.tool_content(say.text_block(output.decode()))]
+            await self._tell(say.update_tool_call(call, status="in_progress", content=content))
+        await process.wait()
 
     async def _propose(self, plan: str) -> None:
         content = [say.tool_content(say.text_block(plan))]

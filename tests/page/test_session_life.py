@@ -103,6 +103,21 @@ async def test_a_permission_is_given_and_another_one_denied_with_a_reason(
     assert made.exists()
 
 
+async def test_what_a_command_prints_is_seen_while_it_runs(
+    person: Conversation, session: Any, worktree: Any
+) -> None:
+    await enter(person, session)
+    await person.hands.choose(person.page.get_by_role("combobox", name="Mode", exact=True), "yolo")
+    await person.say("/demo run echo warp; while [ ! -e go ]; do sleep 0.1; done; echo weft")
+    live = person.answers.last.locator(".live")
+    await expect(live).to_have_text("warp")
+    await person.page.reload()  # who comes later sees it too
+    await expect(live).to_have_text("warp")
+    (Path(worktree["path"]) / "go").touch()
+    await person.idle()
+    await expect(live).to_have_count(0)
+
+
 async def test_what_is_said_meanwhile_waits_and_can_be_taken_back_or_runs_next(
     person: Conversation, session: Any
 ) -> None:

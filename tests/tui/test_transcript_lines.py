@@ -81,6 +81,26 @@ def test_a_tool_runs_until_its_result_comes_and_may_fail() -> None:
     assert body(block) == ["   ▸ run  make"]
 
 
+def test_what_a_running_tool_prints_stands_under_it_and_goes_with_its_result() -> None:
+    lines = "\n".join(map(str, range(1, 31)))
+    block = tool("Bash", command="make").model_copy(
+        update={"output_so_far": f"{lines}\n", "running_for": 72}
+    )
+    head = "run  make  ◌ running for 1 min 12 s"
+    before = tool("Read", "r", file_path="a.py")
+    assert body(before, block, is_running=True) == [
+        "   ▸ read  a.py  ◌ running",
+        f"   ▸ {head}",
+        *(f"     │ {number}" for number in (28, 29, 30)),
+    ]
+    opened = body(block, is_running=True, folds={0: 1})
+    assert opened[:2] == [f"   ▾ {head}", "     $ make"]
+    assert opened[-1] == "     │ 30"
+    assert 4 < len(opened) < 30
+    assert len(body(block, is_running=True, folds={0: 2})) == 32
+    assert body(block, result("ok"), is_running=True) == ["   ▸ run  make"]
+
+
 def test_an_open_tool_shows_what_went_in_and_what_came_out() -> None:
     block = tool("Bash", command="make\nmake test", timeout=5)
     assert body(block, result("one\ntwo"), folds={0: 1}) == [

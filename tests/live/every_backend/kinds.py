@@ -33,6 +33,8 @@ class Kind:
     """One that the provider's stand-in has, where it does not take any."""
     words: Callable[[str], str] = str
     """A message of the tests in words that this agent follows."""
+    tells_output: bool = True
+    """Whether it tells what a command prints before that is done."""
     asks: bool = True
     """Whether the agent can ask questions; not every protocol has them."""
 
@@ -122,7 +124,7 @@ def _demo_words(text: str) -> str:
 
 KINDS = {
     "demo": Kind("demo", words=_demo_words),
-    "claude": Kind("backend_a", "claude", "tests.live.provider_stub", _claude),
+    "claude": Kind("backend_a", "claude", "tests.live.provider_stub", _claude, tells_output=False),
     "codex": Kind("backend_b", "codex", "tests.live.responses_stub", _codex),
     "opencode": Kind(
         "backend_c",

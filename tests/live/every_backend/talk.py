@@ -88,6 +88,12 @@ class Talk:
         blocks = found["messages"][0]["content"]
         return "".join(block["text"] for block in blocks if block["type"] == "text").strip()
 
+    async def running_tools(self) -> list[Json]:
+        """The tools that a client which comes now sees running."""
+        found = await self.do("get_messages", limit=1)
+        blocks = [block for message in found["messages"] for block in message["content"]]
+        return [block for block in blocks if block.get("running_for") is not None]
+
     async def denials(self) -> list[str]:
         """What was said with each denial in the newest messages."""
         found = await self.do("get_messages", limit=3)

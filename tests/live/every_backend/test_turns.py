@@ -109,6 +109,22 @@ async def test_the_mode_may_change_between_two_turns(begin: Begin) -> None:
     assert "waits for permission" not in talk.shape()
 
 
+async def test_a_running_command_is_told_of_and_what_it_prints_where_that_is_known(
+    begin: Begin,
+) -> None:
+    talk = await begin("yolo")
+    await talk.send("bash: sleep 1; echo warp; echo weft; while [ ! -e go ]; do sleep 0.2; done")
+    seen = await talk.hears("tool-running")
+    while talk.kind.tells_output and seen["output"] != "warp\nweft\n":
+        seen = await talk.hears("tool-running")
+    (block,) = await talk.running_tools()
+    assert block["output_so_far"] == seen["output"]
+    (Path(talk.worktree["path"]) / "go").touch()
+    await talk.until("idle")
+    assert await talk.running_tools() == []
+    assert "warp" in str(await talk.do("get_messages", limit=2))
+
+
 async def test_an_agent_commits_in_a_linked_worktree(begin: Begin) -> None:
     talk = await begin("yolo")
     names = "-c user.name=Ada -c user.email=ada@example.org"

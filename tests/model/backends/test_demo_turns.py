@@ -123,7 +123,7 @@ async def test_what_ends_while_a_command_begins_ends_what_that_has_started(
     monkeypatch.setattr(asyncio, "create_subprocess_exec", told_late)
     command = f"cd {worktree}; sleep 60 & echo $! > pid; mv pid ready; wait"
     shell = Shell()
-    running = asyncio.create_task(shell.run(command))
+    running = asyncio.create_task(shell.run(command, lambda _: None))
     await becomes((worktree / "ready").exists)
     ending = asyncio.create_task(shell.end())
     if by == "a stop":

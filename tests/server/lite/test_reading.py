@@ -39,6 +39,10 @@ class Talk:
         self.session = session
         self.path = f"/lite/sessions/{session.id}"
 
+    def begins(self, *events: base.AgentEvent) -> None:
+        """The agent's next turn begins with these."""
+        self._backend.script = lambda _: events
+
     async def tell(self, workspace: Workspace, *events: base.AgentEvent, asked: str = "go") -> Read:
         """The page after the agent has told these."""
         self._backend.script = lambda _: events
@@ -115,6 +119,30 @@ async def test_an_answer_is_shown_as_its_markdown_says(talk: Talk, workspace: Wo
         '<pre tabindex="0">\n<code>x = 1</code></pre>',
     ):
         assert part in page.source
+
+
+async def test_what_a_command_prints_stands_there_while_it_runs(
+    browser: Browser, talk: Talk, workspace: Workspace, eventually: Eventually
+) -> None:
+    talk.begins(
+        base.ToolUse("1", "bash", {"command": "make"}),
+        base.ToolOutput("1", "".join(f"<line {number}>\n" for number in range(9))),
+    )
+    page = await browser.see(talk.path)
+    await browser.submit(page, "messages", message="go")
+    store = workspace.store
+
+    def is_told() -> bool:
+        message = store.state.streaming_in(talk.session.id)
+        return message is not None and "line 8" in str(message.content)
+
+    await eventually(is_told)
+    page = await browser.see(talk.path)
+    assert "&lt;line 6&gt;\n&lt;line 7&gt;\n&lt;line 8&gt;" in page.source
+    assert "&lt;line 5&gt;" not in page.source
+    part = await browser.see(page.links()["bash"])
+    assert "has printed so far" in part.source
+    assert "&lt;line 0&gt;" in part.source
 
 
 async def test_a_tool_is_one_line_that_leads_to_what_it_did(

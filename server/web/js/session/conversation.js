@@ -95,6 +95,9 @@ export class Conversation {
           parent_tool_use_id: body.parent_tool_use_id,
         };
         return { message, index };
+      case "tool-running":
+        Object.assign(message.content[index] ?? {}, { output_so_far: body.output, running_for: body.seconds });
+        return { message, index };
       case "message-block":
         message.content[index] = { blocks: message.content[index]?.blocks, ...body.block };
         return { message, index };

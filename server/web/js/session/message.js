@@ -185,10 +185,12 @@ function toolElement(message, block, around) {
   const below = message.content.filter((/** @type {any} */ other) => other?.parent_tool_use_id === block.id && other.type === "tool_use");
   const state = result ? (result.is_error ? "✗" : "✓") : message.status === "processing" ? "◌" : "";
   const denied = result?.denied ?? null;
+  const isRunning = !result && state !== "";
   const words = result ? (denied !== null ? "denied" : result.is_error ? "failed" : "done") : state && "running";
   const title = [
     make("b", block.name),
     make("span.subject", subject(block.input ?? {})),
+    isRunning ? make("span.hint.time", timeOf(block)) : "",
     make("span.outcome", denied === null ? state : `${state} denied`, { title: words, "aria-label": words, role: "img" }),
   ];
   const fold = folded("tool", `${message.id}/${block.id}`, title, () => {
@@ -202,7 +204,33 @@ function toolElement(message, block, around) {
     );
   });
   if (result?.is_error) fold.classList.add("failed");
-  return denied ? make("div", fold, make("p.answer", `→ ${denied}`)) : fold;
+  if (denied) return make("div", fold, make("p.answer", `→ ${denied}`));
+  if (!isRunning) return fold;
+  const live = make("pre.live", printed(block), { hidden: !printed(block) });
+  const tool = make("div", fold, live);
+  tool.dataset.tool = block.id;
+  return tool;
+}
+
+/** Draw what a tool has printed since, and nothing else: somebody may read or mark what is there. @param {HTMLElement} element @param {Resource} message @param {number} index @param {Around} around */
+export function fillRunning(element, message, index, around) {
+  const block = message.content[index];
+  const tool = element.querySelector(`[data-tool="${CSS.escape(block?.id ?? "")}"]`);
+  const live = tool?.querySelector(":scope > .live");
+  const time = tool?.querySelector(":scope > details > summary > .time");
+  if (!(live instanceof HTMLElement) || !time) return fillContents(element, message, [index], around);
+  time.textContent = timeOf(block);
+  live.textContent = printed(block);
+  live.hidden = !live.textContent;
+}
+
+/** @param {any} block */
+const printed = (block) => block.output_so_far?.trimEnd() ?? "";
+
+/** @param {any} block */
+function timeOf({ running_for: seconds }) {
+  if (!seconds) return "";
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 /** @type {Record<string, [string, string]>} */

@@ -8,7 +8,7 @@ import { composer } from "./composer.js";
 import { Conversation, keepConversation, keptConversation, PAGE } from "./conversation.js";
 import { button, make } from "../dom.js";
 import { markDays } from "./days.js";
-import { endMessage, fillContents, fillMessage, messageElement } from "./message.js";
+import { endMessage, fillContents, fillMessage, fillRunning, messageElement } from "./message.js";
 import { waitingList } from "./queue.js";
 import { chooseAction, drawPlaces, scrollButtons, setAside, toldBelow } from "./parts.js";
 import { speaker } from "./speaker.js";
@@ -30,7 +30,7 @@ export function sessionView(app, route) {
 }
 
 class SessionView {
-  /** @type {Map<string, { message: Resource, indices: Set<number> | null, isEnd: boolean }>} */ #dirty = new Map();
+  /** @type {Map<string, { message: Resource, indices: Set<number> | null, running: Set<number>, isEnd: boolean }>} */ #dirty = new Map();
   /** @type {Map<string, any[]>} blocks that came since the last frame, in order, by message and index */ #blocks = new Map();
   #frame = 0;
   #isAtEnd = true;
@@ -107,8 +107,9 @@ class SessionView {
     const changed = this.conversation.apply(name, body);
     if (!changed) return;
     const { message, index, isEnd } = changed;
-    const dirty = this.#dirty.get(message.id) ?? { message, indices: new Set(), isEnd: false };
+    const dirty = this.#dirty.get(message.id) ?? { message, indices: new Set(), running: new Set(), isEnd: false };
     if (isEnd) dirty.isEnd = true;
+    else if (name === "tool-running") dirty.running.add(Number(index));
     else if (index === undefined) dirty.indices = null;
     else if (name === "content-blocks" && !dirty.indices?.has(index)) {
       const key = `${message.id}/${index}`;
@@ -258,10 +259,11 @@ class SessionView {
     this.#frame = 0;
     for (const [key, told] of this.#blocks) this.#drawBlocks(key, told);
     this.#blocks.clear();
-    for (const { message, indices, isEnd } of this.#dirty.values()) {
+    for (const { message, indices, running, isEnd } of this.#dirty.values()) {
       const element = this.#elementOf(message);
       if (indices === null) fillMessage(element, message, this.#around());
       else fillContents(element, message, indices, this.#around());
+      if (indices !== null) for (const index of running) fillRunning(element, message, index, this.#around());
       if (indices !== null && isEnd) endMessage(element, message, this.#around());
     }
     this.#dirty.clear();
