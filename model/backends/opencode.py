@@ -12,6 +12,7 @@ from typing import Any, Final
 from model.backends import base, opencode_commands, opencode_program
 from model.backends.base import Launch
 from model.backends.opencode_models import Models
+from model.backends.opencode_rules import Rules
 from model.backends.opencode_server import NAME, OpenCodeServer
 from model.backends.opencode_servers import UNUSED_LIMIT, OpenCodeServers
 from model.backends.opencode_session import OpenCodeSession
@@ -65,11 +66,12 @@ class OpenCodeBackend:
         await self._servers.close()
 
     async def _begin(self, server: OpenCodeServer, launch: Launch) -> OpenCodeSession:
+        rules = Rules.of(await server.call("GET", "/agent", launch.worktree))
         known = await _known(server, launch) if launch.resume_token else None
         conversation = known or await _new(server, launch)
         models = Models(await server.call("GET", "/config/providers", launch.worktree))
         session = OpenCodeSession(
-            server, launch, conversation, models, lambda: self._servers.give_back(server)
+            server, launch, conversation, models, rules, lambda: self._servers.give_back(server)
         )
         if launch.resume_token and not known:
             await session.notice(f"{NAME} has lost the conversation so far and begins afresh.")

@@ -1,8 +1,8 @@
-"""What Spinney's modes mean for OpenCode: the agents of its configuration, and who decides about
-what the program asks.
+"""What Spinney's modes mean for OpenCode: who decides about what the program asks.
 
-Whatever may change something asks; a mode is a policy of ours over those questions. So sub-agents,
-which have rules of their own, keep to the mode of the conversation as well.
+Whatever may change something asks (see `opencode_rules.js`); a mode is a policy of ours over those
+questions. So sub-agents and the person's own agents keep to the mode of the conversation as well,
+and a changed mode holds at once.
 """
 
 import re
@@ -16,6 +16,7 @@ from model.resources import ExecutionMode
 
 Verdict = Literal["allow", "ask", "deny"]
 
+OWN_DENIAL: Final = "The user's configuration of OpenCode does not allow this. Find another way."
 PLAN_DENIAL: Final = "Plan mode changes nothing. Put this step into the plan and propose it."
 DENIAL: Final = "The user does not allow this. Find another way, or ask."
 NO_TOOLS: Final = "There are no tools for this. Answer in text alone."
@@ -34,40 +35,13 @@ _PLAN_PROMPT: Final = (
 
 APPROVED: Final = "The plan is approved, and plan mode is over. Carry it out now."
 
-_READING: Final[dict[str, Any]] = {
-    "read": {"*": "allow", "*.env": "ask", "*.env.*": "ask", "*.env.example": "allow"},
-    **dict.fromkeys(("glob", "grep", "list", "codesearch", "lsp", "skill", "question"), "allow"),
-    **dict.fromkeys(("todowrite", "todoread"), "allow"),
-}
-"""Rules for what changes nothing; what a sub-agent does asks again under its own name."""
-
-_ASKING: Final = {"*": "ask", **_READING}
-
-_SUB_AGENT: Final = {"permission": dict.fromkeys(("edit", "bash", "webfetch", "websearch"), "ask")}
-
 _TEXT_AGENT: Final = "spinney-text"
 """Writes one text, without tools."""
 
-_AGENTS: Final[dict[str, Any]] = {
-    # Their names stand in the program's own prompts: it tells `plan` not to change anything.
-    "plan": {"disable": False, "permission": _ASKING},
-    "build": {"disable": False, "permission": _ASKING},
-    "yolo": {
-        "mode": "primary",
-        "description": "Works without asking",
-        # The question comes before the file changes, so that what stood there can be read; and
-        # how many sub-agents may work is not the mode's to say.
-        "permission": {"*": "allow", "edit": "ask", "task": "ask"},
-    },
-    _TEXT_AGENT: {
-        "mode": "primary",
-        "description": "Writes short texts",
-        "prompt": "You write the one text that is asked for, and nothing else.",
-        "permission": {"*": "deny"},
-    },
-    "general": _SUB_AGENT,
-    "explore": _SUB_AGENT,
-}
+_HARMLESS: Final = frozenset(
+    {"read", "glob", "grep", "list", "codesearch", "lsp", "skill", "todowrite", "todoread"}
+)
+"""What a person may allow in plan mode too: it changes nothing."""
 
 _WEB: Final = frozenset({"webfetch", "websearch"})
 
@@ -87,7 +61,6 @@ def configuration(launch: Launch) -> dict[str, Any]:
         "share": "disabled",
         # Its own copy of every state of the files takes seconds, and nobody here goes back to one.
         "snapshot": False,
-        "agent": _AGENTS,
         # The agent reads why something is denied, and finds another way.
         "experimental": {"continue_loop_on_deny": True},
         "mcp": {name: {"enabled": False} for name in sorted(launch.mcp_off)},
@@ -107,8 +80,23 @@ def system_prompt(launch: Launch, mode: ExecutionMode) -> str:
     return "\n\n".join(filter(None, (launch.system_prompt, _PLAN_PROMPT)))
 
 
-def judge(settings: Settings, permission: str, patterns: Sequence[str]) -> Verdict:
-    """Whether what the program asks about may happen; sub-agents are not for this to decide."""
+def judge(
+    settings: Settings, permission: str, patterns: Sequence[str], own: Verdict | None = None
+) -> Verdict:
+    """Whether what the program asks about may happen; sub-agents are not for this to decide.
+
+    `own` is what the person's configuration says of it. A denial holds in every mode, and who wants
+    to be asked is, but for yolo; what is allowed there does not widen plan mode.
+    """
+    verdict = _by_mode(settings, permission, patterns)
+    if own == "deny" or settings.mode == "yolo":
+        return own if own == "deny" else verdict
+    if own == "allow" and (settings.mode == "build" or permission in _HARMLESS):
+        return "allow"
+    return "ask" if own == "ask" and verdict == "allow" else verdict
+
+
+def _by_mode(settings: Settings, permission: str, patterns: Sequence[str]) -> Verdict:
     if settings.mode == "yolo":
         return "allow"
     if permission in _WEB:

@@ -12,6 +12,7 @@ from model.backends import base, opencode_policy
 from model.backends.base import Launch
 from model.backends.opencode_edits import Edits
 from model.backends.opencode_feed import Event
+from model.backends.opencode_rules import Rules
 from model.backends.opencode_stream import OpenCodeStream
 from model.errors import SpinneyError
 from model.resources import Question
@@ -36,7 +37,10 @@ _PERMISSION: Final = "permission"
 class Requests:
     """The requests of one session that wait for an answer."""
 
-    def __init__(self, call: Call, stream: OpenCodeStream, edits: Edits, launch: Launch) -> None:
+    def __init__(
+        self, call: Call, stream: OpenCodeStream, edits: Edits, launch: Launch, rules: Rules
+    ) -> None:
+        self._rules = rules
         self.settings = launch.settings
         self._limit = launch.sub_agents
         self._call = call
@@ -134,7 +138,9 @@ class Requests:
             if tool is not None and not denial:
                 self._agents.add(tool)
         else:
-            verdict = opencode_policy.judge(self.settings, name, (*patterns, *_command(told)))
+            own = self._rules.word(self._stream.agent_of(told.get("tool")), name, patterns)
+            verdict = opencode_policy.judge(self.settings, name, (*patterns, *_command(told)), own)
+            denial = opencode_policy.OWN_DENIAL if own == "deny" else denial
         if verdict == "allow":
             await self._allow(key)
         elif verdict == "deny":

@@ -23,6 +23,7 @@ from model.backends.opencode_feed import Event
 from model.backends.opencode_heard import Cut, Heard, Lost, Missed
 from model.backends.opencode_models import Models
 from model.backends.opencode_requests import Requests
+from model.backends.opencode_rules import Rules
 from model.backends.opencode_server import NAME, Server
 from model.backends.opencode_stop import Stopper
 from model.backends.opencode_stream import OpenCodeStream
@@ -50,6 +51,7 @@ class OpenCodeSession:
         launch: Launch,
         conversation: str,
         models: Models,
+        rules: Rules,
         release: Callable[[], None],
     ) -> None:
         self._server = server
@@ -60,7 +62,7 @@ class OpenCodeSession:
         self._settings = launch.settings
         self._edits = Edits(launch.worktree)
         self._stream = OpenCodeStream(conversation)
-        self._requests = Requests(self._call, self._stream, self._edits, launch)
+        self._requests = Requests(self._call, self._stream, self._edits, launch, rules)
         self._channel = Channel(NAME)
         self._plan: base.PlanProposed | None = None
         self._turn = 0

@@ -101,6 +101,11 @@ class OpenCodeStream:
             return None
         return self._calls.get((str(told.get("messageID")), str(told.get("callID"))))
 
+    def agent_of(self, told: object) -> str:
+        """The name of the agent whose tool a request, `{messageID, callID}`, belongs to."""
+        message = told.get("messageID") if isinstance(told, Mapping) else None
+        return str(self._messages.get(str(message), {}).get("agent") or "")
+
     def events(self, kind: str, told: Json) -> Iterator[base.AgentEvent]:
         """What an event of the program tells; nothing for kinds that we do not know."""
         match kind:

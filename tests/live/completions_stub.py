@@ -1,7 +1,8 @@
 """A stand-in for a provider of OpenCode: the chat completions API on loopback, scripted by the text
 of the user's last message (see `scripted`). It also knows words for what not all programs have:
 
-`todo: A | B` · `agent: WORDS` (a sub-agent that gets these words) · `ask twice: QUESTION | OTHER`
+`todo: A | B` · `agent: WORDS` (a sub-agent that gets these words; `agent weaver:` that one) ·
+`ask twice: QUESTION | OTHER` · `both: COMMAND | COMMAND` · `read PATH`
 
 Run alone: `python -m tests.live.completions_stub --port 0`.
 """
@@ -135,15 +136,21 @@ def _script(text: str, earlier: list[str], results: list[str]) -> list[Answer]:
 
 def _own(text: str, results: list[str]) -> list[Answer]:
     """The answers to the words that are known here alone."""
+    if text.startswith("read "):
+        return [Answer(tool="read", input={"filePath": text[5:]}), Answer("done")]
     word, _, rest = text.partition(": ")
     parts = [part.strip() for part in rest.split("|")]
     match word:
         case "todo":
             todos = [{"content": p, "status": "pending", "priority": "medium"} for p in parts]
             return [Answer(tool="todowrite", input={"todos": todos}), Answer("done")]
-        case "agent":
-            task = {"description": "A task", "prompt": rest, "subagent_type": "general"}
+        case "agent" | "agent weaver":
+            kind = word.partition(" ")[2] or "general"
+            task = {"description": "A task", "prompt": rest, "subagent_type": kind}
             return [Answer(tool="task", input=task), Answer("done")]
+        case "both":
+            runs = ({"command": part, "description": "Run a command"} for part in parts)
+            return [*(Answer(tool="bash", input=run) for run in runs), Answer("done")]
         case "ask twice":
             options = [{"label": label, "description": label} for label in ("Yes", "No", "Perhaps")]
             asked = [

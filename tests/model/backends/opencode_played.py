@@ -10,6 +10,7 @@ from typing import Any
 from model.backends import base
 from model.backends.opencode_feed import EventFeed
 from model.backends.opencode_models import Models
+from model.backends.opencode_rules import Rules
 from model.backends.opencode_server import CALL_PATIENCE, Listener
 from model.backends.opencode_session import OpenCodeSession
 from model.errors import SpinneyError
@@ -129,7 +130,7 @@ def open_played(
     """A conversation whose server plays these lines."""
     server = PlayedServer(lines, chunk)
     launch = a_launch(Path("/worktree"), mode=mode)
-    agent = OpenCodeSession(server, launch, conversation, Models(None), lambda: None)
+    agent = OpenCodeSession(server, launch, conversation, Models(None), Rules({}), lambda: None)
     return Conversation(agent), server
 
 

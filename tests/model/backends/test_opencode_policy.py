@@ -10,10 +10,11 @@ from model.backends.base import Settings, ToolResult, ToolUse
 from model.backends.opencode_edits import Edits
 from model.backends.opencode_errors import failure, gave_up
 from model.backends.opencode_models import Models
-from model.backends.opencode_policy import configuration, judge
+from model.backends.opencode_policy import Verdict, configuration, judge
 from model.backends.opencode_program import own_variables
+from model.backends.opencode_rules import Rules
 from model.backends.opencode_text import PlanText
-from model.errors import ErrorType
+from model.errors import ErrorType, SpinneyError
 from model.resources import Effort, ExecutionMode, ThinkingLevel
 from tests.model.backends.agents import a_launch
 
@@ -58,6 +59,52 @@ def test_of_several_commands_each_must_only_read() -> None:
     assert judge(Settings("build"), "bash", ["git status", "git push"]) == "ask"
 
 
+@pytest.mark.parametrize(
+    ("mode", "permission", "own", "verdict"),
+    [
+        ("yolo", "bash", "deny", "deny"),
+        ("yolo", "bash", "ask", "allow"),
+        ("build", "bash", "allow", "allow"),
+        ("build", "edit", "ask", "ask"),
+        ("plan", "bash", "allow", "ask"),
+        ("plan", "edit", "allow", "deny"),
+        ("plan", "edit", "ask", "deny"),
+        ("plan", "read", "allow", "allow"),
+        ("plan", "webfetch", "ask", "ask"),
+    ],
+)
+def test_the_persons_own_rules_narrow_a_mode_and_widen_build_alone(
+    mode: ExecutionMode, permission: str, own: Verdict, verdict: str
+) -> None:
+    assert judge(Settings(mode), permission, ["make"], own) == verdict
+
+
+def test_the_last_of_the_persons_rules_that_matches_holds_as_in_the_program() -> None:
+    told = {
+        "": [["*", "*", "ask"]],
+        "build": [
+            ["bash", "*", "deny"],
+            ["bash", "git *", "allow"],
+            ["bash", "git push *", "ask"],
+            ["web*", "*", "allow"],
+        ],
+    }
+    rules = Rules.of([{"name": "spinney-rules", "options": {"rules": told}}])
+    assert rules.word("build", "bash", ["git", "git status -s"]) == "allow"
+    assert rules.word("build", "bash", ["git log", "git push"]) == "ask"
+    assert rules.word("build", "bash", ["git log", "rm x"]) == "deny"
+    assert rules.word("build", "webfetch", ["https://example.org/a\nb"]) == "allow"
+    assert rules.word("build", "edit", ["a.txt"]) is None
+    assert rules.word("other", "edit", ["a.txt"]) == "ask"
+
+
+@pytest.mark.parametrize("agents", [None, [], [{"name": "build"}]])
+def test_nothing_runs_where_the_modes_do_not_hold(agents: object) -> None:
+    with pytest.raises(SpinneyError, match="OPENCODE_PURE") as raised:
+        Rules.of(agents)
+    assert raised.value.error_type == "backend_unavailable"
+
+
 def test_a_profile_is_kept_but_for_what_modes_need() -> None:
     profile: dict[str, Any] = {
         "provider": {"stub": {}},
@@ -67,7 +114,6 @@ def test_a_profile_is_kept_but_for_what_modes_need() -> None:
     settings = configuration(a_launch(Path("/w"), profile=profile, mcp_off=frozenset({"two"})))
     assert settings["provider"] == {"stub": {}}
     assert settings["agent"]["build"]["model"] == "stub/x"
-    assert settings["agent"]["build"]["permission"]["*"] == "ask"
     assert settings["share"] == "disabled"
     assert settings["mcp"] == {"two": {"enabled": False}}
 

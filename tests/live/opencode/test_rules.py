@@ -1,0 +1,114 @@
+"""What a person's own configuration of OpenCode denies and allows, in the modes of a session."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.backends import base
+from tests.live.completions_stub import CompletionsStub
+from tests.live.opencode.conftest import files
+from tests.model.backends.agents import Open, only
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+OWN: dict[str, Any] = {
+    "permission": {
+        "bash": {"rm *": "deny", "touch *": "allow"},
+        "edit": {"*": "allow", "*secret/*": "deny"},
+        "read": {"*.key": "deny"},
+    },
+    "agent": {
+        "build": {"permission": {"bash": {"git push*": "deny"}}},
+        "weaver": {"description": "Weaves", "mode": "subagent", "permission": {"bash": "allow"}},
+    },
+}
+
+DENIED = (
+    "bash: rm a.txt",
+    "bash: echo; rm a.txt",
+    "write secret/a.txt: hi",
+    "read a.key",
+    "bash: git push origin HEAD",
+)
+
+
+@pytest.fixture
+def own_rules(worktree: Path) -> None:
+    """The person's rules, as the project has them."""
+    (worktree / "opencode.json").write_text(json.dumps(OWN))
+    for name in ("a.txt", "a.key", "b.txt"):
+        (worktree / name).write_text("words of a file")
+
+
+def asked(told: list[base.AgentEvent]) -> bool:
+    return any(isinstance(event, base.PermissionAsked) for event in told)
+
+
+@pytest.mark.usefixtures("own_rules")
+@pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
+async def test_what_the_person_denies_is_denied_in_every_mode(
+    open_opencode: Open, worktree: Path, provider: CompletionsStub, mode: str
+) -> None:
+    conversation = await open_opencode(mode=mode)
+    for words in DENIED:
+        told = await conversation.turn(words)
+        result = only(told, base.ToolResult)
+        assert result.is_error, words
+        assert "a rule which prevents you" in result.content, words
+        assert not asked(told), words
+    assert (worktree / "a.txt").exists()
+    assert "secret" not in files(worktree)
+    control = await conversation.turn("read b.txt")
+    assert "words of a file" in only(control, base.ToolResult).content
+
+
+@pytest.mark.usefixtures("own_rules")
+async def test_what_the_person_allows_runs_unasked_in_build_and_is_asked_for_in_plan(
+    open_opencode: Open, worktree: Path
+) -> None:
+    conversation = await open_opencode()
+    assert not asked(await conversation.turn("bash: touch one.txt > two.txt"))
+    assert {"one.txt", "two.txt"} <= set(files(worktree))
+    await conversation.agent.send(base.Prompt("bash: touch three.txt && mkdir four"))
+    request = await conversation.until(base.PermissionAsked)
+    await conversation.agent.permit(request.request_id, "deny")
+    await conversation.rest()
+    planning = await open_opencode(mode="plan")
+    await planning.agent.send(base.Prompt("bash: touch five.txt"))
+    request = await planning.until(base.PermissionAsked)
+    await planning.agent.permit(request.request_id, "deny")
+    await planning.rest()
+    assert only(await planning.turn("write six.txt: hi"), base.ToolResult).is_error
+    assert files(worktree) == ["a.key", "a.txt", "b.txt", "one.txt", "opencode.json", "two.txt"]
+
+
+@pytest.mark.usefixtures("own_rules")
+async def test_what_a_sub_agent_of_the_persons_own_may_does_not_widen_plan_mode(
+    open_opencode: Open, worktree: Path
+) -> None:
+    planning = await open_opencode(mode="plan")
+    await planning.agent.send(base.Prompt("agent weaver: bash: mkdir planned"))
+    request = await planning.until(base.PermissionAsked)
+    await planning.agent.permit(request.request_id, "deny")
+    await planning.rest()
+    building = await open_opencode()
+    assert not asked(await building.turn("agent weaver: bash: mkdir built"))
+    assert "built" in files(worktree)
+    assert "planned" not in files(worktree)
+
+
+async def test_a_mode_that_is_changed_in_a_turn_holds_at_once(
+    open_opencode: Open, worktree: Path
+) -> None:
+    conversation = await open_opencode(mode="yolo")
+    await conversation.agent.send(base.Prompt("both: sleep 2; mkdir one | mkdir two"))
+    await conversation.until(base.ToolUse)
+    await conversation.agent.configure(base.Settings("plan"))
+    request = await conversation.until(base.PermissionAsked)
+    assert request.input["command"] == "mkdir two"
+    assert files(worktree) == ["one"]
+    await conversation.agent.configure(base.Settings("yolo"))
+    await conversation.agent.permit(request.request_id, "deny")
+    await conversation.rest()
