@@ -13,6 +13,21 @@ SIGN_IN: Final = (
     "OpenCode's provider does not accept the key, or none is signed in. Run: opencode auth login"
 )
 BUSY: Final = "The provider of OpenCode is overloaded or out of reach. Try again in a moment."
+WAIT: Final = (
+    "The provider of OpenCode wants no request for a while. Wait, then send the message again."
+)
+SPENT: Final = (
+    "The account at OpenCode's provider has used up what it may. Wait, add credit, or choose"
+    " another model."
+)
+EMPTY: Final = (
+    "OpenCode's provider answers with nothing, and OpenCode asked it {} times. A network's sign-in"
+    " page or a broken gateway does that: look at the network and at the provider's address."
+)
+CERTIFICATE: Final = (
+    "OpenCode does not trust the certificate of its provider. Where a proxy or a company's own"
+    " authority signs, name its file in NODE_EXTRA_CA_CERTS and start Spinney again."
+)
 LIMIT: Final = "OpenCode's provider has reached its rate limit. Wait, then send the message again."
 TOO_LONG: Final = (
     "The conversation is too long for the model. Start a new session, or choose a model that "
@@ -21,11 +36,16 @@ TOO_LONG: Final = (
 
 _SAID_LENGTH: Final = 1000
 
+_FAULT: Final[ErrorType] = "backend_error"
+
 _RETRIES: Final = 3
 _LONGEST_RETRY: Final = 15.0
-"""Seconds; a turn that would wait longer to ask its provider again ends."""
+"""Seconds; a turn that would wait longer to ask its provider again ends. The program's own pauses
+are shorter until then, so a longer one is what the provider told."""
 
-_LIMIT_WORDS: Final = re.compile(r"rate.?limit|too many requests|quota|usage limit|\b429\b", re.I)
+_LIMIT_WORDS: Final = re.compile(r"rate.?limit|too many requests|\b429\b", re.I)
+_SPENT_WORDS: Final = re.compile(r"quota|usage limit|credit|billing", re.I)
+_CERTIFICATE_WORDS: Final = re.compile(r"certificate|\bSSL\b|\bTLS\b|\bCERT_", re.I)
 _KEY_WORDS: Final = re.compile(r"api.?key|unauthori[sz]ed|not authenticated|credential", re.I)
 _NETWORK_WORDS: Final = re.compile(
     r"unable to connect|connection|network|fetch failed|socket|ECONN|ENOTFOUND|timed? ?out", re.I
@@ -52,12 +72,14 @@ def gave_up(status: Mapping[str, Any]) -> TurnFailed | None:
     if seconds <= _LONGEST_RETRY and (not isinstance(attempt, int) or attempt < _RETRIES):
         return None
     said = clean_line(str(status.get("message") or ""))[:_SAID_LENGTH]
-    is_limit = bool(_LIMIT_WORDS.search(said))
-    sentence = LIMIT if is_limit else BUSY
-    text = f"{sentence} It said: {said}" if said else sentence
-    if is_limit:
-        return TurnFailed(text, "rate_limit_error", retry_after=seconds)
-    return TurnFailed(text, "backend_error")
+    told = seconds if seconds > _LONGEST_RETRY else None
+    sentence, kind = _by_words(said) or ((WAIT, "rate_limit_error") if told else (BUSY, _FAULT))
+    return TurnFailed(f"{sentence} It said: {said}" if said else sentence, kind, retry_after=told)
+
+
+def empty(answers: int) -> TurnFailed:
+    """Why a turn ends in which the program had this many answers in a row without a word."""
+    return TurnFailed(EMPTY.format(answers), _FAULT)
 
 
 def retry_notice(attempt: object, said: object) -> str:
@@ -84,13 +106,21 @@ def _described(name: str, said: str, status: object) -> tuple[str, ErrorType]:
             "OpenCode cannot use this model. Choose another one (see: opencode models).",
             "invalid_request",
         )
-    if _LIMIT_WORDS.search(said):
-        return LIMIT, "rate_limit_error"
+    if found := _by_words(said):
+        return found
     if _KEY_WORDS.search(said):
         return SIGN_IN, "authentication_error"
     if name == "APIError" or _NETWORK_WORDS.search(said):
         return BUSY, "backend_error"
     return "OpenCode ended the turn with an error. Try again.", "backend_error"
+
+
+def _by_words(said: str) -> tuple[str, ErrorType] | None:
+    if _SPENT_WORDS.search(said):
+        return SPENT, "rate_limit_error"
+    if _LIMIT_WORDS.search(said):
+        return LIMIT, "rate_limit_error"
+    return (CERTIFICATE, _FAULT) if _CERTIFICATE_WORDS.search(said) else None
 
 
 def _by_status(status: int, said: str) -> tuple[str, ErrorType]:
@@ -112,7 +142,7 @@ def _by_status(status: int, said: str) -> tuple[str, ErrorType]:
         case 413:
             return "The message is too large for the provider. Send less at once.", "too_large"
         case 429:
-            return LIMIT, "rate_limit_error"
+            return _by_words(said) or (LIMIT, "rate_limit_error")
     if status >= 500:
         return BUSY, "backend_error"
     return (

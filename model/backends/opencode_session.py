@@ -39,6 +39,15 @@ CLOSE_PATIENCE: Final = 2.0
 _ORDER_PATIENCE: Final = 0.5
 """Seconds that a permission waits for the input of its tool, which is told right after it."""
 
+_EMPTY_ANSWERS: Final = 5
+"""Answers in a row without a word, after which nothing is expected of the provider any more; the
+program would ask it several times a second, for ever (1.18.33)."""
+
+_REFUSED_LOOKS: Final = 3
+_REFUSED_PAUSE: Final = 1.0
+"""Seconds between two looks whether a turn begins in spite of an error: with a missing file it
+does, with a broken picture it does not (1.18.33)."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -218,11 +227,18 @@ class OpenCodeSession:
                         self._requests.note(shown)
                         await self._channel.tell(shown)
         if event.session_id == self._id:
-            match event.status:
-                case "retry":
-                    self._consider_retry(event.told["status"])
-                case "idle":
-                    await self._on_idle()
+            await self._own_state(event)
+
+    async def _own_state(self, event: Event) -> None:
+        match event.status:
+            case "retry":
+                self._give_up(opencode_errors.gave_up(event.told["status"]))
+            case "idle":
+                await self._on_idle()
+        if event.kind == "session.error" and not self._stream.begun:
+            self._in_background(self._end_refused())
+        if self._stream.empty_answers >= _EMPTY_ANSWERS:
+            self._give_up(opencode_errors.empty(_EMPTY_ANSWERS))
 
     async def _shown(self, told: base.AgentEvent) -> Iterable[base.AgentEvent]:
         if isinstance(told, base.ToolUse) and told.name in EDIT_TOOLS:
@@ -373,9 +389,22 @@ class OpenCodeSession:
     async def _ask_abort(self) -> None:
         await self._call("POST", f"/session/{self._id}/abort", None)
 
-    def _consider_retry(self, status: Mapping[str, Any]) -> None:
+    async def _end_refused(self) -> None:
+        """End a turn that the program refused: it told an error, and tells nothing more."""
+        turn = self._turn
+        for _ in range(_REFUSED_LOOKS):
+            await asyncio.sleep(_REFUSED_PAUSE)
+            if turn != self._turn or self._stream.begun or self._stopper.works:
+                return
+            busy = await self._call("GET", "/session/status", None)
+            if not isinstance(busy, Mapping) or self._id in busy:
+                return
+        if self._stream.error is not None:
+            failure = opencode_errors.failure(self._stream.error)
+            self._inbox.put_nowait(Cut(turn, failure))
+
+    def _give_up(self, failure: base.TurnFailed | None) -> None:
         """End a turn that would ask its provider again and again, for minutes."""
-        failure = opencode_errors.gave_up(status)
         if failure is not None and not self._channel.stopping and not self._stopper.works:
             self._in_background(self._fail(failure))
 

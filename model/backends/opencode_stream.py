@@ -58,6 +58,12 @@ class OpenCodeStream:
         self._calls: dict[tuple[str, str], str] = {}
         self._error: Json | None = None
         self._plans = False
+        self._empty: set[str] = set()
+
+    @property
+    def empty_answers(self) -> int:
+        """How many answers in a row held nothing, for which the program asks again at once."""
+        return len(self._empty)
 
     @property
     def begun(self) -> bool:
@@ -88,6 +94,7 @@ class OpenCodeStream:
         self._error = None
         self._plans = plans
         self.plan = ""
+        self._empty.clear()
 
     def _adopt(self, info: Json) -> None:
         """Take a new session for a sub-agent's, if it is one of ours."""
@@ -189,6 +196,8 @@ class OpenCodeStream:
                     self._error = None
                 elif isinstance(info.get("error"), Mapping):
                     self._error = info["error"]
+                if info.get("finish") == "unknown":
+                    self._empty.add(key)
         for part in self._waiting.pop(key, ()):
             yield from self._part(part)
 
@@ -217,6 +226,8 @@ class OpenCodeStream:
                 self._waiting.setdefault(message, []).append(part)
             return
         kind = str(part.get("type"))
+        if role == "assistant" and (kind == "tool" or part.get("text")):
+            self._empty.clear()
         if kind == "compaction" and part.get("sessionID") == self.session_id:
             yield base.Notice("Shortening the conversation…")
         elif role == "assistant" and kind == "tool":

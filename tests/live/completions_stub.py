@@ -52,6 +52,8 @@ class CompletionsStub(Stub):
     """What its errors tell besides."""
     error: str = ""
     """What its errors say; empty for their status."""
+    page: str = ""
+    """HTML that is answered to everything, as by a network's sign-in page."""
 
     root = "/v1"
 
@@ -61,6 +63,8 @@ class CompletionsStub(Stub):
     async def _completions(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.requests.append(body)
+        if self.page:
+            return web.Response(text=self.page, content_type="text/html")
         answer = answer_to(body)
         if answer.status != 200:
             said = self.error or f"scripted error {answer.status}"

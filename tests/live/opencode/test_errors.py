@@ -44,6 +44,47 @@ async def test_a_rate_limit_tells_when_it_ends(
     assert text(await conversation.turn("say: again")) == "again"
 
 
+async def test_a_provider_that_wants_a_pause_is_not_called_broken(
+    open_opencode: Open, provider: CompletionsStub
+) -> None:
+    conversation = await open_opencode()
+    provider.headers, provider.error = {"retry-after": "40"}, "Too busy just now."
+    try:
+        failed = only(await conversation.turn("error 429"), base.TurnFailed)
+    finally:
+        provider.headers, provider.error = {}, ""
+    assert failed.error_type == "rate_limit_error"
+    assert 30 < (failed.retry_after or 0) <= 40
+
+
+async def test_a_broken_picture_fails_the_turn_and_the_next_one_works(
+    open_opencode: Open, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.png"
+    start = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000080000000808020000004b6d29dc")
+    broken.write_bytes(start[:-1] + b"\0" + bytes(40))
+    conversation = await open_opencode()
+    await conversation.agent.send(base.Prompt("say: what is this?", images=(broken,)))
+    failed = only(await conversation.rest(), base.TurnFailed)
+    assert "mage could not be decoded" in failed.error
+    assert text(await conversation.turn("say: again")) == "again"
+
+
+async def test_a_provider_that_answers_with_a_page_fails_the_turn_and_the_next_one_works(
+    open_opencode: Open, provider: CompletionsStub
+) -> None:
+    conversation = await open_opencode()
+    before = len(provider.requests)
+    provider.page = "<html><body>Sign in to this network</body></html>"
+    try:
+        failed = only(await conversation.turn("say: hello"), base.TurnFailed)
+    finally:
+        provider.page = ""
+    assert "sign-in page" in failed.error
+    assert 5 <= len(provider.requests) - before < 30
+    assert text(await conversation.turn("say: again")) == "again"
+
+
 async def test_an_unknown_model_is_refused_and_the_next_one_works(open_opencode: Open) -> None:
     conversation = await open_opencode(model="nobody/nothing")
     with pytest.raises(SpinneyError, match=f"It has .*{PROVIDER}/{MODEL}"):

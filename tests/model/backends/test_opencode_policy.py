@@ -1,6 +1,7 @@
 """What the modes allow with OpenCode, how a plan is told from text, what its errors mean."""
 
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -239,6 +240,27 @@ def test_a_limit_tells_its_end_in_seconds() -> None:
     headers = {"retry-after": "30"}
     told = {"name": "APIError", "data": {"statusCode": 429, "responseHeaders": headers}}
     assert failure(told).retry_after == 30
+
+
+@pytest.mark.parametrize(
+    ("attempt", "said", "pause", "kind", "advice", "tells"),
+    [
+        (1, "Too busy just now.", 30, "rate_limit_error", "Wait", True),
+        (3, "You exceeded your current quota", 9, "rate_limit_error", "add credit", False),
+        (3, "Rate limit reached", 9, "rate_limit_error", "rate limit", False),
+        (1, "Rate limit reached", 600, "rate_limit_error", "rate limit", True),
+        (3, "Overloaded", 9, "backend_error", "Try again", False),
+        (3, "self signed certificate", 9, "backend_error", "NODE_EXTRA_CA_CERTS", False),
+    ],
+)
+def test_a_pause_is_told_where_it_is_the_providers_and_not_the_programs_own(
+    attempt: int, said: str, pause: float, kind: ErrorType, advice: str, tells: bool
+) -> None:
+    status = {"attempt": attempt, "message": said, "next": (time.time() + pause) * 1000}
+    failed = gave_up(status)
+    assert failed is not None
+    assert (failed.error_type, failed.retry_after is not None) == (kind, tells)
+    assert advice in failed.error
 
 
 def test_a_turn_is_given_up_when_its_provider_fails_again_and_again() -> None:
