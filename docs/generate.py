@@ -75,7 +75,9 @@ def _commands(commands: dict[str, Any]) -> Iterator[str]:
     yield (
         "A client sends `{id, command, args}` over the WebSocket and gets `{type: "
         '"response", id, data}` or `{type: "error", id, error, error_type}`. Arguments are taken '
-        "in snake_case too; `null` counts as left out where an argument is optional. "
+        "in snake_case too; `null` counts as left out where an argument is optional. An argument "
+        "that a command does not have is ignored, and the reply tells it in `warnings`, a list of "
+        "sentences. "
         "`spinney call NAME` calls one from a shell, `spinney schema` prints all of this as JSON "
         "Schema."
     )
@@ -182,7 +184,8 @@ def _http() -> Iterator[str]:
         "Bodies are JSON. The token is sent as `Authorization: Bearer TOKEN`; only `/ws` and "
         "`/api/auth` take it as `?token=`, `/ws` also among the protocols that a client offers "
         "(`spinney, token.<its base64url>`). Each path of sessions and worktrees is a "
-        "[command](commands.md)."
+        "[command](commands.md). Names are taken in camelCase too; one that a path does not take "
+        "is an error that says which it does."
     )
     yield from ["", "| method | path | takes | |", "| --- | --- | --- | --- |"]
     for method, path, takes, text in _paths():
@@ -191,7 +194,10 @@ def _http() -> Iterator[str]:
     yield ""
     yield "An error is `{error, error_type}`, and `session_id` where a session is missing."
     yield from ["", "| `error_type` | status |", "| --- | --- |"]
-    yield from (f"| `{kind}` | {status} |" for kind, status in HTTP_STATUS.items())
+    odd = {
+        "invalid_request": "; 405 for a method that the path does not have, 415 for a coded body"
+    }
+    yield from (f"| `{kind}` | {code}{odd.get(kind, '')} |" for kind, code in HTTP_STATUS.items())
     yield from _lite()
 
 

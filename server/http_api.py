@@ -13,6 +13,8 @@ from model.client.snapshot import snapshot_json
 from model.commands import sessions
 from model.commands.registry import Command, snake_case
 from model.errors import HTTP_STATUS, SpinneyError
+from model.nearest import did_you_mean
+from model.text import clean_line
 from server.auth import Door, Knock
 from server.avatars import Avatars
 from server.limits import Limits
@@ -55,8 +57,8 @@ OPERATIONS = (
     ),
     Operation("POST", f"{_SESSION}/images", sessions.add_image, ("data",), status=201),
     Operation("POST", f"{_SESSION}/stop", sessions.stop_generation),
-    Operation("POST", f"{_SESSION}/approve", sessions.approve_plan, ("mode", "plan")),
-    Operation("POST", f"{_SESSION}/answer", sessions.answer_question, ("answer",)),
+    Operation("POST", f"{_SESSION}/approve", sessions.approve_plan, ("mode", "plan", "request_id")),
+    Operation("POST", f"{_SESSION}/answer", sessions.answer_question, ("answer", "request_id")),
     Operation("POST", f"{_SESSION}/archive", sessions.archive_session),
     Operation(
         "GET",
@@ -153,7 +155,13 @@ class HttpApi:
         if not operation.fields:
             return {}
         given = request.query if request.method == "GET" else await self._body(request)
-        return {name: given[name] for name in given if snake_case(name) in operation.fields}
+        taken = {}
+        for name in given:
+            if snake_case(name) in operation.fields:
+                taken[name] = given[name]
+            elif snake_case(name) not in request.match_info:  # The path's own id may come again.
+                raise SpinneyError(_unknown_field(name, operation.fields))
+        return taken
 
     async def _body(self, request: web.Request) -> dict[str, Any]:
         if not request.can_read_body:
@@ -168,6 +176,11 @@ class HttpApi:
         if not isinstance(body, dict):
             raise SpinneyError("Invalid request: it is not a JSON object")
         return body
+
+
+def _unknown_field(name: str, known: tuple[str, ...]) -> str:
+    shown = clean_line(name)[:100]
+    return f"Unknown field: {shown}.{did_you_mean(shown, known)} Known: {', '.join(known)}"
 
 
 async def body_of(request: web.Request, limits: Limits) -> bytes:

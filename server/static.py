@@ -93,7 +93,7 @@ class StaticFiles:
         return made
 
     async def serve(self, request: web.Request) -> web.Response:
-        """The file, the page for its own addresses, or a JSON 404."""
+        """The file, the page for an address without an extension, or a JSON 404."""
         # The path as it was sent: nothing is decoded, joined or normalised.
         path = request.raw_path.partition("?")[0]
         prefix = f"/v/{self.version}"

@@ -56,7 +56,7 @@ class WebSockets:
         return len(self._open)
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
-        """Upgrade and talk until one side leaves."""
+        """The WebSocket: commands in, replies and events out, until one side leaves."""
         since = _since(request)
         socket = web.WebSocketResponse(
             protocols=(PROTOCOL,),
@@ -301,7 +301,9 @@ class _Client:
             return
         if answered:
             head = f'{{"type":"response","id":{json.dumps(request_id)},"data":'
-            self._fanout.send(self._connection, head.encode() + data + b"}")
+            warnings = command.strangers(arguments)
+            tail = f',"warnings":{json.dumps(warnings)}}}' if warnings else "}"
+            self._fanout.send(self._connection, head.encode() + data + tail.encode())
 
     def _send(self, frame: dict[str, Any]) -> None:
         self._fanout.send(self._connection, json.dumps(frame).encode())

@@ -8,7 +8,8 @@ import pytest
 
 import spinney
 from docs import proofs
-from docs.generate import pages
+from docs.generate import call_table, pages
+from model.client.words import TABLE
 from model.commands.registry import COMMANDS
 from model.events import EVENTS
 from model.reference import schema
@@ -24,6 +25,10 @@ PAGES = [
 @pytest.mark.parametrize("name", PAGES)
 def test_a_reference_page_is_as_new_as_the_code(name: str) -> None:
     assert (DOCS / name).read_text() == pages()[name], "run: make docs"
+
+
+def test_what_call_knows_of_the_commands_is_as_new_as_they_are() -> None:
+    assert TABLE.read_text() == call_table(), "run: make docs"
 
 
 def test_every_row_of_the_interface_has_a_test() -> None:

@@ -18,6 +18,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from model.commands.refusals import why_refused
 from model.errors import SpinneyError
+from model.nearest import did_you_mean
 from model.text import clean_line, make_json_visible
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ UNCHANGED: Final = Unchanged.UNCHANGED
 
 _LOGGED: Final = 500
 """Characters of unknown arguments' names in the log."""
+_TOLD: Final = 5
+"""How many unknown arguments are told."""
+_SHOWN: Final = 100
+"""Characters of the name of each."""
 
 
 VERBATIM: Final = "verbatim"
@@ -133,6 +138,15 @@ class Command(Generic[P, R]):
             names = clean_line(", ".join(sorted(spelt)))[:_LOGGED]
             _log.info("%s: unknown arguments ignored: %s", self.name, names)
         return parsed
+
+    def strangers(self, given: Mapping[str, Any]) -> list[str]:
+        """A sentence for each argument that this command does not have."""
+        known = {argument.name: argument.wire for argument in self.arguments}
+        strange = [clean_line(name)[:_SHOWN] for name in given if snake_case(name) not in known]
+        return [
+            f"{self.name} takes no '{name}'.{did_you_mean(name, known.values())}"
+            for name in strange[:_TOLD]
+        ]
 
     async def run(self, workspace: "Workspace", given: Mapping[str, Any]) -> R:
         """Check the wire arguments and run."""

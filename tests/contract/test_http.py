@@ -118,6 +118,16 @@ async def test_patch_sessions_changes_what_is_given(ask: Ask, path: str) -> None
     assert (status, told["error_type"]) == (400, "invalid_request")
 
 
+async def test_400_for_a_field_that_is_not_taken_with_the_nearest_that_is(
+    ask: Ask, path: str
+) -> None:
+    status, body = await ask("PATCH", path, {"executionMod": "build"})
+    assert status == 400
+    assert body["error"].startswith("Unknown field: executionMod. Did you mean execution_mode?")
+    status, body = await ask("POST", f"{path}/approve", {"mode": "build", "request_id": "old"})
+    assert (status, body["error_type"]) == (409, "conflict")
+
+
 async def test_post_messages_tells_its_id_and_status(ask: Ask, path: str) -> None:
     for expected in ("processing", "sent"):
         status, sent = await ask("POST", f"{path}/messages", {"message": "/demo wait 60"})

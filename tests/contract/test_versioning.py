@@ -72,10 +72,19 @@ async def test_null_is_absent_and_what_is_unknown_is_ignored(
     program: Program, served: Serving, socket: Socket
 ) -> None:
     call = remote_call(socket)
-    folder = await call("create_folder", name="a", parentId=None, fromTheFuture={"a": 1})
+    args = {"name": "a", "parentId": None, "fromTheFuture": {"a": 1}}
+    await socket.send({"id": "f", "command": "create_folder", "args": args})
+    reply = await socket.answer("f")
+    assert reply["warnings"] == ["create_folder takes no 'fromTheFuture'."]
+    folder = reply["data"]
     assert folder["is_folder"] is True
     await socket.send({"id": "a", "command": "list_projects", "args": None, "version": 7})
-    assert (await socket.answer("a"))["data"] == [folder]
+    assert await socket.answer("a") == {"type": "response", "id": "a", "data": [folder]}
+    await socket.send({"id": "b", "command": "list_worktrees", "args": {"projectID": "x"}})
+    assert "Missing field" in (await socket.answer("b"))["error"]
+    await socket.send({"id": "c", "command": "create_folder", "args": {"name": "c", "parentid": 1}})
+    told = ["create_folder takes no 'parentid'. Did you mean parentId?"]
+    assert (await socket.answer("c"))["warnings"] == told
     try:
         await call("rename_folder", folderId=folder["id"], name=None)
     except RefusedError as refused:

@@ -28,9 +28,14 @@ async def test_args_are_taken_in_camel_case_and_in_snake_case(call: Call, sessio
     assert (await call("get_session", session_id=session["id"]))["id"] == session["id"]
 
 
-async def test_an_argument_that_nobody_knows_is_ignored(call: Call, session: Any) -> None:
-    found = await call("get_session", sessionId=session["id"], ofTomorrow=1)
-    assert found["id"] == session["id"]
+async def test_an_argument_that_nobody_knows_is_ignored_and_told(
+    socket: Socket, session: Any
+) -> None:
+    args = {"sessionId": session["id"], "sessionID": 1}
+    await socket.send({"id": "a", "command": "get_session", "args": args})
+    reply = await socket.answer("a")
+    assert reply["data"]["id"] == session["id"]
+    assert reply["warnings"] == ["get_session takes no 'sessionID'. Did you mean sessionId?"]
 
 
 async def test_requests_in_flight_are_told_apart_by_their_ids(socket: Socket, session: Any) -> None:
