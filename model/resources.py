@@ -122,6 +122,12 @@ class Usage(Resource):
     cache_creation_input_tokens: int = 0
     cache_read_input_tokens: int = 0
 
+    @property
+    def total(self) -> int:
+        """All that was read and written, from a cache or not: each token is in one of the counts."""
+        read = self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
+        return read + self.output_tokens
+
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
@@ -148,6 +154,8 @@ class QuestionOption(Resource):
 
     label: str
     description: str = ""
+    preview: str = ""
+    """What the choice would look like, in several lines; Claude Code tells one."""
 
 
 class Question(Resource):

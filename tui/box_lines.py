@@ -5,7 +5,7 @@ from rich.segment import Segment
 
 from model.markdown import render
 from model.resources import PlanBlock, Question, QuestionBlock, Request
-from tui.line_parts import behind_sign, cut, indented, one_line, prose_rows
+from tui.line_parts import behind_sign, cut, indented, one_line, output_rows, prose_rows
 from tui.render import render_blocks
 from tui.transcript_parts import ALL, CLOSED, CUT, OPEN, Look
 from tui.wrap import Line, line_width
@@ -86,6 +86,8 @@ def _question(question: Question, answer: str | None, look: Look, width: int) ->
         if option.description and room > 12:
             row.append(Segment(f"  {one_line(option.description, room)}", look.palette.faint))
         rows.append(row)
+        if option.preview.strip():
+            rows += indented(output_rows(option.preview, width - 6, look.palette.faint), 6)
     if answer and not chosen:
         said = prose_rows(answer, width - 4, look.palette.text)
         rows += indented(behind_sign("❯", look.tones.success, said), 2)

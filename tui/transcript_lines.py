@@ -61,7 +61,9 @@ def estimated_height(message: Message, look: Look) -> int:
                 # A line break often comes with an empty row; long lines break before their end.
                 rows += 2 + len(block.text) * 9 // (8 * width) + block.text.count("\n")
             case QuestionBlock():
-                rows += 2 + sum(1 + len(question.options) for question in block.questions)
+                options = [each for question in block.questions for each in question.options]
+                rows += 2 + len(block.questions) + len(options)
+                rows += sum(each.preview.count("\n") + bool(each.preview) for each in options)
             case ToolResultBlock():
                 pass
             case _:

@@ -132,6 +132,9 @@ def _question(typed: Form, number: int, question: Question, most: int) -> Elemen
             ),
             make("b", _cut(option.label, most)),
             f" {_cut(option.description, most)}" if option.description else None,
+            make("span", fitting(option.preview, most * 4), class_="preview")
+            if option.preview
+            else None,
         )
         for place, option in enumerate(question.options)
     ]

@@ -20,7 +20,10 @@ SCRIPT = "python3 -c 'print(6 * 7)'"
 async def test_several_questions_are_answered_by_options_and_in_free_words(
     open_claude: Open,
 ) -> None:
-    options = [{"label": label, "description": f"Take {label}"} for label in ("Wool", "Silk")]
+    options = [
+        {"label": label, "description": f"Take {label}", "preview": "+-+\n| |"}
+        for label in ("Wool", "Silk")
+    ]
     questions = [
         {"question": "Which yarn?", "header": "Yarn", "multiSelect": False, "options": options},
         {"question": "Which extras?", "header": "Extras", "multiSelect": True, "options": options},
@@ -37,6 +40,7 @@ async def test_several_questions_are_answered_by_options_and_in_free_words(
     ]
     assert asked.questions[0].options[1].label == "Silk"
     assert asked.questions[0].options[1].description == "Take Silk"
+    assert asked.questions[0].options[1].preview == "+-+\n| |"
     answers = {
         "Which yarn?": "Silk",
         "Which extras?": "Wool, Silk",

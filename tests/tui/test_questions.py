@@ -50,6 +50,22 @@ async def test_arrows_move_over_the_options_and_enter_takes_one(start: Start) ->
         assert await answers(pilot, client) == {"Which colour?": "blue"}
 
 
+async def test_the_marked_option_shows_what_it_would_look_like(start: Start) -> None:
+    box = "+--+\n|  |\n+--+"
+    tall = "\n".join(f"row {number}" for number in range(40))
+    options = [QuestionOption(label="box", preview=box), QuestionOption(label="list", preview=tall)]
+    async with start(a_client(**asked(Question(question="Which?", options=options)))) as (
+        app,
+        pilot,
+    ):
+        assert "│ |  |" in text_of(app)
+        assert "row 0" not in text_of(app)
+        await pilot.press("down")
+        assert "row 11" in text_of(app)
+        assert "28 more lines" in text_of(app)
+        assert "|  |" not in text_of(app)
+
+
 async def test_of_several_choices_enter_ticks_and_the_last_row_sends(start: Start) -> None:
     client = a_client(**asked(SIDES))
     async with start(client) as (app, pilot):

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 DONE: Final = "done"
 """The key of the last row of several choices, which sends those that are ticked."""
 
+_PREVIEW_ROWS: Final = 12
+_PREVIEW_COLUMNS: Final = 200
+"""What is shown of an option's preview; the conversation shows it whole."""
+
 
 @dataclass
 class _Given:
@@ -159,6 +163,8 @@ class QuestionForm:
                 is_armed=is_armed,
                 with_key=with_keys,
             )
+            if at == now.cursor:
+                yield from _preview(option.preview)
         if question.multi_select and question.options:
             count = len(now.ticked)
             yield choice_row(
@@ -169,3 +175,12 @@ class QuestionForm:
                 is_armed=is_armed,
                 with_key=False,
             )
+
+
+def _preview(text: str) -> Iterator[Content]:
+    """What an option would look like, below it."""
+    lines = text.rstrip().split("\n") if text.strip() else []
+    for line in lines[:_PREVIEW_ROWS]:
+        yield Content.styled(f"    │ {line[:_PREVIEW_COLUMNS]}", "$text-muted")
+    if (more := len(lines) - _PREVIEW_ROWS) > 0:
+        yield Content.styled(f"    │ … {more} more lines in the conversation", "$text-muted")

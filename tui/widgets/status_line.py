@@ -108,7 +108,7 @@ class StatusLine(Line):
     def _words(self, session: "Session") -> dict[str, str]:
         """What is told of the session, by name, in the order in which it stands."""
         agent, model = map(clean_line, self._labels)
-        tokens = session.usage.input_tokens + session.usage.output_tokens
+        tokens = session.usage.total
         words = {"agent": agent, "model": model if model != agent else ""}
         words["thinking"] = session.thinking_level if session.thinking_level != "off" else ""
         words["tokens"] = f"{short(tokens)} tokens" if tokens else ""

@@ -181,7 +181,7 @@ function options(one, chosen, look) {
   return make(
     "div.choices",
     one.options.map((/** @type {any} */ option) => {
-      const made = make("button", make("b", option.label), option.description && make("small", option.description), {
+      const made = make("button", make("b", option.label), option.description && make("small", option.description), option.preview && make("span.preview", option.preview), {
         type: "button",
         "aria-pressed": "false",
       });

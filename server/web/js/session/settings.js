@@ -124,7 +124,7 @@ function offer(select, rows) {
 
 /** @param {Resource} session */
 function usedBy(session) {
-  const { input_tokens: read = 0, output_tokens: written = 0 } = session.usage ?? {};
+  const { read, written } = tokensOf(session);
   const { context_tokens: filled, context_window: room } = session;
   return [
     read + written > 0 && counted(read + written, "token", short(read + written)),
@@ -132,9 +132,15 @@ function usedBy(session) {
   ].filter(Boolean).join(" · ");
 }
 
+/** Tokens read, from a cache or not, and written. @param {Resource} session */
+function tokensOf({ usage = {} }) {
+  const { input_tokens = 0, cache_creation_input_tokens = 0, cache_read_input_tokens = 0, output_tokens = 0 } = usage;
+  return { read: input_tokens + cache_creation_input_tokens + cache_read_input_tokens, written: output_tokens };
+}
+
 /** @param {Resource} session */
 function usedInWords(session) {
-  const { input_tokens: read = 0, output_tokens: written = 0 } = session.usage ?? {};
+  const { read, written } = tokensOf(session);
   const { context_tokens: filled, context_window: room } = session;
   const context = filled && room ? `; ${filled.toLocaleString("en")} of ${counted(room, "token")} of context` : "";
   return `${counted(read, "token")} read, ${written.toLocaleString("en")} written${context}`;
