@@ -124,7 +124,7 @@ class Usage(Resource):
 
     @property
     def total(self) -> int:
-        """All that was read and written, from a cache or not: each token is in one of the counts."""
+        """All that was read, from a cache or not, and written."""
         read = self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
         return read + self.output_tokens
 

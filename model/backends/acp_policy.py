@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from model.backends import base
+from model.backends.plan_marks import PLAN_END, PLAN_START
 from model.resources import ExecutionMode
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -14,7 +15,8 @@ SWITCH_MODE: Final = "switch_mode"
 """The kind of a call by which an agent leaves plan mode; its content is the plan."""
 
 PLAN_WORDS: Final = (
-    "You are in plan mode: read and think, change nothing, and answer with a plan of the steps."
+    "You are in plan mode: read and think, change nothing, and answer with a plan of the steps"
+    f" between the lines {PLAN_START} and {PLAN_END}. A mere question is answered without a plan."
 )
 """What an agent without a plan mode of its own is told with each message."""
 

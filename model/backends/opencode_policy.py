@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from model.backends.base import Launch, Settings
+from model.backends.plan_marks import PLAN_END, PLAN_START
 from model.profiles import merged
 from model.resources import ExecutionMode
 
@@ -20,9 +21,6 @@ OWN_DENIAL: Final = "The user's configuration of OpenCode does not allow this. F
 PLAN_DENIAL: Final = "Plan mode changes nothing. Put this step into the plan and propose it."
 DENIAL: Final = "The user does not allow this. Find another way, or ask."
 NO_TOOLS: Final = "There are no tools for this. Answer in text alone."
-
-PLAN_START: Final = "<proposed_plan>"
-PLAN_END: Final = "</proposed_plan>"
 
 _PLAN_PROMPT: Final = (
     "You are in plan mode: read and think, but change nothing, neither files nor anything else. "

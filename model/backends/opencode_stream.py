@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from model.backends import base, opencode_errors
 from model.backends.opencode_text import PlanText
+from model.backends.plan_marks import parted
 from model.resources import Usage
 
 Json = Mapping[str, Any]
@@ -249,7 +250,7 @@ class OpenCodeStream:
                 self._open_texts[key] = PlanText(kind, looks_for_plan=self._plans)
             return
         self._open_texts.pop(key, None)
-        own, plan = PlanText.parted(text) if self._plans and kind == "text" else (text, "")
+        own, plan = parted(text) if self._plans and kind == "text" else (text, "")
         if plan:
             self.plan = plan
         if own.strip() and own != self._final.get(key):

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from model.backends.opencode_policy import PLAN_END, PLAN_START
+from model.backends.plan_marks import PLAN_START
 
 
 class PlanText:
@@ -29,15 +29,6 @@ class PlanText:
         kept = _beginning_of_mark(text)
         self._held = text[len(text) - kept :]
         return text[: len(text) - kept]
-
-    @staticmethod
-    def parted(text: str) -> tuple[str, str]:
-        """The whole block without its plan, and the plan; a plan without an end goes to the end."""
-        before, start, rest = text.partition(PLAN_START)
-        if not start:
-            return text, ""
-        plan, _, after = rest.partition(PLAN_END)
-        return "\n\n".join(filter(None, (before.strip(), after.strip()))), plan.strip()
 
 
 def _beginning_of_mark(text: str) -> int:

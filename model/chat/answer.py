@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from model.backends import base
+from model.backends.plan_marks import parted
 from model.chat import wording
 from model.chat.outputs import ToolOutputs
 from model.chat.running_tools import RunningTools
@@ -187,7 +188,7 @@ class Answer:
     def plan_in_words(self) -> Request | None:
         """The plan that an agent proposed in plain words; its text becomes a plan's block."""
         blocks = self.message.content
-        if any(b.type == "plan" for b in blocks) or not wording.looks_like_plan(self.message.text):
+        if any(b.type == "plan" for b in blocks):
             return None
         text = self._turn_last_text_into_plan()
         if text is None:
@@ -199,9 +200,16 @@ class Answer:
     def _turn_last_text_into_plan(self) -> str | None:
         for place in range(len(self.message.content) - 1, -1, -1):
             block = self.message.content[place]
-            if isinstance(block, TextBlock) and block.text.strip():
-                self._change(place, PlanBlock(text=block.text))
-                return block.text
+            if not isinstance(block, TextBlock) or not block.text.strip():
+                continue
+            around, plan = parted(block.text)
+            if plan and around:
+                self._change(place, block.model_copy(update={"text": around}))
+                self._change(len(self.message.content), PlanBlock(text=plan))
+            elif plan or wording.looks_like_plan(self.message.text):
+                plan = plan or block.text
+                self._change(place, PlanBlock(text=plan))
+            return plan or None
         return None
 
     def finish(self) -> None:

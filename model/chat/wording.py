@@ -31,6 +31,9 @@ def session_name(message: str) -> str:
 
 
 _STEP = re.compile(r"^[ \t]*(?:\d+[.)]|[-*])[ \t]+\S", re.MULTILINE)
+_NUMBERED = re.compile(r"^[ \t]*(\d{1,3})[.)、．][ \t]*\S", re.MULTILINE)
+_FEWEST_STEPS = 3
+
 _SPEAKS_OF_A_PLAN = re.compile(
     r"\b(?:\w{0,40}plan|steps?|\w{0,40}schritte?|plano?s?|pasos?|passos?|passi|piano|étapes?|stappen"
     r"|steg|kroki?|kroků|kroky|plán|план\w?|шаги?)\b|计划|計劃|計画|步骤|步驟|手順|계획|단계",
@@ -40,8 +43,16 @@ _SPEAKS_OF_A_PLAN = re.compile(
 
 
 def looks_like_plan(text: str) -> bool:
-    """Whether an answer in plan mode proposes one: it speaks of a plan or steps and lists them."""
-    return len(_STEP.findall(text)) >= 2 and _SPEAKS_OF_A_PLAN.search(text) is not None
+    """Whether an answer in plan mode without marks proposes one.
+
+    It lists steps and speaks of them, or, in any language, numbers three or more of them and asks
+    nothing after them.
+    """
+    if len(_STEP.findall(text)) >= 2 and _SPEAKS_OF_A_PLAN.search(text) is not None:
+        return True
+    numbers = _NUMBERED.findall(text)
+    counts_up = [int(number) for number in numbers[:_FEWEST_STEPS]] == [1, 2, 3]
+    return counts_up and not text.rstrip().endswith(("?", "？", "؟"))
 
 
 def limit_ends_in(seconds: float) -> str:

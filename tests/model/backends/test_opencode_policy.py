@@ -15,6 +15,7 @@ from model.backends.opencode_policy import Verdict, configuration, judge
 from model.backends.opencode_program import own_variables
 from model.backends.opencode_rules import Rules
 from model.backends.opencode_text import PlanText
+from model.backends.plan_marks import parted
 from model.errors import ErrorType, SpinneyError
 from model.resources import Effort, ExecutionMode, ThinkingLevel
 from tests.model.backends.agents import a_launch
@@ -134,13 +135,13 @@ def test_a_plan_is_never_shown_as_text_however_it_comes(text: str) -> None:
             shown += streamed.add(rest[:size])
             rest = rest[size:]
         assert shown == "Here it is."
-    assert PlanText.parted(text) == ("Here it is.", "1. Spin")
+    assert parted(text) == ("Here it is.", "1. Spin")
 
 
 def test_what_only_looks_like_a_plan_is_shown() -> None:
     streamed = PlanText("text", looks_for_plan=True)
     assert "".join(map(streamed.add, ["a <pro", "s> and <", "b>"])) == "a <pros> and <b>"
-    assert PlanText.parted("no plan") == ("no plan", "")
+    assert parted("no plan") == ("no plan", "")
 
 
 @pytest.mark.parametrize(

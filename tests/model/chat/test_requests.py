@@ -15,6 +15,7 @@ from model.resources import (
     QuestionBlock,
     QuestionOption,
     Session,
+    TextBlock,
     ToolResultBlock,
     ToolUseBlock,
     Usage,
@@ -40,6 +41,18 @@ async def test_a_plan_waits_and_is_carried_out_when_approved(stage: Stage) -> No
     puppet.say(base.TextDelta("a", "did it"), DONE)
     answer = await stage.settled()
     assert answer.content[0] == PlanBlock(text="1. read\n2. write", approved="build")
+
+
+async def test_a_marked_plan_in_an_answer_is_one_in_any_language(stage: Stage) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    words = "Olur.\n<proposed_plan>\nÖnce oku, sonra yaz.\n</proposed_plan>"
+    puppet.say(base.TextDelta("a", words), DONE)
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    assert stage.session.request is not None
+    assert stage.session.request.plan == "Önce oku, sonra yaz."
+    answer = (await stage.messages())[-1]
+    assert answer.content == [TextBlock(text="Olur."), PlanBlock(text="Önce oku, sonra yaz.")]
 
 
 async def test_words_instead_of_an_approval_go_on_planning(stage: Stage) -> None:

@@ -29,6 +29,13 @@ def test_steps_under_the_word_are_a_plan(words: str) -> None:
     assert looks_like_plan(words + STEPS)
 
 
+@pytest.mark.parametrize("sign", [".", ")", "、"])
+def test_three_numbered_steps_are_a_plan_in_any_language(sign: str) -> None:
+    steps = "\n".join(f"{number}{sign} adım" for number in (1, 2, 3))
+    assert looks_like_plan(f"Şöyle yapacağım:\n\n{steps}\n\nHepsi bu.")
+    assert not looks_like_plan(f"{steps}\n\nHangisi?")
+
+
 @pytest.mark.parametrize(
     "text",
     [
