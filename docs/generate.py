@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Final, cast
@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from docs import proofs
 from model.client.words import TABLE
 from model.errors import HTTP_STATUS
-from model.preferences_fields import PreferenceField, preference_fields
+from model.preferences_fields import PreferenceField, preference_fields, shown_fields
 from model.reference import call_words, schema
 from server.http_api import OPERATIONS, HttpApi
 from server.lite.orders import ORDERS
@@ -153,20 +153,27 @@ def _preferences() -> Iterator[str]:
         "`preferences.json`, read when the server starts: `inter.woff2` and, where the faces are "
         "apart, `inter-bold.woff2`, `inter-italic.woff2` and `inter-bold-italic.woff2`."
     )
-    fields = preference_fields().values()
-    for group, found in groupby(fields, key=lambda field: field.group):
-        yield from [
-            "",
-            f"## {group}",
-            "",
-            "| key | must be | default | |",
-            "| --- | --- | --- | --- |",
-        ]
-        for field in found:
-            must = field.requirement.removeprefix("be ")
-            secret = " Secret." if field.secret else ""
-            row = (f"`{field.key}`", must, _default(field), f"{field.help}.{secret}")
-            yield f"| {' | '.join(_cell(text) for text in row)} |"
+    for group, found in groupby(shown_fields().values(), key=lambda field: field.group):
+        yield from _table(group, "", found)
+    about = (
+        "Taken from clients, kept and told back, so that what others wrote is not lost. They do "
+        "nothing, and no screen shows them. The same holds for the entries of magic prompts that "
+        "are not named above."
+    )
+    hidden = [field for field in preference_fields().values() if not field.shown]
+    yield from _table("Without effect", about, hidden)
+
+
+def _table(title: str, about: str, fields: Iterable[PreferenceField]) -> Iterator[str]:
+    yield from ["", f"## {title}", "", *([about, ""] if about else [])]
+    yield from ["| key | must be | default | |", "| --- | --- | --- | --- |"]
+    for field in fields:
+        must = field.requirement.removeprefix("be ")
+        secret = " Secret." if field.secret else ""
+        more = f" {field.more}" if field.more else ""
+        entries = f" Entries: {', '.join(field.entries)}." if field.entries else ""
+        row = (f"`{field.key}`", must, _default(field), f"{field.help}.{more}{entries}{secret}")
+        yield f"| {' | '.join(_cell(text) for text in row)} |"
 
 
 def _default(field: PreferenceField) -> str:

@@ -53,6 +53,14 @@ PromptKey = Literal[
 ]  # fmt: skip
 
 PROMPT_KEYS: tuple[PromptKey, ...] = PromptKey.__args__  # type: ignore[attr-defined]
+WRITTEN_PROMPTS: tuple[PromptKey, ...] = (
+    "pr_content", "commit_message", "context_summary", "session_naming", "session_recap",
+)  # fmt: skip
+"""Prompts of texts that an agent writes: each has an agent, a model and an account."""
+TOLD_PROMPTS: tuple[PromptKey, ...] = (
+    "resolve_conflicts", "parallel_execution", "global_system_prompt",
+)  # fmt: skip
+"""Prompts that are handed to a session's agent as they are. All others have no use yet."""
 SMALL_PROMPTS: frozenset[PromptKey] = frozenset(
     {"commit_message", "pr_content", "release_notes", "session_naming", "session_recap"}
 )
@@ -63,6 +71,11 @@ MERGED_KEYS = (
 """Objects with a fixed set of entries: a partial value changes only the entries that it has."""
 BACKEND = "one of backend_a, backend_b, backend_c, or acp: and the name of an agent of agents.toml"
 TEXTS_OR_NULLS = "an object of texts or nulls"
+LESS_THINKING = (
+    "A session that thinks less has less of it: with megathink at most high, with think medium, "
+    "with off low."
+)
+BELL = "The page plays it, in each browser that it is open in; for any of them the terminal rings."
 
 
 def _whole(value: Any) -> Any:
@@ -84,18 +97,27 @@ def _setting(
     high: float | None = None,
     secret: bool = False,
     form: str = "",
+    more: str = "",
+    shown: bool = True,
 ) -> Any:
     """A field with all that the settings pages show.
 
     `secret` values never leave this machine; `form` says what a value must be, where its type
-    does not.
+    does not; `more` is what else one should know, in sentences. What is not `shown` is taken from
+    clients and kept, and does nothing.
     """
     return Field(
         default=default,
         description=description,
         ge=low,
         le=high,
-        json_schema_extra={"group": group, "secret": secret, "form": form},
+        json_schema_extra={
+            "group": group,
+            "secret": secret,
+            "form": form,
+            "more": more,
+            "shown": shown,
+        },
     )
 
 
@@ -148,13 +170,13 @@ class Preferences(BaseModel):
     canvas_layout: Literal["grid", "list"] = _setting(
         "list", "Appearance", "How the sessions of a project are laid out")
     show_keybinding_hints: bool = _setting(
-        True, "Appearance", "Show the keys at the foot of the screen")
+        True, "Appearance", "Show the keys at the foot of the terminal's screen")
 
     selected_model: Model = _setting("model_1", "Models", "Model of new Claude Code sessions")
     thinking_level: ThinkingLevel = _setting(
         "ultrathink", "Models", "How much a new session thinks before it answers")
     default_effort_level: Literal["low", "medium", "high", "max"] = _setting(
-        "high", "Models", "Effort, for models that take an effort instead of a thinking level")
+        "high", "Models", "The most effort of models that take one", more=LESS_THINKING)
     default_backend: DefaultBackend | OwnAgent = _setting(
         "backend_a", "Models", "Agent of new sessions, where the project names none",
         form=BACKEND)
@@ -164,18 +186,24 @@ class Preferences(BaseModel):
         "backend_c/codex_model_1", "Models", "Model of new OpenCode sessions, as provider/model",
         form="text of the form provider/model")
     default_codex_reasoning_effort: Literal["low", "medium", "high", "xhigh"] = _setting(
-        "high", "Models", "How much Codex reasons before it answers")
+        "high", "Models", "The most that Codex reasons before it answers", more=LESS_THINKING)
     codex_multi_agent_enabled: bool = _setting(
         False, "Models", "Let Codex work with several agents at once")
     codex_max_agent_threads: Whole = _setting(
         3, "Models", "How many agents Codex may run at once", low=1, high=8)
 
-    terminal: Terminal = _setting("terminal", "Developer tools", "Program that opens a shell")
-    editor: Editor = _setting("zed", "Developer tools", "Program that opens files")
+    terminal: Terminal = _setting(
+        "terminal", "Developer tools", "Program that opens a shell, where open_in says terminal",
+        more="Without it, or without a desktop, the shell is on this screen.")
+    editor: Editor = _setting(
+        "zed", "Developer tools", "Program in which the terminal opens files and worktrees",
+        more="Without it, or without a desktop, they are opened in $EDITOR on this screen.")
     open_in: Literal["editor", "terminal", "finder", "hosting"] = _setting(
-        "editor", "Developer tools", "Where “open” takes a worktree")
+        "editor", "Developer tools", "Where the terminal's “open” takes a worktree",
+        more="With hosting it opens the page of the worktree's pull request.")
     file_edit_mode: Literal["inline", "external"] = _setting(
-        "external", "Developer tools", "Edit files here or in the editor")
+        "external", "Developer tools", "Where the terminal opens files: a window, or this screen",
+        more="External is the window of the editor; inline is $EDITOR on this screen.")
 
     agent_limit: Whole = _setting(
         20, "Sessions", "How many agents may run at once; further ones wait", low=1, high=1000)
@@ -183,12 +211,16 @@ class Preferences(BaseModel):
         True, "Sessions", "Name a session after its first message")
     session_naming_model: Model = _setting("model_5", "Sessions", "Model that names sessions")
     session_recap_enabled: bool = _setting(
-        False, "Sessions", "Sum up what happened when coming back to a session")
+        False, "Sessions", "Sum up what happened when coming back to a session",
+        more="After ten minutes, where it went on meanwhile.")
     restore_last_session: bool = _setting(
-        False, "Sessions", "Open the newest session at the start, where none was open before")
+        False, "Sessions", "Open the newest session when the terminal starts",
+        more="One that was open before is opened again in any case.")
     close_original_on_clear_context: bool = _setting(
         True, "Sessions", "Close the old session when its plan goes on in a fresh one")
-    confirm_session_close: bool = _setting(True, "Sessions", "Ask before a session is closed")
+    confirm_session_close: bool = _setting(
+        True, "Sessions", "Ask before a session is archived",
+        more="Of one that is at work it is always asked.")
 
     auto_branch_naming: bool = _setting(
         True, "Worktrees and git", "Name a branch after its first message")
@@ -218,6 +250,7 @@ class Preferences(BaseModel):
     magic_prompt_providers: dict[str, str | None] = _setting(
         dict.fromkeys(f"{key}_provider" for key in PROMPT_KEYS),
         "Magic prompts", "Provider profile that each text is written with; null is the usual one",
+        more="The usual one is the project's, or else default_provider.",
         form=TEXTS_OR_NULLS)
     magic_prompt_backends: dict[str, str | None] = _setting(
         dict.fromkeys(f"{key}_backend" for key in PROMPT_KEYS),
@@ -246,7 +279,7 @@ class Preferences(BaseModel):
     known_mcp_servers: list[str] = _setting([], "Integrations", "MCP servers ever seen")
     chrome_enabled: bool = _setting(True, "Integrations", "Let agents use a Chrome browser")
     tracker_api_key: str | None = _setting(
-        None, "Integrations", "Personal API key of the issue tracker", secret=True)
+        None, "Integrations", "Personal API key of the issue tracker", secret=True, shown=False)
 
     http_server_enabled: bool = _setting(False, "Server", "Let other devices and programs in")
     http_server_port: Whole = _setting(
@@ -262,18 +295,24 @@ class Preferences(BaseModel):
         True, "Advanced", "Let agents search the web while they plan")
     debug_mode_enabled: bool = _setting(False, "Advanced", "Show what agents are sent and say")
     default_provider: str | None = _setting(
-        None, "Advanced", "Provider profile that agents are started with, for sessions and texts, "
-        "where the project names none; null is each program's own account")
+        None, "Advanced", "Provider profile of agents; null is each program's own account",
+        more="For sessions, from their program's next start on, and for the texts that agents "
+        "write. A project may name another. Where the profile is another agent's, a session tells "
+        "so and its agent has its own account; texts are not written then.")
     custom_cli_profiles: list[CliProfile] = _setting(
         [], "Advanced", "Provider profiles: settings of an agent program under a name",
+        more="The settings are the program's own, as JSON, and in a file: JSON or TOML, read "
+        "whenever an agent starts, below those that are given here.",
         secret=True, form="a list of profiles, each with a name and settings_json as text")
-    waiting_sound: Sound = _setting("none", "Advanced", "Sound when an agent waits for you")
-    review_sound: Sound = _setting("none", "Advanced", "Sound when an agent has finished")
+    waiting_sound: Sound = _setting(
+        "none", "Advanced", "Sound when an agent waits for you", more=BELL)
+    review_sound: Sound = _setting(
+        "none", "Advanced", "Sound when an agent has finished", more=BELL)
     keybindings: dict[str, str] = _setting(
         {}, "Advanced", "Keys of your own, by action; an action without one has its built-in key")
     has_seen_feature_tour: bool = _setting(False, "Advanced", "The tour was shown")
     has_seen_jean_config_wizard: bool = _setting(
-        False, "Advanced", "The wizard for a repository's scripts was shown")
+        False, "Advanced", "The wizard for a repository's scripts was shown", shown=False)
     # fmt: on
 
     @field_validator(*MERGED_KEYS)

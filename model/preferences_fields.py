@@ -3,12 +3,12 @@
 import types
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, Union, cast, get_args, get_origin
+from typing import Any, Final, Literal, Union, cast, get_args, get_origin
 
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
-from model.preferences import Preferences
+from model.preferences import TOLD_PROMPTS, WRITTEN_PROMPTS, Preferences
 
 Kind = Literal["switch", "choice", "number", "whole", "text", "list", "object"]
 
@@ -30,6 +30,12 @@ class PreferenceField:
     """Hidden from clients on other machines."""
     form: str = ""
     """What the value must be, where its kind does not say it all."""
+    more: str = ""
+    """What else one should know, in sentences."""
+    shown: bool = True
+    """Whether it does anything; else it is only kept."""
+    entries: tuple[str, ...] = ()
+    """Of an object with a fixed set of them: those that do something."""
 
     @property
     def requirement(self) -> str:
@@ -54,10 +60,24 @@ class PreferenceField:
                 return "an object of texts"
 
 
+_ENTRIES: Final = {
+    "magic_prompts": (*WRITTEN_PROMPTS, *TOLD_PROMPTS),
+    "magic_prompt_models": tuple(f"{key}_model" for key in WRITTEN_PROMPTS),
+    "magic_prompt_providers": tuple(f"{key}_provider" for key in WRITTEN_PROMPTS),
+    "magic_prompt_backends": tuple(f"{key}_backend" for key in WRITTEN_PROMPTS),
+}
+
+
 @cache
 def preference_fields() -> dict[str, PreferenceField]:
     """Every setting by its key, in the order in which people see them."""
     return {key: _described(key, info) for key, info in Preferences.model_fields.items()}
+
+
+@cache
+def shown_fields() -> dict[str, PreferenceField]:
+    """The settings that do something, likewise; the others are kept for clients that know them."""
+    return {key: field for key, field in preference_fields().items() if field.shown}
 
 
 def _described(key: str, info: FieldInfo) -> PreferenceField:
@@ -75,6 +95,9 @@ def _described(key: str, info: FieldInfo) -> PreferenceField:
         nullable=nullable,
         secret=bool(extra["secret"]),
         form=str(extra["form"]),
+        more=str(extra["more"]),
+        shown=bool(extra["shown"]),
+        entries=_ENTRIES.get(key, ()),
     )
 
 

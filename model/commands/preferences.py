@@ -6,7 +6,7 @@ from model.commands.registry import command
 from model.preferences import Preferences
 from model.preferences_changes import changed, redacted
 from model.preferences_choices import choices, takes_null
-from model.preferences_fields import Kind, preference_fields
+from model.preferences_fields import Kind, shown_fields
 from model.resources import Resource
 
 if TYPE_CHECKING:
@@ -27,8 +27,12 @@ class PreferenceRow(Resource):
     key: str
     group: str
     help: str
+    more: str
+    """What else one should know, in sentences."""
     kind: Kind
     default: Any
+    entries: list[str]
+    """Of an object with a fixed set of them: those that do something."""
     choices: list[PreferenceChoice]
     """Of the value or, in an object, of each entry; empty where it is written freely."""
     low: float | None
@@ -48,15 +52,20 @@ async def get_preferences(workspace: "Workspace") -> Preferences:
 
 @command
 async def list_preferences(workspace: "Workspace") -> list[PreferenceRow]:
-    """What each preference is, in the order in which people see them; not what it is set to."""
+    """What each preference is, in the order in which people see them; not what it is set to.
+
+    Those that do nothing yet are not among them; they are taken and kept all the same.
+    """
     preferences, catalog = workspace.store.state.preferences, workspace.catalog
     return [
         PreferenceRow(
             key=field.key,
             group=field.group,
             help=field.help,
+            more=field.more,
             kind=field.kind,
             default=field.default,
+            entries=list(field.entries),
             choices=[
                 PreferenceChoice(value=value, label=label)
                 for value, label in choices(field, preferences, catalog)
@@ -67,7 +76,7 @@ async def list_preferences(workspace: "Workspace") -> list[PreferenceRow]:
             secret=field.secret,
             requirement=field.requirement,
         )
-        for field in preference_fields().values()
+        for field in shown_fields().values()
     ]
 
 

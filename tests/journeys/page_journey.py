@@ -357,6 +357,7 @@ class PageJourney:
             self.at.ledger.want("session-archived")
             self._press(self.at.page.locator(".top .more"))
             self._press(self.at.page.get_by_role("button", name="Archive the session"))
+            self._press(self.at.page.get_by_role("button", name="Archive", exact=True))
         else:
             return
         conversations = lambda: self.at.world.conversations  # noqa: E731

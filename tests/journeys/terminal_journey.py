@@ -290,6 +290,8 @@ class TerminalJourney(QueueSteps):
         self.place.wait_for(lambda view: view.has_palette, "the palette")
         self.place.ledger.want("session-archived")
         self.press("Archive the session" + ENTER)
+        self.place.wait_for(lambda view: "Archive the session" in view.over, "the question")
+        self.press("y")
         conversations = lambda: self.place.world.conversations  # noqa: E731
         self.place.settle(lambda: "" if conversations()[here.id].is_archived else "not archived")
         self.place.wait_for(lambda view: not view.has_palette, "the end of the palette")

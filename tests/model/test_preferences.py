@@ -13,7 +13,7 @@ from model.commands.preferences import list_preferences
 from model.errors import SpinneyError
 from model.preferences import MERGED_KEYS, PROMPT_KEYS, Preferences
 from model.preferences_changes import REDACTED, changed, parse_preferences, redacted
-from model.preferences_fields import preference_fields
+from model.preferences_fields import preference_fields, shown_fields
 from model.preferences_layers import backend_for, layered, model_for
 from model.resources import Project
 from model.workspace import Workspace
@@ -393,7 +393,7 @@ async def test_a_settings_page_hears_what_each_setting_is_and_no_secret(
     given = {"custom_cli_profiles": [secret], "tracker_api_key": "hunter2"}
     await workspace.change_preferences(changed(Preferences(), given))
     rows = await list_preferences.function(workspace)
-    known = preference_fields().values()
+    known = shown_fields().values()
     assert [(row.key, row.default) for row in rows] == [(f.key, f.default) for f in known]
     assert all(row.group and row.help and row.requirement for row in rows)
     assert "hunter2" not in "".join(row.model_dump_json() for row in rows)
@@ -407,7 +407,7 @@ async def test_what_a_settings_page_offers_is_taken(workspace: Workspace) -> Non
     for row in rows.values():
         values = [choice.value for choice in row.choices] + [None] * row.nullable
         for value in values:
-            for entry in row.default if row.kind == "object" else [None]:
+            for entry in row.entries or [None]:
                 wanted = value if entry is None else {entry: value}
                 changed(preferences, {row.key: wanted})
     assert [choice.value for choice in rows["default_provider"].choices] == ["Work"]

@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.async_api import Locator, Page, expect
 
-from model.preferences_fields import preference_fields
+from model.preferences_fields import shown_fields
 from tests.contract.conftest import payload_of
 from tests.page.conftest import OpenPage
 from tests.server.conftest import Socket
@@ -27,7 +27,7 @@ async def opened(open_page: OpenPage, query: str = "") -> Page:
 
 async def test_all_are_there_in_their_groups_with_what_they_do(open_page: OpenPage) -> None:
     page = await opened(open_page)
-    fields = preference_fields()
+    fields = shown_fields()
     keys = await page.locator(".preference").evaluate_all("all => all.map(e => e.dataset.key)")
     assert keys == list(fields)
     groups = await page.locator(".preferences h2").all_inner_texts()
@@ -52,7 +52,7 @@ async def test_they_are_found_by_key_group_help_and_value(open_page: OpenPage) -
     await find.fill("nothing has this")
     await expect(page.get_by_text("No preference has these words.")).to_be_visible()
     await find.press("Escape")
-    await expect(visible).to_have_count(len(preference_fields()))
+    await expect(visible).to_have_count(len(shown_fields()))
 
 
 async def test_each_kind_is_changed_in_its_row_for_everybody(
@@ -106,24 +106,6 @@ async def test_what_is_refused_is_told_at_the_row_and_can_be_mended(
     assert (await preferences_of(other))["ui_font_size"] == 18
 
 
-async def test_a_secret_is_replaced_and_taken_away_but_never_shown(
-    open_page: OpenPage, other: Socket
-) -> None:
-    page = await opened(open_page)
-    key = row(page, "tracker_api_key")
-    box = key.locator("input")
-    await expect(box).to_have_attribute("type", "password")
-    await box.fill("hunter2-hunter2")
-    await box.press("Enter")
-    await expect(box).to_have_attribute("placeholder", "hidden; a new one replaces it")
-    await expect(box).to_have_value("")
-    assert "hunter2" not in await page.content()
-    await key.get_by_role("button", name="back to the default").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Reset").click()
-    await expect(box).to_have_attribute("placeholder", "not set")
-    assert (await preferences_of(other))["tracker_api_key"] is None
-
-
 async def test_prompts_have_texts_and_models_of_their_own(
     open_page: OpenPage, other: Socket
 ) -> None:
@@ -135,13 +117,14 @@ async def test_prompts_have_texts_and_models_of_their_own(
     await box.blur()
     await expect(texts.locator("summary")).to_have_text("1 of your own")
     await models.locator("summary").click()
-    choice = models.get_by_role("combobox", name="code_review_model")
-    await choice.select_option("model_5")
+    choice = models.get_by_role("combobox", name="pr_content_model")
+    await choice.select_option("model_3")
     await expect(models.locator("summary")).to_have_text("1 of your own")
     now = await preferences_of(other)
     assert now["magic_prompts"]["commit_message"] == "In one line.\nNo more."
-    assert now["magic_prompts"]["code_review"] is None
-    assert now["magic_prompt_models"]["code_review_model"] == "model_5"
+    assert now["magic_prompts"]["pr_content"] is None
+    await expect(page.get_by_text("code_review")).to_have_count(0)  # nothing would come of it
+    assert now["magic_prompt_models"]["pr_content_model"] == "model_3"
     await texts.get_by_role("button", name="commit_message: back to the default").click()
     await expect(texts.locator("summary")).to_have_text("all as built in")
 
@@ -195,14 +178,20 @@ async def test_a_profile_is_made_changed_chosen_and_removed_with_its_settings_un
     assert (await preferences_of(other))["custom_cli_profiles"] == []
 
 
-async def test_a_new_token_keeps_this_page_signed_in(open_page: OpenPage) -> None:
+async def test_a_new_token_keeps_this_page_signed_in_and_is_never_shown(
+    open_page: OpenPage,
+) -> None:
     page = await opened(open_page, "?q=http_server_token")
     box = row(page, "http_server_token").locator("input")
+    await expect(box).to_have_attribute("type", "password")
+    await expect(box).to_have_attribute("placeholder", "hidden; a new one replaces it")
     await box.fill("a-token-of-my-own-12345")
     await box.press("Enter")
     async with page.expect_websocket():  # the one of the old token is closed
         await page.get_by_role("dialog").get_by_role("button", name="Change it").click()
     await expect(page.locator("#link")).to_have_attribute("data-state", "open")
+    await expect(box).to_have_value("")
+    assert "a-token-of-my-own" not in await page.content()
     await page.reload()
     await expect(page.locator("#link")).to_have_attribute("data-state", "open")
     assert (

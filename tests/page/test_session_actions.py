@@ -25,6 +25,12 @@ async def do(at: Conversation, words: str) -> None:
     await at.press(words)
 
 
+async def archive(at: Conversation) -> None:
+    """Archive the session, and say that this is meant."""
+    await do(at, "Archive the session")
+    await at.press("Archive")
+
+
 async def test_a_session_is_renamed(at: Conversation) -> None:
     await do(at, "Rename the session")
     await at.page.get_by_role("textbox", name="Rename the session").fill("Mend the parser")
@@ -35,7 +41,7 @@ async def test_a_session_is_renamed(at: Conversation) -> None:
 async def test_a_session_is_archived_and_brought_back(
     at: Conversation, other: Socket, session: Any
 ) -> None:
-    await do(at, "Archive the session")
+    await archive(at)
     told = at.page.get_by_role("status").filter(has_text="is archived")
     await expect(told).to_be_visible()
     assert "#/worktree/" in at.page.url
@@ -44,13 +50,25 @@ async def test_a_session_is_archived_and_brought_back(
     assert "archived_at" not in await other.call("get_session", sessionId=session["id"])
 
 
+async def test_a_session_is_archived_without_a_question_where_none_is_wanted(
+    at: Conversation, other: Socket
+) -> None:
+    await other.call("update_preferences", changes={"confirm_session_close": False})
+    try:
+        await do(at, "Archive the session")
+        told = at.page.get_by_role("status").filter(has_text="is archived")
+        await expect(told).to_be_visible()
+    finally:
+        await other.call("update_preferences", changes={"confirm_session_close": True})
+
+
 async def test_what_is_archived_can_be_read_from_the_archive(
     at: Conversation, session: Any
 ) -> None:
     await at.say("/demo say kept")
     await expect(at.answers.last).to_contain_text("kept")
     await at.idle()
-    await do(at, "Archive the session")
+    await archive(at)
     await expect(at.page.get_by_role("status").filter(has_text="is archived")).to_be_visible()
     await at.page.goto("/#/archive")
     await at.hands.press(at.page.locator("main").get_by_role("link", name=session["name"]))

@@ -202,6 +202,8 @@ async def test_archiving_what_is_at_work_asks_first(start: Start) -> None:
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("escape")
         assert client.called("archive_session") == []
+        client.feed(e.PreferencesUpdated(changes={"confirm_session_close": False}))
+        await until(pilot, lambda: not app.main.state.preferences.confirm_session_close)
         await pilot.press("end", "delete")
         await until(pilot, lambda: client.called("archive_session") == [{"session_id": "idle"}])
 

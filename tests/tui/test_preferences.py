@@ -14,7 +14,7 @@ from model.catalog import BUILT_IN, DEMO
 from model.commands.doctor import AgentKind
 from model.preferences import Preferences
 from model.preferences_changes import changed
-from model.preferences_fields import preference_fields
+from model.preferences_fields import shown_fields
 from tests.tui.conftest import Start, until
 from tui.app import SpinneyApp
 from tui.keymap import ACTIONS
@@ -68,9 +68,9 @@ def words(app: SpinneyApp, selector: str) -> str:
 async def test_every_setting_of_the_model_is_there_in_its_group(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         await opened(app, pilot)
-        assert listed(app) == list(preference_fields())
+        assert listed(app) == list(shown_fields())
         titles = [str(o.prompt) for o in app.screen.query_one(OptionList).options if o.disabled]
-        assert titles == list(dict.fromkeys(f.group for f in preference_fields().values()))
+        assert titles == list(dict.fromkeys(f.group for f in shown_fields().values()))
 
 
 async def test_letters_find_settings_by_key_help_and_value(start: Start) -> None:
@@ -81,7 +81,7 @@ async def test_letters_find_settings_by_key_help_and_value(start: Start) -> None
             await pilot.press(*(letter if letter != " " else "space" for letter in typed))
             await until(pilot, lambda key=key: listed(app) == [key])
             await pilot.press("escape")
-            await until(pilot, lambda: len(listed(app)) == len(preference_fields()))
+            await until(pilot, lambda: len(listed(app)) == len(shown_fields()))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
 
@@ -152,9 +152,9 @@ async def test_arrows_step_through_values_and_quick_presses_add_up(start: Start)
 
 async def test_a_secret_is_neither_shown_nor_brought_back_to_be_edited(start: Start) -> None:
     client = a_client()
-    client.feed(e.PreferencesUpdated(changes={"tracker_api_key": "lin_api_secret"}))
+    client.feed(e.PreferencesUpdated(changes={"http_server_token": "lin_api_secret"}))
     async with start(client) as (app, pilot):
-        await opened(app, pilot, "tracker_api_key")
+        await opened(app, pilot, "http_server_token")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen.has_class("editing"))
         editor = app.screen.query_one("#editor", Input)
@@ -272,12 +272,12 @@ async def test_an_entry_of_the_magic_prompts_is_changed_alone(start: Start) -> N
         await pilot.press(*"Look", "enter")
         await until(pilot, lambda: isinstance(app.screen, EditEntries))
         assert client.called("update_preferences") == [
-            {"changes": {"magic_prompts": {"investigate_pr": "Look"}}}
+            {"changes": {"magic_prompts": {"commit_message": "Look"}}}
         ]
         await pilot.press("delete")
         await until(
             pilot,
-            lambda: app.main.state.preferences.magic_prompts["investigate_pr"] is None,
+            lambda: app.main.state.preferences.magic_prompts["commit_message"] is None,
         )
 
 

@@ -232,6 +232,25 @@ async def test_enter_alone_changes_nothing_and_the_other_choice_does_it(
         await until(pilot, lambda: client.called(dialog.command))
 
 
+@pytest.mark.parametrize("asks", [True, False])
+async def test_a_session_is_archived_after_a_question_where_that_is_wanted(
+    start: Start, asks: bool
+) -> None:
+    client = preferring(confirm_session_close=asks)()
+    async with start(client) as (app, pilot):
+        await act("archive_session")(app, pilot)
+        if asks:
+            await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen.is_painted)
+            await pilot.press("escape")
+            await until(pilot, lambda: app.screen is app.main)
+            assert not client.called("archive_session")
+            await act("archive_session")(app, pilot)
+            await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen.is_painted)
+            await pilot.press("enter")
+        await until(pilot, lambda: client.called("archive_session"))
+        assert app.screen is app.main
+
+
 def buttons(app: SpinneyApp) -> list[str]:
     return [str(button.render()).strip() for button in app.screen.query(DialogButton)]
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, get_args
 
 from model.commands import sessions as commands
 from model.resources import ExecutionMode, ThinkingLevel
+from model.text import clean_line
 from tui.actions.local import step_back
 from tui.actions.scripts import stop_scripts
 from tui.screens.choose import Choice, Choose
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 MODES: tuple[ExecutionMode, ...] = get_args(ExecutionMode)
 _OTHER_MODEL = "…"
+_ARCHIVE = "Archive the session"
 _THINKING = {
     "off": "answers at once",
     "think": "thinks a little",
@@ -153,9 +155,13 @@ async def archive_session(screen: "MainScreen") -> None:
     session = _opened(screen)
     if session is None:
         return
-    if session.is_active and not await screen.app.push_screen_wait(
-        Confirm("Archive the session", "It is at work. Stop it and put it away?", "archive")
-    ):
+    question = None
+    if session.is_active:
+        question = Confirm(_ARCHIVE, "It is at work. Stop it and put it away?", "archive")
+    elif screen.state.preferences.confirm_session_close:
+        sentence = f"Put “{clean_line(session.name)}” away? The archive keeps it."
+        question = Confirm(_ARCHIVE, sentence, "archive", harmless=True)
+    if question is not None and not await screen.app.push_screen_wait(question):
         return
     await screen.client.call(commands.archive_session, session_id=session.id)
     screen.say(f"“{session.name}” is archived; {screen.key_of('show_archive')} brings it back.")

@@ -293,12 +293,18 @@ class Canvas(FullScreen):
         question = f"Put {_named(chosen)} away?"
         if at_work:
             question += f" {at_work} at work would be stopped."
-        is_clear = len(chosen) == 1 and not at_work
-        if is_clear or await self._agreed("Archive sessions", question, "archive"):
+        asks = self.main.state.preferences.confirm_session_close
+        is_one = len(chosen) == 1 and not at_work
+        if (is_one and not asks) or await self._agreed(
+            "Archive sessions", question, "archive", harmless=is_one
+        ):
             await self._each(chosen, "archived", commands.archive_session)
 
-    async def _agreed(self, title: str, question: str, word: str) -> bool:
-        agreed = await self.app.push_screen_wait(Confirm(title, question, word))
+    async def _agreed(
+        self, title: str, question: str, word: str, *, harmless: bool = False
+    ) -> bool:
+        dialog = Confirm(title, question, word, harmless=harmless)
+        agreed = await self.app.push_screen_wait(dialog)
         return agreed is True
 
     async def _each(

@@ -185,7 +185,7 @@ class EditEntries(Dialog[None]):
     def _fill(self) -> None:
         entries = self.query_one(OptionList)
         present = entries.highlighted
-        entries.set_options([Option(self._row(key), id=key) for key in self._values])
+        entries.set_options([Option(self._row(key), id=key) for key in self._field.entries])
         entries.highlighted = present
 
     def _row(self, key: str) -> Content:

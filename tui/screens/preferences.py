@@ -12,7 +12,7 @@ from textual.widgets.option_list import Option
 
 from model.commands.preferences import update_preferences
 from model.errors import SpinneyError
-from model.preferences_fields import PreferenceField, preference_fields
+from model.preferences_fields import PreferenceField, shown_fields
 from tui.screens import preference_editors as editors
 from tui.screens import preferences_rows as rows
 from tui.screens.dialog import Confirm, keys_line
@@ -88,7 +88,7 @@ class PreferencesScreen(Filtered):
     def field(self) -> PreferenceField | None:
         """The setting under the cursor."""
         option = self._list.highlighted_option
-        return preference_fields().get(option.id or "") if option is not None else None
+        return shown_fields().get(option.id or "") if option is not None else None
 
     def _value(self, key: str) -> Any:
         return self._wanted.get(key, getattr(self._preferences, key))
@@ -116,7 +116,7 @@ class PreferencesScreen(Filtered):
         catalog = self._catalog
         return [
             field
-            for field in preference_fields().values()
+            for field in shown_fields().values()
             if rows.found(self.words, field, rows.in_words(field, self._value(field.key), catalog))
         ]
 
@@ -130,7 +130,7 @@ class PreferencesScreen(Filtered):
         return rows.row(field, self._preferences, self._catalog, width)
 
     def _show_filter(self) -> None:
-        every = preference_fields().values()
+        every = shown_fields().values()
         changed = sum(rows.is_changed(field, self._preferences) for field in every)
         self.tell_filter(f"{len(self._found())} of {len(every)}, {changed} changed")
 
@@ -164,7 +164,7 @@ class PreferencesScreen(Filtered):
 
     def _follow(self, _: "Preferences") -> None:
         for option in self._list.options:
-            field = preference_fields().get(option.id or "")
+            field = shown_fields().get(option.id or "")
             if field is not None:
                 self._list.replace_option_prompt(field.key, self._row(field))
         self._show_filter()

@@ -45,7 +45,8 @@ def in_words(field: PreferenceField, value: Any, catalog: Catalog) -> str:
 
 
 def _entries_in_words(field: PreferenceField, value: Mapping[str, Any]) -> str:
-    own = sum(entry != field.default.get(key) for key, entry in value.items())
+    known = field.entries or value
+    own = sum(value.get(key) != field.default.get(key) for key in known)
     return f"{own} of your own" if own else "all as built in"
 
 
@@ -91,7 +92,8 @@ def _cell(text: str, width: int) -> Content:
 
 def found(words: str, field: PreferenceField, value: str) -> bool:
     """Whether all words are in what is known of the setting."""
-    text = f"{field.key} {field.key.replace('_', ' ')} {field.group} {field.help} {value}".lower()
+    parts = (field.key, field.key.replace("_", " "), field.group, field.help, field.more, value)
+    text = " ".join(parts).lower()
     return all(word in text for word in words.lower().split())
 
 
@@ -102,10 +104,11 @@ def details(field: PreferenceField, preferences: Preferences, catalog: Catalog) 
         must = f"one of {len(field.choices)}"
     changed = is_changed(field, preferences)
     default = in_words(field, field.default, catalog)
+    more = f" {field.more}" if field.more else ""
     here = " Hidden from other machines." if field.secret else ""
     return Content.assemble(
         (field.key, "bold $accent"),
-        f"  {field.help}.{here}\n",
+        f"  {field.help}.{more}{here}\n",
         (f"{must[0].upper()}{must[1:]}. Default: {default}. ", "$text-muted"),
         ("Changed." if changed else "As by default.", "$warning" if changed else "$text-muted"),
     )

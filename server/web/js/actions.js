@@ -190,7 +190,8 @@ async function renameSession(app, { session }) {
 async function archiveSession(app, { session, worktree }) {
   const given = { sessionId: session?.id };
   const busy = session?.status === "running" || session?.status === "waiting";
-  if (busy && !(await confirm("Archive the session", "It is at work. Stop it and put it away?", "Archive"))) return;
+  const told = busy ? "It is at work. Stop it and put it away?" : `Put “${session?.name}” away? The archive keeps it.`;
+  if ((busy || app.state.preferences.confirm_session_close) && !(await confirm("Archive the session", told, "Archive"))) return;
   if ((await app.run("archive_session", given)) === undefined) return;
   if (location.hash.startsWith(hashOf("session", session?.id))) app.go("worktree", worktree?.id);
   sayArchived(app, `“${session?.name}” is archived.`, () => app.state.sessions.get(session?.id ?? ""), () => app.run("unarchive_session", given));

@@ -204,8 +204,9 @@ class Canvas {
 
   async #archive() {
     const busy = [...this.#marked].filter((id) => ["running", "waiting"].includes(this.app.state.sessions.get(id)?.status)).length;
+    const isClear = this.#marked.size === 1 && !busy && !this.app.state.preferences.confirm_session_close;
     const told = busy ? `${howMany(busy)} at work will be stopped.` : "They can be brought back from the archive.";
-    if (await confirm(`Archive ${howMany(this.#marked.size)}?`, told, "Archive")) await this.#each("archive_session", "archived");
+    if (isClear || (await confirm(`Archive ${howMany(this.#marked.size)}?`, told, "Archive"))) await this.#each("archive_session", "archived");
   }
 
   async #write() {

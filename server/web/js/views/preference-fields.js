@@ -22,7 +22,7 @@ const NOTHING = "\0null";
 export function fieldOf(row, change) {
   if (row.key === "custom_cli_profiles") return profilesField(row, change);
   if (row.kind === "switch") return switchField(change);
-  if (row.kind === "object") return Object.keys(row.default).length ? entriesField(row, change) : jsonField(change);
+  if (row.kind === "object") return row.entries.length ? entriesField(row, change) : jsonField(change);
   if (row.kind === "list") return textField(make("textarea", { rows: 2, placeholder: "one a line" }), LINES, change);
   if (row.choices.length || row.key === "default_provider") return choiceField(row, change);
   if (row.kind === "number" || row.kind === "whole") return numberField(row, change);
@@ -150,7 +150,7 @@ function entriesField(row, change) {
   const summary = make("summary");
   const control = make("details.wide", summary);
   const isText = !row.choices.length && row.key === "magic_prompts";
-  const entries = Object.keys(row.default).map((name) => {
+  const entries = row.entries.map((name) => {
     const take = (/** @type {any} */ value) => change({ [name]: value });
     const field = isText ? textField(make("textarea", { rows: 2, placeholder: "the built-in text" }), OPTIONAL, take) : choiceField(row, take);
     field.control.ariaLabel = name;

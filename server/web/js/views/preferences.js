@@ -16,8 +16,10 @@ import { fieldOf, inWords } from "./preference-fields.js";
  * @property {string} key
  * @property {string} group
  * @property {string} help
+ * @property {string} more
  * @property {"switch" | "choice" | "number" | "whole" | "text" | "list" | "object"} kind
  * @property {any} default
+ * @property {string[]} entries
  * @property {{ value: string, label: string }[]} choices
  * @property {number | null} low
  * @property {number | null} high
@@ -130,7 +132,7 @@ class RowElement {
     this.element = make(
       "div.preference",
       make("p.name", this.mark, named),
-      make("p.hint", `${row.help}.`, must, { id: `${id}-help` }),
+      make("p.hint", `${row.help}.`, row.more && ` ${row.more}`, must, { id: `${id}-help` }),
       make("div.choices", this.field.element, this.test, this.back),
       this.problem,
       { "data-key": row.key },
@@ -160,8 +162,8 @@ class RowElement {
 
   /** All that it is found by, in small letters. */
   text() {
-    const { key, group, help } = this.row;
-    return `${key} ${key.replaceAll("_", " ")} ${group} ${help} ${inWords(this.row, this.value)}`.toLowerCase();
+    const { key, group, help, more } = this.row;
+    return `${key} ${key.replaceAll("_", " ")} ${group} ${help} ${more} ${inWords(this.row, this.value)}`.toLowerCase();
   }
 
   /** A sound is heard by a press, which also tells the browser that sounds are wanted. */
