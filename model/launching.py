@@ -82,6 +82,7 @@ class Launching:
             environment=self._environment_of(worktree),
             mcp_off=mcp_off(state.preferences, project),
             profile=profile,
+            browser=state.preferences.chrome_enabled,
             sub_agents=_sub_agents(session.backend, state.preferences),
         )
 

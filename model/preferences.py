@@ -277,7 +277,10 @@ class Preferences(BaseModel):
     default_enabled_mcp_servers: list[str] = _setting(
         [], "Integrations", "MCP servers that new sessions use")
     known_mcp_servers: list[str] = _setting([], "Integrations", "MCP servers ever seen")
-    chrome_enabled: bool = _setting(True, "Integrations", "Let agents use a Chrome browser")
+    chrome_enabled: bool = _setting(
+        True, "Integrations", "Let Claude Code use your Chrome, where its extension is set up",
+        more="It wants a subscription's account for that. Other agents know of no such thing. It "
+        "holds from a session's next start of the program on.")
     tracker_api_key: str | None = _setting(
         None, "Integrations", "Personal API key of the issue tracker", secret=True, shown=False)
 

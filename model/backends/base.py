@@ -76,6 +76,8 @@ class Launch:
     """Settings of the program itself, in its own form, that hold over the person's."""
     sub_agents: int | None = None
     """How many may work at a time; 0 for none, `None` for the program's own limit."""
+    browser: bool = False
+    """Whether the agent may use the person's browser, where its program can."""
     text_only: bool = False
     """For one text that nobody watches being written: the agent gets no tools, its program
     remembers nothing, and `system_prompt` takes the place of the program's own. Where a program

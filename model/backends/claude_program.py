@@ -98,6 +98,8 @@ def command_line(program: str, launch: Launch, conversation: tuple[str, str]) ->
         "--settings", json.dumps(settings(launch)),
         "--effort", launch.settings.effort,
         "--thinking-display", "summarized",
+        # Without a word it uses none where nobody sits before it, whatever is set (2.1.329).
+        "--chrome" if launch.browser else "--no-chrome",
         *conversation,
     ]  # fmt: skip
     if launch.settings.model:

@@ -73,6 +73,16 @@ def test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on(
     assert mcp_off(person(), project()) == frozenset()
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_agents_are_started_with_a_browser_where_that_is_wanted(
+    workspace: Workspace, session: Session, backend: FakeBackend, wanted: bool
+) -> None:
+    await update_preferences.function(workspace, {"chrome_enabled": wanted})
+    await send_chat_message.function(workspace, session.id, "go")
+    await Eventually(workspace.bus)(lambda: session.id in backend.agents)
+    assert backend.agents[session.id].launch.browser is wanted
+
+
 # The MCP servers that agents report ------------------------------------------------------------
 
 

@@ -42,6 +42,15 @@ async def test_the_command_line_holds_the_sessions_settings(
     assert "--resume" not in options
 
 
+@pytest.mark.parametrize(("browser", "said"), [(True, "--chrome"), (False, "--no-chrome")])
+async def test_the_program_is_told_whether_it_may_use_a_browser(
+    open_claude: Open, program: Path, browser: bool, said: str
+) -> None:
+    await open_claude(browser=browser)
+    (line,) = arguments(program)
+    assert [word for word in line if "chrome" in word] == [said]
+
+
 async def test_for_a_text_only_there_are_no_tools_and_nothing_is_remembered(
     open_claude: Open, program: Path
 ) -> None:
