@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _DEFINITION: Final = re.compile(
     r"^[ \t>*+\-0-9.)]*\[(?:[^\[\]\\]|\\.){1,999}\]:", re.MULTILINE | re.DOTALL
 )
-_OPEN_FENCE: Final = re.compile(r"(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)\n")
+_OPEN_FENCE: Final = re.compile(r"(?P<mark>`{3,}+|~{3,}+)(?P<info>[^\n]*+)\n")
 
 
 def render(text: str) -> tuple[Block, ...]:
@@ -127,13 +127,16 @@ class MarkdownStream:
         return True
 
     def _advance_fence(self, fence: "_OpenFence") -> bool:
-        while (end := self._tail.find("\n")) >= 0:
-            line, self._tail = self._tail[:end], self._tail[end + 1 :]
+        at = 0
+        while (end := self._tail.find("\n", at)) >= 0:
+            line, at = self._tail[at:end], end + 1
             if fence.is_end(line):
+                self._tail = self._tail[at:]
                 self._done.append(fence.whole(closed=True))
                 self._open, self._fence, self._item_number = (), None, None
                 return True
             fence.add(line)
+        self._tail = self._tail[at:]
         self._open = (fence.so_far(self._tail),)
         return False
 

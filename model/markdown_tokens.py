@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final, cast
 
 from model.blocks import (
@@ -174,13 +174,9 @@ def _as_written(lines: Sequence[str]) -> Paragraph:
 
 def _inline(token: "Token") -> tuple[Span, ...]:
     """The text of a block; neighbours of one look become one span."""
-    spans: list[Span] = []
-    for span in _spans(token.children or ()):
-        if spans and replace(span, text="") == replace(spans[-1], text=""):
-            spans[-1] = replace(span, text=spans[-1].text + span.text)
-        elif span.text:
-            spans.append(span)
-    return tuple(spans)
+    written = (span for span in _spans(token.children or ()) if span.text)
+    alike = groupby(written, key=lambda span: replace(span, text=""))
+    return tuple(replace(look, text="".join(s.text for s in run)) for look, run in alike)
 
 
 def _spans(tokens: Sequence["Token"]) -> Iterator[Span]:
