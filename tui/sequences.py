@@ -237,7 +237,7 @@ class Lexer:
         self._string += data[at : min(stop, at + LONGEST_KEPT - len(self._string))]
         if end is None:
             return stop
-        if data[stop:] == ESC:  # perhaps the first half of the end
+        if stop == len(data) - 1 and data[stop] == ESC:  # perhaps the first half of the end
             self._held = ESC
             return len(data)
         whole, self._string = self._string, None

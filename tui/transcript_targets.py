@@ -17,7 +17,7 @@ _SEARCHED: Final = 200_000
 
 # `src/parser.py:41` and `parser.py:41:7`; a slash or a suffix makes it a file's name.
 _FILE: Final = re.compile(
-    r"(?<![\w/.:@-])(?P<path>/?(?:[\w.@+-]+/)*[\w.@+-]*(?:\.[A-Za-z]\w{0,9}|(?<=/)[\w.@+-]+))"
+    r"(?<![\w/.:@+-])(?P<path>/?(?:[\w.@+-]+/)*[\w.@+-]*(?:\.[A-Za-z]\w{0,9}|(?<=/)[\w.@+-]+))"
     r":(?P<line>\d{1,7})\b"
 )
 _LINK: Final = re.compile(r"https?://[^\s<>\"'`\\|^{}]+[^\s<>\"'`\\|^{}.,;:!?)\]]")

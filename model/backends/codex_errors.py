@@ -75,7 +75,9 @@ _BY_MESSAGE: Final[tuple[tuple[str, tuple[ErrorType, str]], ...]] = (
     ),
 )
 
-_DELAY: Final = re.compile(r"(?:try again|retry|wait) in (?:(\d+)m)?\s*(\d+(?:\.\d+)?)\s*(ms|s)\b")
+_DELAY: Final = re.compile(
+    r"(?:try again|retry|wait) in (?:(\d{1,6})m)?\s*(\d{1,9}(?:\.\d{1,9})?)\s*(ms|s)\b"
+)
 
 
 def described(error: Mapping[str, Any]) -> tuple[str, ErrorType, float | None]:
@@ -100,7 +102,7 @@ def described(error: Mapping[str, Any]) -> tuple[str, ErrorType, float | None]:
 
 def retry_notice(error: Mapping[str, Any]) -> str:
     """What to show while the program asks its provider again."""
-    counted = re.search(r"(\d+)/(\d+)", str(error.get("message") or ""))
+    counted = re.search(r"(?<!\d)(\d{1,6})/(\d{1,6})", str(error.get("message") or ""))
     _, status = _word_and_status(error.get("codexErrorInfo"))
     reason = {401: "the key is refused", 403: "the key is refused", 429: "too many requests"}.get(
         status or 0, "the provider failed" if status else "the connection broke"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Container
 
 _MARK = re.compile(r"\s*/demo\b\s*(.*)")
-_ITEM = re.compile(r"^\s*(?:\d+[.)]|[-*])\s+(.+)$", re.MULTILINE)
+_ITEM = re.compile(r"^[ \t]*(?:\d+[.)]|[-*])[ \t]+(.+)$", re.MULTILINE)
 
 
 def first_word(text: str) -> tuple[str, str]:

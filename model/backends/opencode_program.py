@@ -85,7 +85,7 @@ async def _look() -> tuple[Probe, list[Answer]]:
 
 def _signed_in(accounts: str, settings: str) -> bool | None:
     """Whether there is a key of a provider; a provider of the person's own may need none."""
-    counts = re.findall(r"(\d+) (?:credential|environment variable)s?\b", accounts)
+    counts = re.findall(r"(?<!\d)(\d{1,6}) (?:credential|environment variable)s?\b", accounts)
     if any(map(int, counts)):
         return True
     if not counts or _object(settings).get("provider"):

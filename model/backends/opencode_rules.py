@@ -66,10 +66,23 @@ def _matches(text: str, wildcard: str) -> bool:
 @lru_cache(maxsize=1000)
 def _expression(wildcard: str) -> re.Pattern[str]:
     """As the program reads one: the stars at an end, behind a space, may stand for nothing."""
-    source = re.escape(wildcard.replace("\\", "/")).replace(r"\*", ".*").replace(r"\?", ".")
-    if source.endswith(r"\ .*"):
-        source = f"{source[:-4]}( .*)?"
+    wildcard = wildcard.replace("\\", "/")
+    source = _source(wildcard)
+    if wildcard.endswith(" *"):
+        source = f"{_source(wildcard[:-2])}|{source}"
     return re.compile(source, re.DOTALL)
+
+
+def _source(wildcard: str) -> str:
+    """What is between two stars counts where it stands first: none of its other places could help.
+
+    Going back to them, an expression with three stars takes minutes for a long command.
+    """
+    first, *others = (re.escape(part).replace(r"\?", ".") for part in wildcard.split("*"))
+    if not others:
+        return first
+    *between, last = others
+    return "".join((first, *(f"(?>.*?{part})" for part in between), ".*", last))
 
 
 def _rules(told: Any) -> Iterator[_Rule]:

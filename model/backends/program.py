@@ -21,7 +21,7 @@ PATIENCE: Final = 9.0
 Answer = tuple[int | None, str]
 """Exit code and stdout of a short command, as `output_of` tells them."""
 
-_VERSION: Final = re.compile(r"\d+\.\d+\.\d+")
+_VERSION: Final = re.compile(r"\d{1,9}\.\d{1,9}\.\d{1,9}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ _SIGNS: Final[tuple[tuple[str, Operation], ...]] = (
     ("REVERT_HEAD", "revert"),
 )
 
-_CHANGED_SINCE: Final = re.compile(r"Entry '(.+?)' not uptodate")
+_CHANGED_SINCE: Final = re.compile(r"^Entry '(.+)' not uptodate", re.MULTILINE)
 """What git (2.39) says of a file with changes in the working tree that it would lose."""
 
 

@@ -63,15 +63,23 @@ _READ_PROFILE: Final = (
     "-c", "pack.compression=0",
 )  # fmt: skip
 
-_LOCK_HELD: Final = re.compile(
-    r"Unable to create '.*\.lock': File exists|could not lock config file .*: File exists"
+# What git says, as words that stand in this order on one line: an expression with `.*` between them
+# would read a line as often as its first word stands there, and remotes say lines of any length.
+_LOCK_HELD: Final = (
+    ("Unable to create '", ".lock': File exists"),
+    ("could not lock config file ", ": File exists"),
 )
 # Somebody writes a file while `diff` reads it: told so, or met by a bus error in git's mmap.
-_FILE_CHANGED: Final = re.compile(r"short read while indexing|file changed before we could read it")
+_FILE_CHANGED: Final = (
+    ("short read while indexing",),
+    ("file changed before we could read it",),
+)
 # Another git makes or removes a worktree at this moment: its entry is there before what stands in
 # it, and goes while all of them are read, which each command about one of them does first.
-_HALF_MADE: Final = re.compile(
-    r"failed to read .*worktrees/[^\n]*/(?:commondir|locked)|Invalid path '[^\n]*\.git/worktrees/"
+_HALF_MADE: Final = (
+    ("failed to read ", "worktrees/", "/commondir"),
+    ("failed to read ", "worktrees/", "/locked"),
+    ("Invalid path '", ".git/worktrees/"),
 )
 _NAMELESS: Final = "Please tell me who you are"
 _NAMELESS_WORDS: Final = (
@@ -80,7 +88,7 @@ _NAMELESS_WORDS: Final = (
     " git config --global user.email you@example.com"
 )
 _PATIENCE: Final = 2.0
-_CREDENTIALS: Final = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/@\s]*@", re.IGNORECASE)
+_CREDENTIALS: Final = re.compile(r"://[^/@\s]*@")
 _LABELS: Final = ("fatal: ", "error: ")
 _LABEL: Final = re.compile(r"^(?:fatal|error): ")
 _PIECE: Final = 1 << 16
@@ -165,7 +173,7 @@ async def git_version() -> str:
 
 def without_credentials(text: str) -> str:
     """`text` with user names and passwords cut out of its URLs."""
-    return _CREDENTIALS.sub(r"\1", text)
+    return _CREDENTIALS.sub("://", text)
 
 
 def _wordless(args: tuple[str, ...], output: Output, write: bool) -> str:
@@ -174,17 +182,35 @@ def _wordless(args: tuple[str, ...], output: Output, write: bool) -> str:
 
 
 def _half_made(output: Output) -> bool:
-    return output.returncode != 0 and bool(_HALF_MADE.search(output.stderr))
+    return output.returncode != 0 and _says(output.stderr, _HALF_MADE)
 
 
 def _lock_held(output: Output) -> bool:
-    return output.returncode != 0 and bool(_LOCK_HELD.search(output.stderr))
+    return output.returncode != 0 and _says(output.stderr, _LOCK_HELD)
 
 
 def _file_changed(output: Output) -> bool:
     return output.returncode == -signal.SIGBUS or (
-        output.returncode != 0 and bool(_FILE_CHANGED.search(output.stderr))
+        output.returncode != 0 and _says(output.stderr, _FILE_CHANGED)
     )
+
+
+def _says(text: str, sentences: tuple[tuple[str, ...], ...]) -> bool:
+    """Whether one of the sentences stands on a line, its words in their order."""
+    return any(
+        _in_order(line, words)
+        for words in sentences
+        if words[0] in text
+        for line in text.split("\n")
+    )
+
+
+def _in_order(line: str, words: tuple[str, ...]) -> bool:
+    for word in words:
+        _, found, line = line.partition(word)
+        if not found:
+            return False
+    return True
 
 
 def _subcommand(args: tuple[str, ...]) -> str:
@@ -358,7 +384,7 @@ def _usable_version() -> str:
         if program not in _checked:
             _checked[program] = _look_at_git()
     version = _checked[program]
-    numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    numbers = tuple(int(part) for part in version.split(".")[:2])
     if numbers < OLDEST_GIT:
         wanted = ".".join(map(str, OLDEST_GIT))
         raise SpinneyError(
@@ -378,7 +404,7 @@ def _look_at_git() -> str:
     _, text, _ = Git().execute(
         ["git", "--version"], with_extended_output=True, with_exceptions=False
     )
-    found = re.search(r"\d+\.\d+(?:\.\d+)*", str(text))
+    found = re.search(r"\d{1,9}\.\d{1,9}(?:\.\d{1,9})*", str(text))
     if found is None:
         raise SpinneyError(
             f"The program “git” does not answer like git: {_plain(str(text)) or 'no answer'}",

@@ -11,6 +11,7 @@ import logging
 import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -229,14 +230,29 @@ async def _end(opening: "asyncio.Task[base.Agent]") -> None:
 
 def _parts(answer: str, wanted: Sequence[str]) -> dict[str, str]:
     """The wanted parts of an answer, cleaned. Words around them, without tags, do no harm."""
-    parts = r"\s*".join(rf"<{tag}>(.*?)</{tag}>" for tag in wanted)
-    found = re.fullmatch(rf"[^<>]*{parts}[^<>]*", answer, re.DOTALL)
-    texts = [_plain(text) for text in found.groups()] if found else []
+    texts = [_plain(text) for text in _between(answer, wanted)]
     if not all(texts) or not texts:
         raise SpinneyError(
             "The agent did not answer in the form that it was asked for.", "backend_error"
         )
     return dict(zip(wanted, texts, strict=True))
+
+
+def _between(answer: str, wanted: Sequence[str]) -> list[str]:
+    """What stands between the tags, which follow one another; nothing where they do not."""
+    # Found from both ends: one expression for all would try each end of a part with each other.
+    before, begins, rest = answer.partition(f"<{wanted[0]}>")
+    inner, ends, after = rest.rpartition(f"</{wanted[-1]}>")
+    if not (begins and ends) or re.search("[<>]", before + after):
+        return []
+    found = []
+    for tag, following in pairwise(wanted):
+        parted = re.split(rf"</{tag}>\s*<{following}>", inner, maxsplit=1)
+        if len(parted) < 2:
+            return []
+        part, inner = parted
+        found.append(part)
+    return [*found, inner]
 
 
 def _plain(text: str) -> str:

@@ -238,9 +238,7 @@ async def test_what_waits_for_the_setup_says_so_and_goes_anyway_only_on_purpose(
         assert not client.called("send_queued_messages")
         failed = worktree.model_copy(update={"setup_hold": "failed", "running_scripts": []})
         client.feed(e.WorktreeUpdated(worktree=failed))
-        await until(
-            pilot, lambda: app.main.chat.status.text.endswith("not done, enter sends anyway")
-        )
+        await until(pilot, lambda: app.main.chat.status.text.endswith("enter sends anyway"))
         assert "did not end well" in str(app.main.chat.query_one("#recap", Static).content)
         await pilot.press("enter")
         await until(pilot, lambda: client.called("send_queued_messages"))

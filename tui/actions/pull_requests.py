@@ -47,8 +47,8 @@ async def _number_and_address(
     screen: "MainScreen", worktree: "Worktree", given: str
 ) -> tuple[int, str]:
     """Both, of either. Raises `SpinneyError`."""
-    address = re.fullmatch(r"https?://\S+/pull/(\d+)\S*", given)
-    if address is not None:
+    address = re.match(r"https?://\S+?/pull/(\d{1,9})(?!\d)", given)
+    if address is not None and not re.search(r"\s", given):
         return int(address[1]), given
     number = re.fullmatch(r"#?(\d{1,9})", given)
     if number is None:

@@ -145,7 +145,7 @@ class StatusLine(Line):
             case _ if self._queued and self._hold == "running":
                 return Content.styled("waiting for setup, esc stops it", "$accent")
             case _ if self._queued and self._hold == "failed":
-                return Content.styled("setup not done, enter sends anyway", "bold $error")
+                return Content.styled("setup failed, enter sends anyway", "bold $error")
             case _ if not self._is_set_up:
                 return Content.styled(f"{waiting}▶ setup runs, esc stops it", "$accent")
             case _:

@@ -284,7 +284,7 @@ function questionElement(block) {
     "section.questions",
     block.questions.map((/** @type {any} */ one) => [
       make("p", make("b", one.question)),
-      make("ul", one.options.map((/** @type {any} */ option) => make("li", option.label, block.answer != null && option.preview && make("span.preview", option.preview)))),
+      make("ul", one.options.map((/** @type {any} */ option) => make("li", option.label, option.preview && make("span.preview", option.preview)))),
       (answers[one.question] ?? answers[""]) && make("p.answer", `→ ${answers[one.question] ?? answers[""]}`),
     ]).flat(),
   );

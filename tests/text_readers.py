@@ -1,0 +1,183 @@
+"""Every place that reads text with a regular expression: how it is used, or why it may be slow.
+
+The keys are `file: name`, as `tests/test_cost_of_foreign_text.py` finds them in the sources.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from model.worktrees.files import _listed
+
+
+def search(pattern: Any, text: str) -> object:
+    """Look for the first match anywhere."""
+    return pattern.search(text)
+
+
+def match(pattern: Any, text: str) -> object:
+    """Look at the beginning."""
+    return pattern.match(text)
+
+
+def whole(pattern: Any, text: str) -> object:
+    """Look at all of it."""
+    return pattern.fullmatch(text)
+
+
+def every(pattern: Any, text: str) -> object:
+    """Look for all matches, as replacing and splitting do."""
+    return pattern.findall(text)
+
+
+def call(function: Any, text: str) -> object:
+    """Give the text to the function that holds the expression."""
+    return function(text)
+
+
+READERS: Final[dict[str, Callable[[Any, str], object]]] = {
+    "model/agents_file.py: _NAME": whole,
+    "model/backends/acp_errors.py: _KEY": search,
+    "model/backends/acp_errors.py: _LIMIT": search,
+    "model/backends/acp_settings.py: _is_called": lambda called, text: called(
+        text, text, ("plan",)
+    ),
+    "model/backends/claude_prompt.py: _PLAIN": whole,
+    "model/backends/codex_edits.py: _sides": call,
+    "model/backends/codex_errors.py: _DELAY": search,
+    "model/backends/codex_errors.py: retry_notice": lambda notice, text: notice({"message": text}),
+    "model/backends/codex_stream.py: _PLAN": search,
+    "model/backends/demo_reading.py: _ITEM": every,
+    "model/backends/demo_reading.py: _MARK": match,
+    "model/backends/demo_reading.py: steps": call,
+    "model/backends/demo_texts.py: written": call,
+    "model/backends/opencode.py: _NAME": whole,
+    "model/backends/opencode_edits.py: _PATCH_FILE": match,
+    "model/backends/opencode_errors.py: _CERTIFICATE_WORDS": search,
+    "model/backends/opencode_errors.py: _KEY_WORDS": search,
+    "model/backends/opencode_errors.py: _LIMIT_WORDS": search,
+    "model/backends/opencode_errors.py: _NETWORK_WORDS": search,
+    "model/backends/opencode_errors.py: _SPENT_WORDS": search,
+    "model/backends/opencode_policy.py: _WRITING_OPTION": match,
+    "model/backends/opencode_policy.py: _only_reads": call,
+    "model/backends/opencode_program.py: _signed_in": lambda signed, text: signed(text, "{}"),
+    "model/backends/opencode_rules.py: _expression": lambda e, text: e("*a*a*a *").fullmatch(text),
+    "model/backends/opencode_server.py: _LISTENS": search,
+    "model/backends/program.py: _VERSION": search,
+    "model/chat/offered.py: _NAME": whole,
+    "model/chat/running_tools.py: _ERASING": every,
+    "model/chat/wording.py: _NUMBERED": every,
+    "model/chat/wording.py: _SPEAKS_OF_A_PLAN": search,
+    "model/chat/wording.py: _STEP": every,
+    "model/chat/wording.py: session_name": call,
+    "model/client/address.py: without_token": call,
+    "model/commands/registry.py: snake_case": call,
+    "model/database.py: _match": call,
+    "model/diff_rows.py: _WORD": every,
+    "model/diff_text.py: _HUNK": match,
+    "model/git/cloning.py: _URL": whole,
+    "model/git/cloning.py: name_in": call,
+    "model/git/hosts.py: _BY_SSH": match,
+    "model/git/hosts.py: _HOST_ENTRY": every,
+    "model/git/hosts.py: _REPOSITORY": whole,
+    "model/git/hosts.py: _SCP_LIKE": whole,
+    "model/git/hosts.py: _URL": whole,
+    "model/git/merging.py: _CHANGED_SINCE": every,
+    "model/git/overview.py: _shared_out": lambda share, text: share(text, 16_000),
+    "model/git/refs.py: _FORBIDDEN": search,
+    "model/git/refs.py: branch_name_from": call,
+    "model/git/run.py: _CREDENTIALS": every,
+    "model/git/run.py: _LABEL": every,
+    "model/git/ssh.py: _HOST": whole,
+    "model/hosting/gh.py: _trouble": lambda trouble, text: trouble(text, 1),
+    "model/hosting/pull_requests.py: _LINK": every,
+    "model/markdown.py: _DEFINITION": search,
+    "model/markdown.py: _OPEN_FENCE": match,
+    "model/markdown.py: _OpenFence.__init__": lambda fence, text: fence("```", "").is_end(text),
+    "model/text.py: _ASCII_CONTROL": search,
+    "model/text.py: _COLOR": every,
+    "model/text.py: _MARK": every,
+    "model/text.py: _UNDECIDED": search,
+    "model/text.py: _hidden": lambda hidden, text: hidden().search(text),
+    "model/text.py: _runs": lambda runs, text: runs().findall(text),
+    "model/text.py: make_output_visible": call,
+    "model/worktrees/files.py: _best": lambda best, text: best(_listed([text]), text[:20], 9),
+    "model/worktrees/lookup.py: folder_name": call,
+    "model/writing/writer.py: _MARKDOWN_FENCE": whole,
+    "model/writing/writer.py: _between": lambda between, text: between(text, ("a", "b")),
+    "server/auth.py: _HOST": whole,
+    "server/auth.py: _ORIGIN": whole,
+    "server/entrance.py: _HEADER_LIST": whole,
+    "server/lite/conversation.py: _PLACE": whole,
+    "server/lite/html.py: _ALLOWED": match,
+    "server/lite/prose.py: _CHUNK": every,
+    "server/lite/routes.py: _WAY_BACK": whole,
+    "server/static.py: _PLACE_IN_THE_PAGE": whole,
+    "tui/drafts.py: _file_name": call,
+    "tui/frame_difference.py: _TO_THE_END": every,
+    "tui/frame_difference.py: _WITHIN": every,
+    "tui/input_parser.py: _BACKGROUND": whole,
+    "tui/input_parser.py: _COLORS_CHANGED": whole,
+    "tui/input_parser.py: _CURSOR": whole,
+    "tui/input_parser.py: _KEY": whole,
+    "tui/input_parser.py: _KEY_LIKE": whole,
+    "tui/input_parser.py: _KITTY": match,
+    "tui/input_parser.py: _MODE": whole,
+    "tui/input_parser.py: _MOUSE": whole,
+    "tui/input_parser.py: _OLD_ARROW": whole,
+    "tui/input_parser.py: _OTHER_KEY": whole,
+    "tui/input_parser.py: _SIZE": whole,
+    "tui/input_parser.py: _TABLED": whole,
+    "tui/markdown_words.py: _SIGNS": lambda signs, text: [sign.findall(text) for sign, _ in signs],
+    "tui/output_filters.py: _MANY_COLORS": whole,
+    "tui/screens/add_project.py: _URL": match,
+    "tui/screens/add_project.py: _name_in": call,
+    "tui/screens/new_worktree.py: number_in": call,
+    "tui/sequences.py: _BEGUN": match,
+    "tui/sequences.py: _BREAKS": every,
+    "tui/sequences.py: _BROKEN": match,
+    "tui/sequences.py: _PIECE": every,
+    "tui/sequences.py: _PLAIN": match,
+    "tui/sequences.py: _REST": match,
+    "tui/sequences.py: _SEQUENCE": match,
+    "tui/sequences.py: _STRING": match,
+    "tui/sequences.py: _STRING_END": search,
+    "tui/transcript_targets.py: _FILE": every,
+    "tui/transcript_targets.py: _LINK": every,
+    "tui/tree_filter.py: occurrences": lambda find, text: list(find(text[:20], text)),
+    "tui/tree_rows.py: _COLOR": whole,
+    "tui/widgets/completion.py: _FILE": search,
+    "tui/widgets/completion.py: _ORDER": search,
+    "tui/widgets/completion.py: _ORDERED": search,
+    "tui/wrap.py: _UNIT": every,
+}
+
+OTHERS: Final = {
+    "model/backends/demo_agent.py: DemoAgent._say": "only texts of the demo agent's own",
+    "model/backends/opencode_requests.py: _chosen": "a person's answer; each comma is met once",
+    "model/client/address.py: parse_address": "one address on the person's own command line",
+    "model/command_line.py: _number": "the person's own command line",
+    "model/command_line.py: _port": "the person's own command line",
+    "model/command_line.py: _token": "the person's own command line",
+    "model/commands/worktrees.py: _checked_label": "a color of seven characters at most",
+    "model/git/cloning.py: _Words.hear": "a set of two characters, in pieces of 64 kB",
+    "model/git/run.py: _look_at_git": "what the installed git says of its version",
+    "model/git/ssh.py: real_host": "settings that the person's own ssh lists, a word for each line",
+    "model/paths.py: _remove_stale": "names in Spinney's own directories",
+    "model/preferences_changes.py: _about_token": "a token that the person writes",
+    "server/static.py: StaticFiles._filled": "names of Spinney's own files",
+    "server/static.py: _COMMENT": "Spinney's own scripts",
+    "server/theme_css.py: _PLAIN": "names in Spinney's own themes",
+    "themes/sharper.py: _CODE": "names in Spinney's own themes",
+    "tui/actions/pull_requests.py: _number_and_address": "one address that a person typed",
+    "tui/completion_rows.py: _has_part": "names of at most 100 characters, see `offered._NAME`",
+    "tui/composer_draft.py: Draft.attach": "the name of one file",
+    "tui/composer_draft.py: _replaced": "Spinney's own signs in what a person writes",
+    "tui/screens/new_worktree.py: NewWorktree._problem_of": "Spinney's own sentence",
+    "tui/screens/new_worktree.py: _title": "a row that was made of a number and a line",
+    "tui/transcript_find.py: Finder.seek": "the person's own words, letter by letter",
+    "tui/transcript_selection.py: _WORD": "one row of a screen",
+    "tui/tree_filter.py: Outline.find": "the person's own words, letter by letter",
+    "tui/word_match.py: _found": "titles of Spinney's own commands",
+    "tui/word_match.py: _parts": "titles of Spinney's own commands",
+}
+"""Places that need not be measured, each with the reason."""
