@@ -67,6 +67,9 @@ class Step:
 
 DONE = Step("done")
 
+_CONTROLS = {ord("␛"): "\x1b", ord("␇"): "\x07"}
+"""What a message cannot hold, by the marks that it has for it: a model writes it all the same."""
+
 
 def steps(text: str, earlier: Sequence[str] = (), results: Sequence[str] = ()) -> list[Step]:
     """The messages by which the model follows `text`, one after each result of a tool.
@@ -89,7 +92,7 @@ def steps(text: str, earlier: Sequence[str] = (), results: Sequence[str] = ()) -
             old, _, new = change.partition(" => ")
             return [Step(act=Edit(path, old, new)), DONE]
         case "bash":
-            return [Step(act=Run(rest)), DONE]
+            return [Step(act=Run(rest.translate(_CONTROLS))), DONE]
         case "plan":
             return [Step("Here is a plan.", act=Propose(rest))]
         case "ask":

@@ -15,6 +15,9 @@ pytestmark = pytest.mark.timeout(300)
 every = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys(), scope="module")
 asking = pytest.mark.parametrize("kind", ASKING.values(), ids=ASKING.keys(), scope="module")
 
+# Claude Code refuses control characters itself, and the demo's commands come out of messages.
+HIDING = {name: kind for name, kind in KINDS.items() if name not in ("claude", "demo")}
+hiding = pytest.mark.parametrize("kind", HIDING.values(), ids=HIDING.keys(), scope="module")
 
 PROPOSED = [
     "message processing",
@@ -116,3 +119,16 @@ async def test_what_is_allowed_for_the_session_is_exactly_that_command(begin: Be
             assert Path(request["directory"]) == Path(talk.worktree["path"])
             await talk.do("answer_permission", requestId=request["id"], decision="allow_session")
             await talk.until("idle")
+
+
+@hiding
+async def test_a_command_is_shown_whole_as_it_runs(begin: Begin) -> None:
+    talk = await begin()
+    await talk.send("""bash: python3 -c 'print(ascii("␛]0; hidden ␇"))'""")
+    request = (await talk.until("waiting"))["request"]
+    assert "␛]0; hidden ␇" in str(request["tool_input"])
+    await talk.do("answer_permission", requestId=request["id"], decision="allow")
+    await talk.until("idle")
+    messages = (await talk.do("get_messages"))["messages"]
+    results = [block for block in messages[-1]["content"] if block["type"] == "tool_result"]
+    assert r"\x1b]0; hidden \x07" in results[-1]["content"]
