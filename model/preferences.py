@@ -284,12 +284,16 @@ class Preferences(BaseModel):
     tracker_api_key: str | None = _setting(
         None, "Integrations", "Personal API key of the issue tracker", secret=True, shown=False)
 
-    http_server_enabled: bool = _setting(False, "Server", "Let other devices and programs in")
+    http_server_enabled: bool = _setting(
+        False, "Server", "Let other devices and programs in: whether the server runs",
+        more="On starts it and off stops it, at once; so do the keys of the server's screen. After "
+        "the next start it runs where http_server_auto_start says so. `spinney serve` always does.")
     http_server_port: Whole = _setting(
         3456, "Server", "Port of the server; 0 takes any free one", low=0, high=65535)
     http_server_token: str | None = _setting(
         None, "Server", "Token that clients must show; made when it is needed", secret=True)
-    http_server_auto_start: bool = _setting(False, "Server", "Start the server with Spinney")
+    http_server_auto_start: bool = _setting(
+        False, "Server", "Start the server whenever Spinney starts")
     http_server_localhost_only: bool = _setting(True, "Server", "Reachable from this machine only")
     http_server_token_required: bool = _setting(True, "Server", "Refuse clients without the token")
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from model.agents_file import load_catalog
 from model.backends.all import all_backends
 from model.client.local import LocalClient
-from model.commands.server import start_http_server
 from model.core import Core
 from model.demo import prepare
 from model.errors import SpinneyError
@@ -50,12 +49,13 @@ class Engine:
         self._core = Core()
         self._workspace: Workspace | None = None
         self._door: OwnDoor | None = None
+        self._server: ServerOnDemand
 
     def connect(self) -> LocalClient:
         """Start everything; returns the terminal's client. Called on a thread of its own."""
         self._core.start()
         workspace = made_workspace(self._places, demo=self._demo)
-        workspace.http_server = ServerOnDemand(workspace)
+        workspace.http_server = self._server = ServerOnDemand(workspace)
         self._core.submit(self._start(workspace)).result()
         return LocalClient(self._core, workspace)
 
@@ -63,12 +63,7 @@ class Engine:
         await workspace.start()
         self._workspace = workspace
         self._door = await opened_door(workspace, self._lock)
-        preferences = workspace.store.state.preferences
-        if preferences.http_server_enabled and preferences.http_server_auto_start:
-            try:
-                await start_http_server.function(workspace)
-            except Exception as error:
-                workspace.problems.append(f"The server did not start: {error}")
+        await self._server.begin()
         if self._prepared:
             await prepare(workspace, self._places)
 
@@ -117,8 +112,7 @@ class Engine:
     async def _stop(self, workspace: Workspace) -> None:
         if self._door is not None:
             await self._door.close()
-        if workspace.http_server is not None:
-            await workspace.http_server.stop()
+        await self._server.end()
         await workspace.stop()
 
 

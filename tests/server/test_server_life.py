@@ -3,17 +3,21 @@
 import asyncio
 import socket as sockets
 import time
+from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
 
 from model.commands import server as commands
+from model.commands.preferences import update_preferences
 from model.errors import SpinneyError
 from model.events import TaskCompleted
 from model.preferences_changes import changed
 from model.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
+from server.on_demand import ServerOnDemand
+from tests.conftest import Eventually
 from tests.patience import PATIENCE
 from tests.ports import own_port
 from tests.server.conftest import StartServer, base_url, bearer, connect
@@ -67,6 +71,71 @@ async def test_starting_again_alike_changes_nothing_and_otherwise_is_refused(
     assert await socket.call("list_projects") == []
     with pytest.raises(SpinneyError, match="already runs"):
         await server.start(0, localhost_only=True, token_required=False)
+
+
+@pytest.fixture
+async def on_demand(workspace: Workspace) -> AsyncIterator[ServerOnDemand]:
+    """A terminal's server, on a port of its own."""
+    await update_preferences.function(workspace, {"http_server_port": own_port()})
+    workspace.http_server = made = ServerOnDemand(workspace)
+    yield made
+    await made.end()
+
+
+def is_enabled(workspace: Workspace) -> bool:
+    return workspace.store.state.preferences.http_server_enabled
+
+
+async def test_the_preference_starts_and_stops_it_while_spinney_runs(
+    workspace: Workspace, on_demand: ServerOnDemand
+) -> None:
+    await on_demand.begin()
+    for wanted in (True, False, True):
+        await update_preferences.function(workspace, {"http_server_enabled": wanted})
+        await Eventually(workspace.bus)(
+            lambda wanted=wanted: on_demand.status()["running"] is wanted
+        )
+        assert is_enabled(workspace) is wanted
+
+
+async def test_the_preference_says_what_the_commands_did(
+    workspace: Workspace, on_demand: ServerOnDemand
+) -> None:
+    await on_demand.begin()
+    await commands.start_http_server.function(workspace)
+    assert is_enabled(workspace)
+    await commands.stop_http_server.function(workspace)
+    assert not is_enabled(workspace)
+
+
+@pytest.mark.parametrize("auto_start", [True, False])
+async def test_it_starts_with_spinney_where_auto_start_says_so(
+    workspace: Workspace, on_demand: ServerOnDemand, auto_start: bool
+) -> None:
+    changes = {"http_server_auto_start": auto_start, "http_server_enabled": not auto_start}
+    await update_preferences.function(workspace, changes)
+    await on_demand.begin()
+    assert on_demand.status()["running"] is auto_start
+    assert is_enabled(workspace) is auto_start
+    await on_demand.end()
+    assert is_enabled(workspace) is auto_start  # its end with Spinney is nobody's wish
+
+
+async def test_a_server_that_cannot_start_is_told_and_off(
+    workspace: Workspace, on_demand: ServerOnDemand
+) -> None:
+    await on_demand.begin()
+    with sockets.socket() as other:
+        port = own_port()
+        other.bind(("127.0.0.1", port))
+        other.listen()
+        changes = {"http_server_port": port, "http_server_enabled": True}
+        reader = workspace.bus.reader()
+        await update_preferences.function(workspace, changes)
+        await Eventually(workspace.bus)(lambda: not is_enabled(workspace))
+    events = [one.event for one in reader.take()[0]]
+    told = [event.detail for event in events if isinstance(event, TaskCompleted)]
+    assert told and f"Port {port} is in use" in told[0]
 
 
 async def test_the_commands_start_it_with_a_fresh_token_and_stop_it(workspace: Workspace) -> None:

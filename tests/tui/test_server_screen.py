@@ -270,8 +270,8 @@ async def test_it_starts_with_spinney_where_that_is_wanted(start: Start) -> None
         await pilot.press("a")
         await until(pilot, lambda: "It starts with Spinney" not in told(app))
         preferences = app.main.state.preferences
-        assert preferences.http_server_enabled
         assert not preferences.http_server_auto_start
+        assert not preferences.http_server_enabled  # that would start it now
 
 
 async def test_a_new_token_is_made_after_a_question(start: Start) -> None:

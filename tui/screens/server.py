@@ -162,8 +162,7 @@ class ServerScreen(Dialog[None]):
 
     @property
     def _starts_with_spinney(self) -> bool:
-        preferences = self._main.state.preferences
-        return preferences.http_server_enabled and preferences.http_server_auto_start
+        return self._main.state.preferences.http_server_auto_start
 
     @property
     def _start_told(self) -> str:
@@ -279,9 +278,7 @@ class ServerScreen(Dialog[None]):
         self._try(self._change_start)
 
     async def _change_start(self) -> None:
-        wanted = not self._starts_with_spinney
-        changes = {"http_server_auto_start": wanted}
-        changes |= {"http_server_enabled": True} if wanted else {}
+        changes = {"http_server_auto_start": not self._starts_with_spinney}
         await self._main.client.call(update_preferences, changes=changes)
 
     def action_token(self) -> None:

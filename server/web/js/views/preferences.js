@@ -30,6 +30,7 @@ import { fieldOf, inWords } from "./preference-fields.js";
 
 /** What this page itself stands on: asked about before it is changed. @type {Record<string, string>} */
 const OWN_GROUND = {
+  http_server_enabled: "This page comes from that server. Off stops it, unless it is `spinney serve`, and only at that machine it is started again.",
   http_server_port: "This page comes from that port. Open it at the new one afterwards.",
   http_server_localhost_only: "From another machine this page cannot be reached any more while this is on.",
   http_server_token: "Everybody who is connected with the old token must sign in again.",
