@@ -268,15 +268,11 @@ class CodexStream:
             self._before[thread] = self._totals[thread]
 
     def _count(self, thread: str, told: Json) -> None:
-        total = _object(told.get("total"))
-        cached = _number(total.get("cachedInputTokens"))
-        written = _number(total.get("cacheWriteInputTokens"))
-        self._totals[thread] = Usage(
-            input_tokens=max(0, _number(total.get("inputTokens")) - cached - written),
-            output_tokens=_number(total.get("outputTokens")),
-            cache_creation_input_tokens=written,
-            cache_read_input_tokens=cached,
-        )
+        total, last = (_usage(_object(told.get(name))) for name in ("total", "last"))
+        if thread == self.thread_id and thread not in self._totals:
+            # A conversation that was shortened last tells nothing when it is resumed (0.169).
+            self._before[thread] = _difference(total, last)
+        self._totals[thread] = total
         if thread == self.thread_id:
             fill = _number(_object(told.get("last")).get("totalTokens"))
             self.context_tokens = fill or self.context_tokens
@@ -330,6 +326,17 @@ def _object(value: object) -> Json:
 
 def _number(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0
+
+
+def _usage(told: Json) -> Usage:
+    cached = _number(told.get("cachedInputTokens"))
+    written = _number(told.get("cacheWriteInputTokens"))
+    return Usage(
+        input_tokens=max(0, _number(told.get("inputTokens")) - cached - written),
+        output_tokens=_number(told.get("outputTokens")),
+        cache_creation_input_tokens=written,
+        cache_read_input_tokens=cached,
+    )
 
 
 def _difference(later: Usage, earlier: Usage) -> Usage:

@@ -82,11 +82,13 @@ async def test_closing_in_mid_command_leaves_nothing(open_codex: Open, worktree:
     assert text(await other.turn("say: still here")) == "still here"
 
 
+@pytest.mark.parametrize("last", ["say: the colour is blue", "/compact"])
 async def test_a_new_program_knows_the_earlier_turns_and_counts_none_of_them(
-    open_codex: Open, codex_backend: CodexBackend
+    open_codex: Open, codex_backend: CodexBackend, last: str
 ) -> None:
     before = await open_codex()
     await before.turn("say: the colour is blue")
+    await before.turn(last)
     await before.agent.close()
     await codex_backend.close()
     after = await open_codex(resume_token=token(before))
