@@ -12,6 +12,9 @@ from model.resources import ExecutionMode, Question, QuestionOption
 Json = dict[str, Any]
 
 _DECISIONS: Final[Mapping[Verdict, str]] = {"allow": "accept", "deny": "decline"}
+_MODES: Final[tuple[ExecutionMode, ...]] = ("plan", "build", "yolo")
+"""The strictest first."""
+
 _MORE: Final = ("networkApprovalContext", "additionalPermissions")
 """What a command asks for besides running outside of the sandbox, where it does."""
 
@@ -83,8 +86,7 @@ def asked_of(request_id: object, method: str, params: Json, stream: CodexStream)
             use = {"permissions": params.get("permissions")}
             permission = base.PermissionAsked(key, "permissions", use, reason, item)
         case "mcpServer/elicitation/request":
-            name, use = f"mcp__{params.get('serverName')}", {"message": params.get("message")}
-            permission = base.PermissionAsked(key, name, use, str(params.get("message") or ""))
+            permission = _of_server(key, params, stream)
         case _:
             return None
     return Asked(key, request_id, method, params, permission=permission)
@@ -97,6 +99,23 @@ def is_a_matter_of_policy(asked: Asked, mode: ExecutionMode) -> Verdict | None:
     if asked.method == "mcpServer/elicitation/request" and not _is_plain(asked.params):
         return "deny"  # a form or a page of a server, which we cannot show
     return {"yolo": "allow", "plan": "deny"}.get(mode)  # type: ignore[return-value]
+
+
+def _of_server(key: str, params: Json, stream: CodexStream) -> base.PermissionAsked:
+    """What an MCP server asks, or Codex before it uses a tool of one."""
+    name, message = f"mcp__{params.get('serverName')}", str(params.get("message") or "")
+    about = params.get("_meta")
+    tool = about.get("tool_name") if isinstance(about, dict) else None
+    if not isinstance(about, dict) or not isinstance(tool, str):
+        return base.PermissionAsked(key, name, {"message": message}, message)
+    name, given = f"{name}__{tool}", about.get("tool_params")
+    use = given if isinstance(given, dict) else {}
+    return base.PermissionAsked(key, name, use, message, stream.call_of(name))
+
+
+def stricter(one: ExecutionMode, other: ExecutionMode) -> ExecutionMode:
+    """Of the mode of a turn and the one that was chosen since, the one that allows less."""
+    return min(one, other, key=_MODES.index)
 
 
 def answer_to(asked: Asked, decision: Verdict) -> Json:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from model.backends import base, codex_commands, codex_errors, codex_policy, codex_prompt
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
-from model.backends.codex_asking import Asked, answer_to, asked_of, is_a_matter_of_policy
+from model.backends.codex_asking import Asked, answer_to, asked_of, is_a_matter_of_policy, stricter
 from model.backends.codex_remains import Remains
 from model.backends.codex_server import NAME, TOTALS, CodexServer
 from model.backends.codex_stream import CodexStream, of_turn
@@ -129,6 +129,8 @@ class CodexSession:
     async def configure(self, settings: Settings) -> None:
         """Apply these settings from the next turn on; each turn carries them all."""
         self._settings = settings
+        if self._channel.turn_open:  # its sandbox and its instructions stay
+            await self.tell(base.TurnKeepsMode(self._mode))
 
     async def close(self) -> None:
         """End the turn, and all that its commands started; the program itself is shared."""
@@ -192,7 +194,7 @@ class CodexSession:
         asked = asked_of(request_id, method, params, self._stream)
         if asked is None:
             return False
-        decision = is_a_matter_of_policy(asked, self._mode)
+        decision = is_a_matter_of_policy(asked, stricter(self._mode, self._settings.mode))
         if self._launch.text_only or not self._channel.turn_open:
             decision = "deny"  # nobody watches
         if decision is not None:
@@ -290,7 +292,9 @@ class CodexSession:
                 return base.TurnFinished("stopped", usage)
         turn = params.get("turn")
         told = turn.get("error") if isinstance(turn, dict) else None
-        error, kind, retry_after = codex_errors.described(told if isinstance(told, dict) else {})
+        error, kind, retry_after = codex_errors.described(
+            told if isinstance(told, dict) else {}, self._thread.own_key
+        )
         if kind == "rate_limit_error" and retry_after is None:
             retry_after = self._server.limit_ends_in
         return base.TurnFailed(error, kind, usage, retry_after)
@@ -312,7 +316,7 @@ class CodexSession:
         told = params.get("error")
         error: Json = told if isinstance(told, dict) else {}
         if self._failure is None and codex_errors.refuses_key(error) and self._turn:
-            sentence, kind, _ = codex_errors.described(error)
+            sentence, kind, _ = codex_errors.described(error, self._thread.own_key)
             self._failure = base.TurnFailed(sentence, kind)
             words = {"threadId": self._thread.id, "turnId": self._turn}
             # Its answer is not waited for: it comes by the way that we are on.
@@ -336,7 +340,8 @@ class CodexSession:
         return await self._server.rpc.request(method, told, patience)
 
     async def _go_on(self, words: list[Json]) -> None:
-        """Begin another turn of the program's in the same one of ours."""
+        """Begin another turn of the program's in the same one of ours, as the settings say."""
+        await self.tell(base.TurnKeepsMode(self._settings.mode))
         try:
             await self._begin(words)
         except SpinneyError as error:

@@ -51,12 +51,15 @@ class CodexStream:
         self._before: dict[str, Usage] = {}
         self._patches: dict[str, list[Json]] = {}
         """What each patch of the turn changes."""
+        self._names: dict[str, str] = {}
+        """Of the turn's tools."""
         self._lists = 0
 
     def begin_turn(self) -> None:
         """Forget what belonged to the turn before."""
         self._before = dict(self._totals)
         self._patches.clear()
+        self._names.clear()
         self.begin_part()
 
     def begin_part(self) -> None:
@@ -128,6 +131,10 @@ class CodexStream:
             if is_stopped or tool not in self.children.values():
                 yield from self._result(tool, STOPPED if is_stopped else STILL_RUNNING, is_stopped)
 
+    def call_of(self, name: str) -> str | None:
+        """The last call of this tool, while it has no result."""
+        return next((tool for tool in reversed(self._tools) if self._names.get(tool) == name), None)
+
     def edits_of(self, item: str) -> list[Json]:
         """What the patch with this id would change, each file as an `edit` takes it."""
         return self._patches.get(item, [])
@@ -139,6 +146,7 @@ class CodexStream:
             yield base.Notice("Shortening the conversation…")
         for use in self._uses(item, parent):
             self._tools.append(use.id)
+            self._names[use.id] = use.name
             yield use
 
     def _completed(self, item: Json, thread: str, parent: str | None) -> Iterator[base.AgentEvent]:

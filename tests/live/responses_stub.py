@@ -2,7 +2,8 @@
 user's last message (see `scripted`). It also knows words for what only Codex has:
 
 `sandboxed: COMMAND` (does not ask to leave the sandbox) · `todo: A | B` · `agent: WORDS` (a
-sub-agent that gets these words) · `tell CODE MESSAGE` (an error inside the stream)
+sub-agent that gets these words) · `mcp: SERVER TOOL JSON` (a tool of that server) ·
+`tell CODE MESSAGE` (an error inside the stream)
 
 Run alone: `python -m tests.live.responses_stub --port 0`.
 """
@@ -129,6 +130,10 @@ def _script(
                 Answer(call=_call("wait_agent", {"targets": ids[:1]}, "multi_agent_v1")),
                 Answer("done"),
             ]
+        case "mcp:":
+            server, tool, arguments = rest.split(" ", 2)
+            call = _call(tool, json.loads(arguments), f"mcp__{server}")
+            return [Answer(call=call), Answer("done")]
         case "tell":
             code, _, message = rest.partition(" ")
             return [Answer(error={"code": code, "message": message})]

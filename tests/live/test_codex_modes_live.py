@@ -2,6 +2,7 @@
 
 import asyncio
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ import pytest
 from model.backends import base
 from tests.live.codex_setup import contents
 from tests.live.responses_stub import ResponsesStub
+from tests.live.test_claude_setup_live import SERVER
 from tests.model.backends.agents import (
     Open,
+    becomes,
     only,
     text,
 )
@@ -92,6 +95,39 @@ async def test_a_switched_mode_holds_from_the_next_turn_on(
     await conversation.agent.configure(base.Settings("plan", "gpt-5.5"))
     await conversation.turn("bash: touch c.txt")
     assert contents(worktree) == ["b.txt"]
+
+
+async def test_a_mode_that_is_switched_in_mid_turn_is_said_to_hold_from_the_next_on(
+    open_codex: Open, worktree: Path
+) -> None:
+    conversation = await open_codex(mode="yolo")
+    command = "touch ready; while [ ! -e go ]; do sleep 0.1; done"
+    await conversation.agent.send(base.Prompt(f"bash: {command}"))
+    await becomes((worktree / "ready").exists)
+    await conversation.agent.configure(base.Settings("plan", "gpt-5.5"))
+    assert (await conversation.until(base.TurnKeepsMode)).mode == "yolo"
+    (worktree / "go").touch()
+    await conversation.rest()
+    await conversation.turn("bash: touch late.txt")
+    assert not (worktree / "late.txt").exists()
+
+
+async def test_a_tool_of_a_server_is_asked_for_with_what_it_is_given(
+    open_codex: Open, codex_environment: dict[str, str], place: Path
+) -> None:
+    (place / "server.py").write_text(SERVER)
+    settings = Path(codex_environment["CODEX_HOME"]) / "config.toml"
+    server = f"[mcp_servers.loom]\ncommand = '{sys.executable}'\nargs = ['{place}/server.py']\n"
+    settings.write_text(settings.read_text() + server)
+    conversation = await open_codex()
+    await conversation.agent.send(base.Prompt('mcp: loom greet {"name": "Ada"}'))
+    asked = await conversation.until(base.PermissionAsked)
+    used = only(conversation.told, base.ToolUse)
+    assert (asked.tool_name, asked.input) == ("mcp__loom__greet", {"name": "Ada"})
+    assert (used.name, used.id) == ("mcp__loom__greet", asked.tool_use_id)
+    await conversation.agent.permit(asked.request_id, "allow")
+    told = await conversation.rest()
+    assert only(told, base.ToolResult).content == "Hello from a server"
 
 
 async def test_an_approved_plan_is_carried_out_in_the_same_turn(

@@ -28,7 +28,7 @@ OUTCOMES = {
     "text": f"TextDelta TextFinal {ANSWER}",  # the first is thinking
     "edit": f"TextDelta TextFinal ToolUse ToolResult {ANSWER} ToolUse ToolResult {ANSWER}",
     "permission": f"ToolUse PermissionAsked ToolResult {ANSWER}",
-    "plan": f"TextDelta TextFinal PlanProposed ToolUse ToolResult {ANSWER}",
+    "plan": f"TextDelta TextFinal PlanProposed TurnKeepsMode ToolUse ToolResult {ANSWER}",
     "question": f"QuestionAsked {ANSWER}",
     "stop": f"TextDelta TurnFinished {ANSWER}",
     "sub-agent": f"ToolUse ToolResult {ANSWER}",

@@ -8,7 +8,7 @@ import pytest
 
 from model.backends import codex_policy
 from model.backends.base import Settings
-from model.backends.codex_asking import answer_to, asked_of, is_a_matter_of_policy
+from model.backends.codex_asking import answer_to, asked_of, is_a_matter_of_policy, stricter
 from model.backends.codex_edits import edits
 from model.backends.codex_errors import described, retry_notice
 from model.backends.codex_stream import CodexStream, command_of
@@ -226,3 +226,8 @@ def test_a_retry_is_told_with_its_number_and_reason() -> None:
     info = {"responseStreamDisconnected": {"httpStatusCode": 503}}
     error = {"message": "Reconnecting... 2/5", "codexErrorInfo": info}
     assert retry_notice(error) == "Retrying (2 of 5): the provider failed"
+
+
+def test_what_was_chosen_in_mid_turn_may_only_allow_less_before_the_next_one() -> None:
+    assert stricter("yolo", "plan") == "plan"
+    assert stricter("build", "yolo") == "build"
