@@ -20,14 +20,20 @@ _NETWORK: Final = "The provider of Codex cannot be reached. Check the network an
 _MODEL: Final = "Codex cannot use this model. Choose another model for the session."
 _LIMITED: Final = "Codex has reached its rate limit. Wait a while and send the message again."
 
+_USED_UP: Final = (
+    "The usage limit of the account of Codex is reached. Wait until it is lifted, or sign in"
+    " with another account: codex login."
+)
+_UNREACHED: Final = (
+    "The provider of Codex cannot be reached. Check the network. Where a proxy with a certificate"
+    " of its own stands between, name the file of that certificate in SSL_CERT_FILE and start"
+    " Spinney again."
+)
+
 _BY_WORD: Final[dict[str, tuple[ErrorType, str]]] = {
     "unauthorized": ("authentication_error", _REFUSED),
     "rateLimitExceeded": ("rate_limit_error", _LIMITED),
-    "usageLimitExceeded": (
-        "rate_limit_error",
-        "The usage limit of the account of Codex is reached. Wait until it is lifted, or sign in"
-        " with another account: codex login.",
-    ),
+    "usageLimitExceeded": ("rate_limit_error", _USED_UP),
     "contextWindowExceeded": (
         "invalid_request",
         "The conversation is too long for the model. Send the message again: Codex shortens the"
@@ -56,6 +62,8 @@ _BY_STATUS: Final[dict[int, tuple[ErrorType, str]]] = {
     429: ("rate_limit_error", _LIMITED),
 }
 
+_NO_CONNECTION: Final = ("httpConnectionFailed", "responseStreamConnectionFailed")
+
 # Errors that have no word of their own, by what their message begins with.
 _BY_MESSAGE: Final[tuple[tuple[str, tuple[ErrorType, str]], ...]] = (
     ("stream disconnected", ("backend_error", _NETWORK)),
@@ -80,24 +88,46 @@ _DELAY: Final = re.compile(
 )
 
 
-def described(error: Mapping[str, Any]) -> tuple[str, ErrorType, float | None]:
-    """The sentence, the kind, and where a limit tells them the seconds until it ends."""
+def described(
+    error: Mapping[str, Any], own_key: str | None = None
+) -> tuple[str, ErrorType, float | None]:
+    """The sentence, the kind, and where a limit tells them the seconds until it ends.
+
+    `own_key` is the variable with the key of the person's own provider, empty where it has none;
+    `None` where Codex signs in itself.
+    """
     message = str(error.get("message") or "")
+    if message.startswith("Reconnecting"):  # of a failed attempt, which is told behind it
+        message = str(error.get("additionalDetails") or "")
     word, status = _word_and_status(error.get("codexErrorInfo"))
     said = _own_words(message)
     known = _BY_WORD.get(word) or _BY_STATUS.get(status or 0) or _by_message(message)
     if known is None and status is not None:
         known = ("backend_error", _BUSY) if status >= 500 else _BY_STATUS[400]
-    if known is None and word in ("httpConnectionFailed", "responseStreamConnectionFailed"):
-        known = ("backend_error", _NETWORK)
+    if known is None and word in _NO_CONNECTION:
+        # Of a certificate that it does not trust it says no more than this (0.169).
+        known = ("backend_error", _UNREACHED)
     if known is None and said != message:
         known = _BY_STATUS[400]  # a body of HTTP, which only a refused request shows
     if known is None:
         text = said or "Codex ended the turn without saying why. Try again."
         return text, "backend_error", None
     kind, sentence = known
+    if own_key is not None:
+        sentence = _of_own_provider(sentence, own_key)
     retry_after = _seconds(message) if kind == "rate_limit_error" else None
     return (f"{sentence} It said: {said}" if said else sentence), kind, retry_after
+
+
+def _of_own_provider(sentence: str, key: str) -> str:
+    """The sentence for a provider that the sign-in of Codex is nothing to."""
+    match sentence:
+        case _ if sentence == _REFUSED:
+            named = f"the key in {key}" if key else "to answer without a valid key"
+            return f"The provider refused {named}. Set a valid one and start Spinney again."
+        case _ if sentence == _USED_UP:
+            return "The usage limit of the provider is reached. Wait until it is lifted."
+    return sentence
 
 
 def retry_notice(error: Mapping[str, Any]) -> str:

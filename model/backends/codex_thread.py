@@ -47,6 +47,8 @@ class Thread:
     servers: tuple[str, ...]
     """The MCP servers that the person has."""
     web_is_off: bool
+    own_key: str | None = None
+    """The variable with the key of the person's own provider; see `codex_errors.described`."""
     is_kept: bool = False
     """Whether the program has it on disk, which it has from the first message on."""
     is_lost: bool = False
@@ -84,6 +86,7 @@ async def open_thread(
         git=await asyncio.to_thread(codex_policy.git_places, launch.worktree),
         servers=tuple(servers),
         web_is_off=codex_policy.web_is_off(launch, settings),
+        own_key=_own_key(read),
         is_kept=is_kept,
         is_lost=bool(token) and not is_kept,
     )
@@ -109,6 +112,16 @@ def _id_of(answer: Mapping[str, Any]) -> str:
     if not isinstance(found, str):
         raise SpinneyError(f"{NAME} did not begin a conversation. Try again.", "backend_error")
     return found
+
+
+def _own_key(read: Mapping[str, Any]) -> str | None:
+    config: Any = read.get("config")
+    try:
+        provider = config["model_providers"][config["model_provider"]]
+        is_own = not provider.get("requires_openai_auth")
+    except (KeyError, TypeError, AttributeError):
+        return None
+    return str(provider.get("env_key") or "") if is_own else None
 
 
 def _servers(read: Mapping[str, Any]) -> list[str]:

@@ -196,7 +196,8 @@ class AgentProcess:
         tail = self.stderr_tail
         if tail:
             _log.info("%s ended; its last lines on stderr:\n%s", name, tail)
-        last = _last_words(list(self._stderr_tail))
+        # Killed so, it could say nothing any more: what stands there is of before.
+        last = None if code == -signal.SIGKILL else _last_words(list(self._stderr_tail))
         words = f" Its last words: {last}" if last else ""
         return f"{name} {how}. Send a message to start it again.{words}"
 

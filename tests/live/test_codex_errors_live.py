@@ -21,7 +21,8 @@ async def test_a_refused_key_is_told_at_once(open_codex: Open) -> None:
     async with asyncio.timeout(PATIENCE):
         failed = only(await conversation.turn("error 401"), base.TurnFailed)
     assert failed.error_type == "authentication_error"
-    assert "codex login" in failed.error
+    assert "The provider refused the key in OPENAI_API_KEY." in failed.error
+    assert "It said: unexpected status 401" in failed.error
     assert text(await conversation.turn("say: again")) == "again"
 
 
@@ -32,6 +33,7 @@ async def test_a_refused_key_is_told_at_once(open_codex: Open) -> None:
         ("error 503", "backend_error", "Try again in a moment"),
         ("error 400", "invalid_request", "Change the message"),
         ("error 404", "invalid_request", "Choose another model"),
+        ("tell insufficient_quota x", "rate_limit_error", "Wait until it is lifted"),
         ("tell context_length_exceeded x", "invalid_request", "too long for the model"),
         ("tell server_is_overloaded x", "backend_error", "overloaded"),
     ],
@@ -52,6 +54,7 @@ async def test_no_network_is_told(open_codex: Open, codex_environment: dict[str,
     failed = only(await (await open_codex()).turn("say: hello"), base.TurnFailed)
     assert failed.error_type == "backend_error"
     assert "Check the network" in failed.error
+    assert "SSL_CERT_FILE" in failed.error
 
 
 async def test_nobody_signed_in_is_told_when_a_session_begins(
