@@ -86,11 +86,19 @@ class ContentDelta(_ChatEvent):
     kind: Literal["thinking"] | None = None
     session_id: str
 
-    def merged(self, later: "ContentDelta") -> "ContentDelta | None":
-        """Both as one delta, or `None` where they belong to different blocks."""
+    def merged(self, later: "ContentDelta", longest: int) -> "ContentDelta | None":
+        """Both as one delta, or `None` for different blocks and more than `longest` characters."""
         if (self.message_id, self.content_index) != (later.message_id, later.content_index):
             return None
+        if len(self.content) + len(later.content) > longest:
+            return None
         return self.model_copy(update={"content": self.content + later.content})
+
+    def pieces(self, longest: int) -> "list[ContentDelta]":
+        """The same in deltas of at most `longest` characters."""
+        starts = range(0, len(self.content), longest)
+        texts = (self.content[start : start + longest] for start in starts)
+        return [self.model_copy(update={"content": text}) for text in texts]
 
 
 class ToolUsed(_ChatEvent):

@@ -8,6 +8,7 @@ is told so if it asked for numbered frames.
 import asyncio
 import json
 import logging
+import sys
 from collections import deque
 from collections.abc import Callable
 from typing import Final, Literal
@@ -22,8 +23,15 @@ _SLICE = 150
 _RETRY = 0.02
 """Seconds until connections that were left behind are looked at again."""
 
+_RETRY_SOON = 0.002
+"""The same for one that took something the last time: else `Limits.buffer` in each `_RETRY` would
+be all that a client gets, however fast it reads."""
+
 _SHARED_EVENTS = 200
 """Connections further behind than this are written to piece by piece."""
+
+_SHARED_STRETCHES = 16
+"""Stretches that are kept joined."""
 
 _PIECE = 64 * 1024
 
@@ -100,6 +108,8 @@ class Connection:
         self.room.set()
         self._encode = _FORMS[form]
         self._limit = limits.buffer
+        self.takes = True
+        """Whether something could be written to it the last time."""
         self._waiting: deque[bytes] = deque()
         self._buffered = 0
         self._moved = self.heard
@@ -110,11 +120,12 @@ class Connection:
         if transport.is_closing():
             return True
         if not self._waiting and reader.behind:
-            if transport.get_write_buffer_size() > self._limit:
+            self.takes = transport.get_write_buffer_size() <= self._limit
+            if not self.takes:
                 return False
             joined = shared.joined(reader, self.form, self._encode)
             if joined is None:
-                self._take()
+                self._take(self._limit)
             else:
                 if joined:
                     transport.write(joined)
@@ -129,7 +140,7 @@ class Connection:
         if self.flush(shared) and self.transport.get_write_buffer_size() <= self._limit:
             self.transport.write(frame)
             return True
-        self._take()
+        self._take(sys.maxsize)
         self._waiting.append(frame)
         return self.flush(shared)
 
@@ -145,8 +156,8 @@ class Connection:
             self._buffered, self._moved = buffered, now
         return now - self._moved
 
-    def _take(self) -> None:
-        entries, missed = self.reader.take()
+    def _take(self, most: int) -> None:
+        entries, missed = self.reader.take(most)
         if missed is not None and self.numbered:
             self._waiting.append(missed_frame(missed))
         frames = (entry.frame(self.form, self._encode) for entry in entries)
@@ -154,6 +165,7 @@ class Connection:
 
     def _write(self) -> None:
         waiting, transport = self._waiting, self.transport
+        self.takes = transport.get_write_buffer_size() <= self._limit
         while waiting and transport.get_write_buffer_size() <= self._limit:
             piece = [waiting.popleft()]
             size = len(piece[0])
@@ -164,10 +176,14 @@ class Connection:
 
 
 class Shared:
-    """The joined frames of each stretch of the ring, made once for all that need it."""
+    """The joined frames of each stretch of the ring, made once for all that need it.
 
-    def __init__(self, bus: EventBus) -> None:
+    Only short ones: what is written at once to a client that does not read stays in its socket.
+    """
+
+    def __init__(self, bus: EventBus, most: int) -> None:
         self._bus = bus
+        self._most = most
         self._end = -1
         self._joined: dict[tuple[int, str], bytes] = {}
 
@@ -184,8 +200,12 @@ class Shared:
         if found is None:
             if bus.end - index > _SHARED_EVENTS:
                 return None
-            found = b"".join(entry.frame(form, encode) for entry in bus.entries(index))
-            self._joined[index, form] = found
+            frames = [entry.frame(form, encode) for entry in bus.entries(index)]
+            if sum(map(len, frames)) > self._most:
+                return None
+            if len(self._joined) >= _SHARED_STRETCHES:
+                self._joined.clear()
+            found = self._joined[index, form] = b"".join(frames)
         reader.skip()
         return found
 
@@ -193,14 +213,14 @@ class Shared:
 class Fanout:
     """All connections: wakes with the bus, writes slice by slice."""
 
-    def __init__(self, bus: EventBus) -> None:
+    def __init__(self, bus: EventBus, limits: Limits) -> None:
         self.bus = bus
         self.connections: dict[Connection, None] = {}
-        self._shared = Shared(bus)
+        self._shared = Shared(bus, limits.buffer)
         self._round: list[Connection] = []
         self._again = False
         self._behind: dict[Connection, None] = {}
-        self._retry: asyncio.Handle | None = None
+        self._retry: asyncio.TimerHandle | None = None
         self._end_listening = bus.listen(self._sealed)
 
     def add(self, connection: Connection) -> None:
@@ -261,8 +281,13 @@ class Fanout:
     def _leave_behind(self, connection: Connection) -> None:
         self._behind[connection] = None
         connection.room.clear()
+        loop = asyncio.get_running_loop()
+        due = loop.time() + (_RETRY_SOON if connection.takes else _RETRY)
+        if self._retry is not None and self._retry.when() > due:
+            self._retry.cancel()
+            self._retry = None
         if self._retry is None:
-            self._retry = asyncio.get_running_loop().call_later(_RETRY, self._look_again)
+            self._retry = loop.call_at(due, self._look_again)
 
     def _look_again(self) -> None:
         self._retry = None

@@ -46,7 +46,7 @@ class WebSockets:
         self._own = own
         self._workspace = workspace
         self._limits = limits
-        self._fanout = Fanout(workspace.bus)
+        self._fanout = Fanout(workspace.bus, limits)
         self._blocks = BlockFeed(workspace.bus, lambda: workspace.store.state, self._fanout.frame)
         self._open: dict[Connection, web.WebSocketResponse] = {}
         self._tasks: set[asyncio.Task[None]] = set()

@@ -2,7 +2,16 @@
 
 import asyncio
 
-from model.bus import CAPACITY, WINDOW_FULL, EventBus, Missed, Reader
+from model.bus import (
+    CAPACITY,
+    FRAMED_BYTES,
+    LONGEST_DELTA,
+    RING_BYTES,
+    WINDOW_FULL,
+    EventBus,
+    Missed,
+    Reader,
+)
 from model.events import ContentDelta, Event, RunNoticed, SessionDeleted
 from tests.patience import PATIENCE
 
@@ -172,3 +181,70 @@ async def test_a_frame_is_encoded_once_for_all_readers() -> None:
             frame = entry.frame("plain", lambda e: encoded.append(e.seq) or b"frame")  # type: ignore[func-returns-value]
             assert frame == b"frame"
     assert encoded == [1]
+
+
+async def test_the_ring_holds_no_more_than_its_bytes_and_who_was_late_is_told() -> None:
+    bus = EventBus()
+    reader, following = bus.reader(), bus.reader()
+    following.subscribe("s")
+    for number in range(3 * RING_BYTES // LONGEST_DELTA):
+        bus.publish(delta("x" * LONGEST_DELTA, index=number))
+        bus.seal()
+    for late in (reader, following):
+        entries, missed = late.take()
+        assert missed is not None and missed.last == entries[0].seq - 1
+        assert entries[-1].seq == bus.seq
+        assert RING_BYTES * 0.9 < sum(entry.weight for entry in entries) <= RING_BYTES
+
+
+async def test_a_session_that_is_followed_has_its_own_bytes_under_a_flood_of_others() -> None:
+    bus = EventBus()
+    reader = bus.reader()
+    reader.subscribe("mine")
+    bus.publish(delta("kept", session="mine"))
+    for session in ("other", "mine"):
+        for number in range(2 * RING_BYTES // LONGEST_DELTA):
+            bus.publish(delta("x" * LONGEST_DELTA, session=session, index=number))
+            bus.seal()
+        entries, _ = reader.take()
+        own = [entry for entry in entries if entry.event.concerns == "mine"]
+        assert sum(entry.weight for entry in entries) <= 2 * RING_BYTES
+        assert bool(own) and (own[0].event == delta("kept", session="mine")) == (session == "other")
+
+
+async def test_text_is_told_in_deltas_of_bounded_length_and_whole() -> None:
+    bus = EventBus()
+    reader = bus.reader()
+    text = "".join(f"{number:07d} " for number in range(LONGEST_DELTA // 2))
+    bus.publish(delta(text[:-100]))
+    for number in range(100):
+        bus.publish(delta(text[len(text) - 100 + number]))
+    bus.seal()
+    told = [event.content for event in taken(reader) if isinstance(event, ContentDelta)]
+    assert "".join(told) == text
+    assert max(map(len, told)) <= LONGEST_DELTA
+
+
+async def test_a_reader_may_take_a_part_and_the_rest_the_next_time() -> None:
+    bus = EventBus()
+    reader = bus.reader()
+    for number in range(10):
+        bus.publish(delta("x" * 1000, index=number))
+    bus.seal()
+    parts = []
+    while (part := reader.take(3500)) != ([], None):
+        assert part[1] is None
+        parts.append([entry.seq for entry in part[0]])
+    assert [number for part in parts for number in part] == list(range(1, 11))
+    assert [len(part) for part in parts] == [4, 4, 2]
+
+
+async def test_frames_are_kept_for_the_newest_alone() -> None:
+    bus = EventBus()
+    for number in range(2 * FRAMED_BYTES // LONGEST_DELTA):
+        bus.publish(delta("x" * LONGEST_DELTA, index=number))
+        bus.seal()
+        for entry in bus.entries(0):
+            assert entry.frame("plain", lambda e: str(e.seq).encode()) == str(entry.seq).encode()
+    kept = [entry.weight for entry in bus.entries(0) if entry.frames]
+    assert FRAMED_BYTES * 0.9 < sum(kept) <= FRAMED_BYTES

@@ -10,6 +10,7 @@ import pytest
 
 import model
 from model import events as e
+from model.bus import LONGEST_DELTA
 from model.resources import Message, Project, Session, TextBlock, Usage, Worktree
 from model.workspace import Workspace
 from server.app import Server
@@ -285,6 +286,28 @@ async def test_a_client_that_never_reads_holds_up_nobody_and_is_cut_off(
             await asyncio.sleep(0.05)
     await stuck.ended()
     stuck.close()
+
+
+async def test_a_burst_does_not_lie_whole_in_the_socket_of_a_client_that_does_not_read(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    late = LateReader(server)
+    await late.open()
+    good = await connect(server, http, since=0)
+    sent = 60 * LONGEST_DELTA
+    for number in range(60):
+        content = "x" * LONGEST_DELTA
+        workspace.bus.publish(
+            e.ContentDelta(message_id="m", content=content, content_index=number, session_id="s")
+        )
+    workspace.bus.seal()
+    assert server._running is not None
+    for connection in server._running.sockets._open:
+        assert connection.transport.get_write_buffer_size() <= 2 * Limits().buffer
+    got = 0
+    while got < sent:
+        got += len((await good.event("content-delta"))["data"]["content"])
+    late.close()
 
 
 async def test_a_late_reader_gets_the_newest_thousand_in_order_and_is_told(
