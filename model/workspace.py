@@ -23,6 +23,7 @@ from model.chat.recap import Recaps
 from model.contexts import Contexts
 from model.database import Database
 from model.events import PreferencesUpdated
+from model.freed import return_freed_memory
 from model.launching import Launching
 from model.paths import Directories
 from model.pictures import Pictures
@@ -169,6 +170,7 @@ class Workspace:
         self.poller = Poller(self.store, self.bus, worktrees.archive)
         self.run_in_background(self.poller.run())
         self.run_in_background(self._preferences_file.watch(self._preferences_edited))
+        self.run_in_background(return_freed_memory(self.bus))
 
     async def stop(self) -> None:
         """End agents and background work, write what is left. Stopping twice is no error."""
