@@ -259,8 +259,8 @@ class ClaudeSession:
                     if self._failure is not None and not self._link.stopping:
                         event = self._failure
             await self._link.tell(event)
-        if line.get("subtype") == "api_retry" and line.get("error") == "authentication_failed":
-            await self._give_up_signing_in()
+        if line.get("subtype") == "api_retry" and (failure := claude_errors.gave_up(line)):
+            await self._give_up(failure)
         if self._link.turn_open and self._link.stopping and self._stream.begins_work(line):
             # The program had not yet begun with our message when it heard of the stop.
             await self._control.interrupt()
@@ -275,10 +275,10 @@ class ClaudeSession:
         await self._link.process.kill()
         return False
 
-    async def _give_up_signing_in(self) -> None:
-        """A refused key is refused at every retry, which takes minutes; end the turn now."""
+    async def _give_up(self, failure: base.TurnFailed) -> None:
+        """End a turn now whose retries would take minutes."""
         if self._failure is None:
-            self._failure = base.TurnFailed(claude_errors.SIGN_IN, "authentication_error")
+            self._failure = failure
             await self._control.interrupt()
 
     async def _asks(self, request_id: str, request: Line) -> None:

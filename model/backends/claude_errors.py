@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from model.backends.base import TurnFailed
 from model.errors import ErrorType
 from model.text import clean_line
 
@@ -66,6 +67,10 @@ _RETRY_REASONS: Final[dict[str, str]] = {
 _LONG_WAIT: Final = 5.0
 """Seconds from which on people are told how long it takes."""
 
+_LONGEST_RETRY: Final = 15.0
+"""Seconds; a turn that would wait longer to ask its provider again ends. The program's own pauses
+are shorter, so a longer one is what the provider told."""
+
 
 def described(word: str, text: str, status: int | None) -> tuple[str, ErrorType]:
     """The sentence and kind of an error that the program calls `word` and explains by `text`."""
@@ -83,11 +88,31 @@ def described(word: str, text: str, status: int | None) -> tuple[str, ErrorType]
     return (f"{sentence} It said: {said}" if said else sentence), kind
 
 
+def gave_up(line: Mapping[str, Any]) -> TurnFailed | None:
+    """Why a turn ends although the program would ask its provider again; `None` if it goes on.
+
+    A refused key is refused at every retry, and a long pause is made before each of them.
+    """
+    word, seconds = str(line.get("error")), retry_delay(line) or 0.0
+    if word == "authentication_failed":
+        return TurnFailed(SIGN_IN, "authentication_error")
+    if seconds <= _LONGEST_RETRY:
+        return None
+    status = line.get("error_status")
+    sentence, kind = described(word, "", status if isinstance(status, int) else None)
+    return TurnFailed(sentence, kind, retry_after=seconds)
+
+
+def retry_delay(line: Mapping[str, Any]) -> float | None:
+    """Seconds until the program asks its provider again."""
+    delay = line.get("retry_delay_ms")
+    return delay / 1000 if isinstance(delay, int | float) else None
+
+
 def retry_notice(line: Mapping[str, Any]) -> str:
     """What to show while the program waits to ask its provider again."""
     reason = _RETRY_REASONS.get(str(line.get("error")), "the provider did not answer")
-    delay = line.get("retry_delay_ms")
-    seconds = delay / 1000 if isinstance(delay, int | float) else 0.0
+    seconds = retry_delay(line) or 0.0
     wait = f" in {seconds:.0f} s" if seconds >= _LONG_WAIT else ""
     count = f"{line.get('attempt', '?')} of {line.get('max_retries', '?')}"
     return f"Retrying{wait} ({count}): {reason}"

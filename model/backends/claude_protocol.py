@@ -127,9 +127,8 @@ class ClaudeStream:
                 if line.get("status") == "compacting":
                     yield base.Notice("Shortening the conversation…")
             case "api_retry":
-                delay = line.get("retry_delay_ms")
-                self._retry_delay = delay / 1000 if isinstance(delay, int | float) else None
-                if line.get("error") != "authentication_failed":
+                self._retry_delay = claude_errors.retry_delay(line)
+                if claude_errors.gave_up(line) is None:
                     yield base.Notice(claude_errors.retry_notice(line))
             case "compact_boundary":
                 yield base.Notice("The conversation so far was shortened to a summary.")

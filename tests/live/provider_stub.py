@@ -49,6 +49,9 @@ class Answer:
 class ProviderStub(Stub):
     """The server and what was asked of it."""
 
+    pause: int = 1
+    """Seconds that it asks for at its rate limit."""
+
     def routes(self) -> list[web.RouteDef]:
         return [
             web.post("/v1/messages", self._messages),
@@ -65,7 +68,7 @@ class ProviderStub(Stub):
         if answer.status != 200:
             kind = ERRORS.get(answer.status, "api_error")
             told = {"type": kind, "message": answer.text or f"scripted {kind}"}
-            headers = {"retry-after": "1"} if answer.status == 429 else {}
+            headers = {"retry-after": str(self.pause)} if answer.status == 429 else {}
             error = {"type": "error", "error": told}
             return web.json_response(error, status=answer.status, headers=headers)
         if answer.hangs:

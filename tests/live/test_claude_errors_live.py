@@ -54,6 +54,18 @@ async def test_a_providers_error_fails_the_turn_and_the_next_one_works(
     assert text(await conversation.turn("say: again")) == "again"
 
 
+async def test_a_long_pause_ends_the_turn_and_is_told(
+    open_claude: Open, claude_environment: dict[str, str], provider: ProviderStub
+) -> None:
+    claude_environment["CLAUDE_CODE_MAX_RETRIES"] = "4"
+    provider.pause = 40
+    conversation = await open_claude()
+    failed = only(await conversation.turn("error 429"), base.TurnFailed)
+    assert failed.error_type == "rate_limit_error"
+    assert 30 < (failed.retry_after or 0) < 60
+    assert text(await conversation.turn("say: again")) == "again"
+
+
 async def test_a_conversation_that_is_too_long_is_shortened_first(open_claude: Open) -> None:
     conversation = await open_claude()
     await conversation.turn("say: something to shorten")

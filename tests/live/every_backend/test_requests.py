@@ -109,7 +109,12 @@ async def test_a_question_is_dismissed_by_a_stop(begin: Begin) -> None:
 @every
 async def test_what_is_allowed_for_the_session_is_exactly_that_command(begin: Begin) -> None:
     talk = await begin()
-    for text, is_asked in (("6 * 7", True), ("6 * 7", False), ("6 * 8", True)):
+    for text, is_asked in (
+        ("6 * 7", True),
+        ("6 * 7", False),
+        ("6 * 8", True),
+        ("6 * 7)' && python3 -c 'print(6 * 8", True),  # a chain of what is allowed
+    ):
         await talk.send(f"bash: python3 -c 'print({text})'")
         session = await talk.until("waiting" if is_asked else "idle")
         if is_asked:

@@ -1,0 +1,64 @@
+"""What a person's own settings of Claude Code deny and allow, in the modes of a session."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from model.backends import base
+from tests.model.backends.agents import Open, only
+
+RULES = {
+    "deny": ["Bash(rm *)", "Bash(git push*)", "Read(./*.key)", "Edit(./secret/**)"],
+    "allow": ["Bash(mkdir *)"],
+}
+
+
+@pytest.fixture
+def own_rules(claude_environment: dict[str, str], folder: Path) -> None:
+    """The person's rules, in their own settings."""
+    settings = Path(claude_environment["CLAUDE_CONFIG_DIR"]) / "settings.json"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text(json.dumps({"permissions": RULES}))
+    for name in ("a.txt", "a.key", "b.txt"):
+        (folder / name).write_text("words of a file")
+
+
+def asked(told: list[base.AgentEvent]) -> bool:
+    return any(isinstance(event, base.PermissionAsked) for event in told)
+
+
+@pytest.mark.usefixtures("own_rules")
+@pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
+async def test_what_the_person_denies_is_denied_in_every_mode(
+    open_claude: Open, folder: Path, mode: str
+) -> None:
+    conversation = await open_claude(mode=mode)
+    reading = json.dumps({"file_path": str(folder / "a.key")})
+    for words in (
+        "bash: rm a.txt",
+        "bash: cd . && rm a.txt",
+        "bash: git push origin HEAD",
+        f"call: Read {reading}",
+        "write secret/a.txt: hi",
+    ):
+        told = await conversation.turn(words)
+        assert only(told, base.ToolResult).is_error, words
+        assert not asked(told), words
+    assert sorted(entry.name for entry in folder.iterdir()) == ["a.key", "a.txt", "b.txt"]
+    control = await conversation.turn("bash: cat b.txt")
+    assert "words of a file" in only(control, base.ToolResult).content
+
+
+@pytest.mark.usefixtures("own_rules")
+async def test_what_the_person_allows_runs_unasked_in_build(
+    open_claude: Open, folder: Path
+) -> None:
+    conversation = await open_claude()
+    assert not asked(await conversation.turn("bash: mkdir one"))
+    assert (folder / "one").is_dir()
+    await conversation.agent.send(base.Prompt("bash: mkdir two && touch /tmp/../tmp/three"))
+    request = await conversation.until(base.PermissionAsked)
+    await conversation.agent.permit(request.request_id, "deny")
+    await conversation.rest()
+    assert not (folder / "two").exists()
