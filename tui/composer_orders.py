@@ -9,6 +9,7 @@ ORDERS: Final[Mapping[str, str]] = {
     "agent": "choose_agent",
     "approve": "review_plan",
     "archive": "archive_worktree",
+    "clear": "begin_afresh",
     "editor": "open_worktree",
     "help": "help",
     "mode": "cycle_mode",

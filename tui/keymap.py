@@ -230,6 +230,12 @@ ACTIONS: tuple[Action, ...] = (
         help="The terminal's own selection works while the mouse is its own.",
     ),
     Action("rename_session", "f4", "Rename the session"),
+    Action(
+        "begin_afresh",
+        "",
+        "Begin afresh, with the same agent and mode",
+        help="In a new session; this conversation stays as it is.",
+    ),
     Action("previous_session", "alt+left", "Go to the session before", in_palette=False),
     Action("next_session", "alt+right", "Go to the session after", in_palette=False),
     Action("archive_session", "", "Archive the session", help="What runs in it is stopped."),

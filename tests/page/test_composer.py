@@ -1,5 +1,6 @@
 """The message box: drafts, completion, the settings under it, the queue, and what it refuses."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,10 @@ async def test_a_command_of_spinney_is_done_and_not_sent(
     await expect(at.page.get_by_role("alert")).to_contain_text("takes nothing after it")
     await expect(at.box).to_have_value("/mode yolo")
     assert await texts(other, session) == []
+    await at.box.fill("/clear")
+    await at.press("Send")
+    await expect(at.page).not_to_have_url(re.compile(session["id"]))
+    await expect(at.page.get_by_role("combobox", name="Mode", exact=True)).to_have_value("build")
 
 
 async def test_model_thinking_and_agent_are_chosen_under_the_box(

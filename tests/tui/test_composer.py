@@ -10,6 +10,7 @@ from fake_client import FakeClient, a_message, a_project, a_session, a_state, a_
 from textual import events
 from textual.widgets import Input, OptionList
 
+from model import events as e
 from model.commands.files import WorktreeFileList
 from model.errors import SpinneyError
 from tests.tui.conftest import Start, until
@@ -206,6 +207,24 @@ async def test_commands_of_the_agent_are_sent_to_it(start: Start) -> None:
         await pilot.press(*"//model x", "enter")
         await until(pilot, lambda: len(sent(client)) == 2)
         assert [given["message"] for given in sent(client)] == ["/compact now", "/model x"]
+
+
+async def test_clear_begins_a_new_session_like_the_open_one(start: Start) -> None:
+    client = a_client(backend="backend_b", model="loom-1", execution_mode="build")
+
+    def create(_: dict[str, object]) -> object:
+        session = a_session(id="new")
+        client.feed(e.SessionCreated(session=session))
+        return session
+
+    client.answers["create_session"] = create
+    async with start(client) as (app, pilot):
+        await pilot.press(*"/clear", "enter")
+        await until(pilot, lambda: app.main.session is not None and app.main.session.id == "new")
+        (given,) = client.called("create_session")
+        wanted = {"backend": "backend_b", "model": "loom-1", "execution_mode": "build"}
+        assert wanted.items() <= given.items()
+        assert not sent(client)
 
 
 async def test_words_after_a_command_are_not_lost(start: Start) -> None:

@@ -86,6 +86,7 @@ DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
         sessions.stop_here,
         sessions.review_plan,
         sessions.rename_session,
+        sessions.begin_afresh,
         sessions.previous_session,
         sessions.next_session,
         sessions.archive_session,

@@ -38,6 +38,23 @@ async def new_session(screen: "MainScreen") -> None:
     screen.action_open_session(session.id)
 
 
+async def begin_afresh(screen: "MainScreen") -> None:
+    """Another conversation in this worktree, with the agent and the settings of the open one."""
+    session = _opened(screen)
+    if session is None:
+        return
+    made = await screen.client.call(
+        commands.create_session,
+        worktree_id=session.worktree_id,
+        backend=session.backend,
+        model=session.model or None,
+        execution_mode=session.execution_mode,
+        thinking_level=session.thinking_level,
+    )
+    await screen.mirror.until(lambda state: made.id in state.sessions)
+    screen.action_open_session(made.id)
+
+
 async def cycle_mode(screen: "MainScreen") -> None:
     """From plan to build to yolo, and round again."""
     session = _opened(screen)

@@ -133,7 +133,7 @@ def _title(words: str) -> str:
 
 
 _OF_SESSIONS = (
-    "choose_", "rename_session", "archive_session", "delete_session",
+    "choose_", "begin_afresh", "rename_session", "archive_session", "delete_session",
 )  # fmt: skip
 
 

@@ -46,6 +46,7 @@ export const ACTIONS = [
   { id: "toggle_tree", keys: "f2,ctrl+b", title: "Show or hide the projects", do: toggleTree },
   { id: "write", keys: "alt+w", title: "Go to the message box", needs: "session", do: () => document.querySelector("textarea")?.focus() },
   { id: "rename_session", keys: "f4", title: "Rename the session", needs: "session", do: renameSession },
+  { id: "begin_afresh", title: "Begin afresh, with the same agent and mode", needs: "session", do: beginAfresh },
   { id: "choose_model", title: "Choose the session's model", needs: "session", do: () => pick("model") },
   { id: "choose_agent", title: "Choose the session's agent", needs: "session", do: (app) => pick("agent") || app.say("Stop the session before it changes its agent.") },
   { id: "choose_thinking", title: "Choose how much the session thinks", needs: "session", do: () => pick("thinking") },
@@ -119,6 +120,15 @@ function nextWaiting(app, { session }) {
 function cycleMode(app, { session }) {
   const mode = MODES[(MODES.indexOf(session?.execution_mode) + 1) % MODES.length];
   return app.run("update_session", { sessionId: session?.id, executionMode: mode });
+}
+
+/** @param {App} app @param {Here} here */
+async function beginAfresh(app, { session }) {
+  if (!session) return;
+  const { worktree_id: worktreeId, backend, execution_mode: executionMode, thinking_level: thinkingLevel } = session;
+  const model = session.model || undefined;
+  const made = await app.run("create_session", { worktreeId, backend, model, executionMode, thinkingLevel });
+  if (made) app.go("session", made.id);
 }
 
 /** @param {App} app @param {Here} here */

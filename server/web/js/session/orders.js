@@ -7,6 +7,7 @@ import { ACTIONS, perform } from "../actions.js";
 export const ORDERS = {
   agent: "choose_agent",
   archive: "archive_worktree",
+  clear: "begin_afresh",
   help: "help",
   mode: "cycle_mode",
   model: "choose_model",
