@@ -7,9 +7,10 @@ TESTS ?= tests
 JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 5 // 2)')
 # Half of those drive real agents, which take their time to start.
 LONGER_JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 3)')
+NEWEST := .tools/newest
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --constraint constraints.txt
 
-.PHONY: run test test-longer test-all stress monkey check lint types imports bench docs pictures \
+.PHONY: run test test-longer test-all test-newest stress monkey check lint types imports bench docs pictures \
 	media clean
 
 run: .venv/installed                ## the demo: a throw-away repository, an agent that needs nothing
@@ -26,6 +27,11 @@ test-longer: .venv/developing       ## what `make test` leaves out: real agents,
 	$(PYTEST) $(LONGER_JOBS) tests -m longer $(PYTEST_OPTIONS)
 
 test-all: test test-longer          ## every test
+
+test-newest: .venv/developing       ## tests/live with the newest version of every agent program
+	.ci/programs $(NEWEST) $$(sed 's/@[^@]*$$/@latest/' .ci/agents)
+	PATH="$(CURDIR)/$(NEWEST)/node_modules/.bin:$$PATH" SPINNEY_TESTS_NEED_PROGRAMS=1 \
+	  $(PYTEST) $(LONGER_JOBS) tests/live $(PYTEST_OPTIONS)
 
 stress: .venv/developing            ## the suite ten times beside a busy machine: finds flaky tests
 	$(BIN)/python -m tests.stress
