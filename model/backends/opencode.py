@@ -66,12 +66,13 @@ class OpenCodeBackend:
         await self._servers.close()
 
     async def _begin(self, server: OpenCodeServer, launch: Launch) -> OpenCodeSession:
-        rules = Rules.of(await server.call("GET", "/agent", launch.worktree))
+        agents = await server.call("GET", "/agent", launch.worktree)
+        Rules.of(agents)  # before anything begins that they do not hold for
         known = await _known(server, launch) if launch.resume_token else None
         conversation = known or await _new(server, launch)
         models = Models(await server.call("GET", "/config/providers", launch.worktree))
         session = OpenCodeSession(
-            server, launch, conversation, models, rules, lambda: self._servers.give_back(server)
+            server, launch, conversation, models, agents, lambda: self._servers.give_back(server)
         )
         if launch.resume_token and not known:
             await session.notice(f"{NAME} has lost the conversation so far and begins afresh.")

@@ -29,12 +29,12 @@ async def known(call: Call) -> tuple[AgentCommand, ...]:
 
 
 def in_files(worktree: Path, environment: Mapping[str, str]) -> tuple[AgentCommand, ...]:
-    """The project's and the person's, as far as they are files. Call it in a thread."""
+    """The project's and the person's, agents too, as far as they are files. Call it in a thread."""
     home = Path(environment.get("HOME") or Path.home())
     own = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
     found: list[AgentCommand] = []
     for place in (worktree / ".opencode", own):
-        for name in ("command", "commands"):
+        for name in ("command", "commands", "agent", "agents"):
             found += commands_in(place / name, "/")
         for name in ("skill", "skills"):
             found += skills_in(place / name)

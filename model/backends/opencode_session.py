@@ -18,9 +18,11 @@ from model.backends import (
 )
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
+from model.backends.opencode_agents import OwnAgents
 from model.backends.opencode_edits import EDIT_TOOLS, Edits
 from model.backends.opencode_feed import Event
 from model.backends.opencode_heard import Cut, Heard, Lost, Missed
+from model.backends.opencode_introduction import introduction
 from model.backends.opencode_models import Models
 from model.backends.opencode_requests import Requests
 from model.backends.opencode_rules import Rules
@@ -60,7 +62,7 @@ class OpenCodeSession:
         launch: Launch,
         conversation: str,
         models: Models,
-        rules: Rules,
+        agents: object,
         release: Callable[[], None],
     ) -> None:
         self._server = server
@@ -71,7 +73,8 @@ class OpenCodeSession:
         self._settings = launch.settings
         self._edits = Edits(launch.worktree)
         self._stream = OpenCodeStream(conversation)
-        self._requests = Requests(self._call, self._stream, self._edits, launch, rules)
+        self._requests = Requests(self._call, self._stream, self._edits, launch, Rules.of(agents))
+        self._agents = OwnAgents(agents)
         self._channel = Channel(NAME)
         self._plan: base.PlanProposed | None = None
         self._turn = 0
@@ -103,8 +106,7 @@ class OpenCodeSession:
         if not self._introduced:
             self._introduced = True
             await self._channel.tell(base.ConversationIdentified(self._id))
-            self._in_background(self._tell_mcp_servers())
-            self._in_background(self._tell_commands())
+            self._in_background(self._introduce())
         try:
             await self._prompt(parts)
         except SpinneyError:
@@ -347,7 +349,8 @@ class OpenCodeSession:
         if command := await opencode_commands.command(self._call, path, body):
             self._in_background(self._carry_out(*command))
         else:
-            await self._call("POST", f"{path}/prompt_async", body)
+            addressed = self._agents.addressed(body)
+            await self._call("POST", f"{path}/prompt_async", addressed)
 
     async def _carry_out(self, path: str, body: Mapping[str, Any]) -> None:
         """Let the program carry a command out, which it answers at the end of the turn."""
@@ -413,18 +416,9 @@ class OpenCodeSession:
         await self._stopper.stop()
         self._inbox.put_nowait(Cut(turn, failure))
 
-    async def _tell_mcp_servers(self) -> None:
-        try:
-            told = await self._call("GET", "/mcp", None)
-        except SpinneyError:
-            return  # nobody waits for them
-        if isinstance(told, Mapping) and told:
-            await self._channel.tell(base.McpServersSeen(tuple(sorted(map(str, told)))))
-
-    async def _tell_commands(self) -> None:
-        with suppress(SpinneyError):  # nobody waits for them
-            known = await opencode_commands.known(self._call)
-            await self._channel.tell(base.CommandsKnown(known))
+    async def _introduce(self) -> None:
+        async for told in introduction(self._call, self._agents):
+            await self._channel.tell(told)
 
     def _in_background(self, work: Any) -> None:
         task = asyncio.create_task(work)

@@ -126,6 +126,29 @@ async def test_its_commands_are_told_and_those_in_files_are_seen_before_it_runs(
     assert "wound" in text(await conversation.turn("/wind"))
 
 
+async def test_an_agent_of_the_persons_own_gets_the_message_that_begins_with_its_name(
+    open_opencode: Open, worktree: Path, provider: CompletionsStub
+) -> None:
+    agents = worktree / ".opencode/agent"
+    agents.mkdir(parents=True)
+    header = "---\ndescription: Reviews looms\nmode: primary\nmodel: stub/stub-2\n---\n"
+    (agents / "reviewer.md").write_text(f"{header}You review looms.")
+    (agents / "weaver.md").write_text("---\ndescription: Weaves\nmode: subagent\n---\nWeave.")
+    conversation = await open_opencode()
+    told = await conversation.turn("/reviewer write a.txt: looks good")
+    assert "You review looms." in json.dumps(provider.requests[-1]["messages"])
+    assert provider.requests[-1]["model"] == "stub-2"
+    assert (worktree / "a.txt").read_text() == "looks good"
+    assert (await known(conversation))["reviewer"].description == "Reviews looms"
+    await conversation.agent.configure(base.Settings("plan", f"{PROVIDER}/{MODEL}"))
+    told = await conversation.turn("/reviewer write b.txt: looks good")
+    assert only(told, base.ToolResult).is_error
+    await conversation.turn("/weaver say: hello")
+    assert "weaver" in json.dumps(provider.requests[-1]["messages"][-1])
+    await conversation.turn("say: hello")
+    assert "You review looms." not in json.dumps(provider.requests[-1]["messages"])
+
+
 @pytest.mark.parametrize("model", [f"{PROVIDER}/{MODEL}", ""])
 async def test_compact_shortens_the_conversation(open_opencode: Open, model: str) -> None:
     conversation = await open_opencode(model=model)

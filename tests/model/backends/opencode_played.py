@@ -10,7 +10,6 @@ from typing import Any
 from model.backends import base
 from model.backends.opencode_feed import EventFeed
 from model.backends.opencode_models import Models
-from model.backends.opencode_rules import Rules
 from model.backends.opencode_server import CALL_PATIENCE, Listener
 from model.backends.opencode_session import OpenCodeSession
 from model.errors import SpinneyError
@@ -31,6 +30,9 @@ SCENARIOS: dict[str, tuple[ExecutionMode, str]] = {
     "todo": ("build", "todo: spin | weave"),
 }
 """The mode and the message that begin each recording."""
+
+AGENTS = [{"name": "spinney-rules", "hidden": True, "options": {"rules": {}}}]
+"""As the program lists them where our rules are laid."""
 
 Line = dict[str, Any]
 
@@ -130,7 +132,7 @@ def open_played(
     """A conversation whose server plays these lines."""
     server = PlayedServer(lines, chunk)
     launch = a_launch(Path("/worktree"), mode=mode)
-    agent = OpenCodeSession(server, launch, conversation, Models(None), Rules({}), lambda: None)
+    agent = OpenCodeSession(server, launch, conversation, Models(None), AGENTS, lambda: None)
     return Conversation(agent), server
 
 
