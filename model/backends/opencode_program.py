@@ -67,7 +67,7 @@ async def probe() -> Probe:
     for the database that each of them makes (seen with 1.18).
     """
     found, answers = await _look()
-    if any(code for code, _ in answers):
+    if any(isinstance(code, int) and code != 0 for code, _ in answers):
         found, answers = await _look()
     if found.problem is not None:
         return found

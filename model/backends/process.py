@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from model.backends import process_table
 from model.backends.framing import LineSplitter, TooLong
@@ -38,6 +38,9 @@ _DRAIN_PATIENCE: Final = 0.25
 
 _SETTLE_PATIENCE: Final = 0.4
 _END_PATIENCE: Final = 5.0
+
+_GLANCE: Final = 0.5
+"""Seconds in which a program that is at work shows it."""
 """Seconds to end after the end of its output; hundredths are usual, a busy machine takes more."""
 
 _STDERR_LINES: Final = 20
@@ -73,10 +76,15 @@ class Unreadable:
     text: str = ""
 
 
+ExitCode = int | None | Literal["at work"]
+"""Of a short command: `None` for one that hangs, `at work` for one that only takes its time, such
+as the first start of a program on a busy machine."""
+
+
 async def output_of(
     argv: Sequence[str], cwd: Path, environment: Mapping[str, str], patience: float
-) -> tuple[int | None, str]:
-    """Exit code and stdout of a short command; code `None` when it did not end in time.
+) -> tuple[ExitCode, str]:
+    """Exit code and stdout of a short command.
 
     One that cannot be started fails like one that refuses. Nothing of it is left.
     """
@@ -89,7 +97,7 @@ async def output_of(
             output = await process.output()
             await process.exited()
     except TimeoutError:
-        return None, ""
+        return ("at work" if await process.is_at_work() else None), ""
     else:
         return process.returncode, output
     finally:
@@ -173,6 +181,15 @@ class AgentProcess:
     def pid(self) -> int:
         """The program's process id, which is also its group's and session's."""
         return self._process.pid
+
+    async def is_at_work(self) -> bool:
+        """Whether it, or what it started, uses the processors just now."""
+        before = await self._processor_time()
+        await asyncio.sleep(_GLANCE)
+        return await self._processor_time() > before
+
+    async def _processor_time(self) -> int:
+        return sum(process_table.processor_time(member.pid) for member in await self._family())
 
     @property
     def returncode(self) -> int | None:

@@ -29,6 +29,12 @@ def start_time(pid: int) -> str | None:
     return fields[19]
 
 
+def processor_time(pid: int) -> int:
+    """What the process has used of the processors, in clock ticks; 0 where that is not known."""
+    fields = _stat(pid)
+    return int(fields[11]) + int(fields[12]) if fields else 0
+
+
 def environment_entries(name: str) -> Iterator[tuple[int, str]]:
     """The pid and value of every readable process that was started with the variable `name`."""
     prefix = f"{name}=".encode()

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from model.backends.base import Probe
-from model.backends.process import agent_environment, output_of
+from model.backends.process import ExitCode, agent_environment, output_of
 from model.errors import SpinneyError
 
 PATIENCE: Final = 9.0
 """Seconds for one of the commands of a probe."""
 
-Answer = tuple[int | None, str]
+Answer = tuple[ExitCode, str]
 """Exit code and stdout of a short command, as `output_of` tells them."""
 
 _VERSION: Final = re.compile(r"\d{1,9}\.\d{1,9}\.\d{1,9}")
@@ -64,7 +64,9 @@ class Program:
         )
         return self._judged(program, code, told), answers
 
-    def _judged(self, program: str, code: int | None, told: str) -> Probe:
+    def _judged(self, program: str, code: ExitCode, told: str) -> Probe:
+        if code == "at work":
+            return Probe(program)  # which is no fault of it
         if code is None:
             text = hangs(self.label, self.command, PATIENCE)
             return Probe(program, problem=text)

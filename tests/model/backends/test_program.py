@@ -76,8 +76,21 @@ async def test_one_that_hangs_is_said_to_hang_and_is_ended(
     loom("exec sleep 60")
     before = children()
     probe, _ = await LOOM.look()
+    while probe.problem is None:  # on a busy machine it has not begun to sleep
+        probe, _ = await LOOM.look()
     assert (probe.fix, probe.supported) == (None, None)
     assert probe.problem == (
         "Loom did not say its version within 0.2 seconds. Look whether this ends: loom --version"
     )
+    assert children() <= before
+
+
+async def test_one_that_takes_its_time_at_work_is_not_said_to_hang(
+    loom: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend_program, "PATIENCE", 0.2)
+    program = loom("while :; do :; done")
+    before = children()
+    probe, _ = await LOOM.look()
+    assert probe == Probe(program)
     assert children() <= before
