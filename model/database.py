@@ -1,405 +1,224 @@
-"""The SQLite file: resources as documents, messages with their blocks, and what each event saves.
+"""The SQLite file: resources as documents, messages with their blocks.
 
 One connection writes, in one thread; another reads, so that a page never waits for a write. A
 transaction is on disk before `write` returns (WAL, `synchronous=FULL`).
 """
 
 import asyncio
-import json
-import re
+import errno
+import os
+import shutil
 import sqlite3
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Final
 
 import aiosqlite
-from pydantic import ValidationError
 
-from model import events as e
+from model.backups import backups_of, count_in, keep_aside, written_count
+from model.database_errors import disk_error, is_damage, is_full, legible
+from model.database_marker import Marker
+from model.database_reading import Reading, Saved
+from model.database_rows import Statement
+from model.database_schema import SEARCHABLE_ANEW, check, make_searchable, migrate
 from model.errors import SpinneyError
-from model.paths import free_name_aside
-from model.resources import Block, Message, MessagePage, Project, Resource, Session, Worktree
-from model.state import State, fold_message
+from model.paths import PRIVATE_FILE, unsaved
+from model.rescue import rescue
 
-R = TypeVar("R", bound=Resource)
-
-Statement = tuple[str, tuple[Any, ...]]
-
-SCHEMA_VERSION = 2
-
-_INDEX_WORDS = (
-    "INSERT OR REPLACE INTO words (rowid, text)"
-    " SELECT messages.rowid, group_concat(json_extract(blocks.body, '$.text'), char(10))"
-    " FROM messages JOIN blocks ON blocks.message_id = messages.id"
-    " WHERE json_extract(blocks.body, '$.type') IN ('text', 'plan') {which}"
-    " GROUP BY messages.rowid"
-)
-"""Makes what a message says searchable, under the message's own row number."""
-
-_MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        "CREATE TABLE documents (kind TEXT, id TEXT, body TEXT NOT NULL, PRIMARY KEY (kind, id))"
-        " WITHOUT ROWID",
-        "CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT NOT NULL,"
-        " position INTEGER, body TEXT NOT NULL)",
-        "CREATE INDEX messages_by_position ON messages (session_id, position)",
-        "CREATE TABLE blocks (message_id TEXT, place INTEGER, body TEXT NOT NULL,"
-        " PRIMARY KEY (message_id, place)) WITHOUT ROWID",
-    ),
-    (
-        "CREATE VIRTUAL TABLE words USING fts5 (text, tokenize='unicode61 remove_diacritics 2')",
-        # One place for every way in which messages go.
-        "CREATE TRIGGER words_forgotten AFTER DELETE ON messages"
-        " BEGIN DELETE FROM words WHERE rowid = old.rowid; END",
-        _INDEX_WORDS.format(which=""),
-    ),
-)
-"""What leads from each version to the next. A waiting message has no position."""
-
-_CACHE = "PRAGMA cache_size=-512"
+_CACHE: Final = "PRAGMA cache_size=-512"
 """KiB of pages that a connection keeps. The check at the start would fill four times as much, which
 is never looked at again; the system keeps the file's pages anyway."""
 
-_WORDS_LIMIT = 32
-"""Words of a search that count."""
+_LITTLE: Final = 256 * 1024
+"""Free bytes of a disk that may be too few for the file's own side files."""
 
-_PASSING = {"output_so_far", "running_for"}
-"""Of a tool that runs: not kept."""
-
-_PUT_DOCUMENT = "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)"
-_PUT_BLOCK = "INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)"
-_PUT_MESSAGE = (
-    "INSERT INTO messages (id, session_id, position, body) VALUES (?1, ?2,"
-    " CASE WHEN ?3 THEN (SELECT coalesce(max(position), 0) + 1 FROM messages WHERE session_id = ?2)"
-    " END, ?4) ON CONFLICT (id) DO UPDATE SET body = excluded.body,"
-    " position = coalesce(messages.position, excluded.position)"
+_COUNT_UP: Final = (
+    "INSERT INTO documents VALUES ('written', '', '1')"
+    " ON CONFLICT DO UPDATE SET body = CAST(body + 1 AS TEXT) RETURNING CAST(body AS INTEGER)"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """What the file holds at start."""
+class Database(Reading):
+    """The open file. `open` makes, migrates, mends or replaces it."""
 
-    projects: list[Project]
-    worktrees: list[Worktree]
-    sessions: list[Session]
-    queued: list[Message]
-    unfinished: list[Message]
-    """Assistant messages that were being streamed when the program ended."""
-    problems: list[str]
-    """A sentence for each entry that could not be read; it stays in the file, unused."""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundMessage:
-    """A message that a search found."""
-
-    session_id: str
-    message_id: str
-    role: str
-    timestamp: float
-    snippet: str
-    """What stands around the words."""
-
-
-def disk_error(error: Exception, what: str) -> SpinneyError:
-    """The sentence for a failed write of `what`."""
-    if "full" in str(error) or getattr(error, "errno", None) == 28:
-        return SpinneyError(
-            f"The disk is full: {what} could not be saved. Free some space and try again.",
-            "internal_error",
-        )
-    return SpinneyError(f"{what.capitalize()} could not be saved: {error}", "internal_error")
-
-
-class Database:
-    """The open file. `open` makes, migrates or replaces it."""
-
-    def __init__(self, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
+    def __init__(
+        self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, marker: Marker
+    ) -> None:
+        super().__init__(reader)
+        self._path = path
         self._writer = writer
         self._reader = reader
+        self._marker = marker
 
     @classmethod
     async def open(cls, path: Path) -> tuple["Database", str | None]:
-        """The database at `path`, and a sentence when a broken one was moved aside.
+        """The database at `path`, and a sentence when something of it was damaged or lost.
 
         Raises `SpinneyError` when a newer version wrote the file or the disk refuses it.
         """
+        marker = Marker(path)
         try:
-            return await cls._connect(path), None
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError) and "malformed" not in str(error):
-                raise disk_error(error, f"the database {path}") from error
-            aside = await asyncio.to_thread(_move_aside, path)
-            problem = (
-                f"The database was damaged ({error}). It was kept as {aside.name} beside the new,"
-                " empty one; projects can be added again, their files and branches are untouched."
-            )
-            return await cls._connect(path), problem
+            problem, is_alone = await asyncio.to_thread(_prepared, path, marker)
+            database = await cls._connect(path, marker, is_alone=is_alone)
+        except sqlite3.Error as error:
+            raise disk_error(error, f"the database {path}") from error
+        except OSError as error:
+            raise unsaved(path, error, "opened") from error
+        return database, problem
 
     @classmethod
-    async def _connect(cls, path: Path) -> "Database":
-        # First without aiosqlite: what cannot be opened leaves it a thread that outlives the loop.
-        await asyncio.to_thread(lambda: sqlite3.connect(path).close())
+    async def _connect(cls, path: Path, marker: Marker, *, is_alone: bool) -> "Database":
         writer = await aiosqlite.connect(path, isolation_level=None)
         try:
-            await asyncio.to_thread(path.chmod, 0o600)
-            await writer.execute("PRAGMA journal_mode=WAL")
+            if is_alone:
+                await writer.execute("PRAGMA locking_mode=EXCLUSIVE")
             await writer.execute("PRAGMA synchronous=FULL")
             await writer.execute("PRAGMA busy_timeout=5000")
+            await writer.execute("PRAGMA temp_store=MEMORY")
             await writer.execute(_CACHE)
-            async with writer.execute("PRAGMA quick_check(1)") as cursor:
-                row = await cursor.fetchone()
-            if row is None or row[0] != "ok":
-                raise sqlite3.DatabaseError("its check failed")
-            await _migrate(writer, path)
+            await writer.create_function("noted", 1, marker.note)
+            if is_alone:
+                return cls(path, writer, writer, marker)
             reader = await aiosqlite.connect(path, isolation_level=None)
         except BaseException:
             await writer.close()
             raise
         await reader.execute("PRAGMA query_only=ON")
         await reader.execute(_CACHE)
-        return cls(writer, reader)
+        return cls(path, writer, reader, marker)
 
     async def close(self) -> None:
         """Finish writing and close the file."""
         await self._reader.close()
         await self._writer.close()
+        self._marker.close()
 
     async def write(self, statements: Sequence[Statement]) -> None:
         """All of it or nothing, on disk before this returns. Raises `SpinneyError`."""
         if not statements:
             return
         try:
+            try:
+                await self._transaction(statements)
+            except sqlite3.Error as error:
+                if not is_damage(error):
+                    raise
+                # The index of what was said may be to blame, and is made from the rest.
+                anew = [(statement, ()) for statement in SEARCHABLE_ANEW]
+                await self._transaction([*anew, *statements])
+        except sqlite3.Error as error:
+            raise disk_error(error, "the change") from error
+
+    @asynccontextmanager
+    async def as_if_written(self, statements: Sequence[Statement]) -> AsyncIterator[Reading]:
+        """Read the file as it would be with these, which the disk has no room for.
+
+        Nothing may be written meanwhile. Raises `sqlite3.Error`.
+        """
+        await self._writer.execute("PRAGMA cache_spill=OFF")
+        await self._writer.execute("BEGIN IMMEDIATE")
+        try:
+            for statement, values in statements:
+                await self._writer.execute(statement, values)
+            yield Reading(self._writer)
+        finally:
+            await self._rolled_back()
+
+    async def keep_and_mend(self, saved: Saved) -> str:
+        """Keep a copy of the file, then write its damaged rows as they were read; tells of it."""
+        try:
+            aside = await asyncio.to_thread(keep_aside, self._path)
+        except (sqlite3.Error, OSError) as error:
+            return f"{saved.damage} No copy of it could be made ({error}), so it is left as it is."
+        await self.write(saved.mended)
+        return f"{saved.damage} The database as it was is kept as {aside.name}."
+
+    async def _transaction(self, statements: Sequence[Statement]) -> None:
+        try:
             await self._writer.execute("BEGIN IMMEDIATE")
             for statement, values in statements:
                 await self._writer.execute(statement, values)
+            rows = list(await self._writer.execute_fetchall(_COUNT_UP))
             await self._writer.execute("COMMIT")
-        except sqlite3.Error as error:
-            if self._writer.in_transaction:
-                await self._writer.execute("ROLLBACK")
-            raise disk_error(error, "the change") from error
+        except BaseException:
+            await self._rolled_back()
+            raise
+        await self._writer.execute("SELECT noted(?)", (rows[0][0],))
 
-    async def saved(self) -> Saved:
-        """Everything but past messages."""
-        problems: list[str] = []
-        return Saved(
-            problems=problems,
-            projects=await self._documents(Project, problems),
-            worktrees=await self._documents(Worktree, problems),
-            sessions=await self._documents(Session, problems),
-            queued=await self._messages("position IS NULL ORDER BY rowid"),
-            unfinished=await self._messages(
-                "json_extract(body, '$.role') = 'assistant'"
-                " AND json_extract(body, '$.status') = 'processing'"
-            ),
-        )
-
-    async def messages(self, session_id: str, limit: int = 100, offset: int = 0) -> MessagePage:
-        """A page counted from the newest message, oldest first."""
-        page = await self._messages(
-            "session_id = ? AND position IS NOT NULL ORDER BY position DESC LIMIT ? OFFSET ?",
-            (session_id, limit, offset),
-        )
-        query = "SELECT count(*) FROM messages WHERE session_id = ? AND position IS NOT NULL"
-        ((total,),) = await self._reader.execute_fetchall(query, (session_id,))
-        return MessagePage(messages=page[::-1], total=total)
-
-    async def message(self, message_id: str) -> Message | None:
-        """The message of this id, waiting or not."""
-        return next(iter(await self._messages("id = ?", (message_id,))), None)
-
-    async def search(
-        self, query: str, session_ids: Sequence[str] | None, limit: int
-    ) -> list[FoundMessage]:
-        """The newest messages that hold all words of `query`, the last one also as a beginning.
-
-        Args:
-            query: Words; nothing in it is syntax.
-            session_ids: The sessions to look in; `None` is all of them.
-            limit: How many at most.
-        """
-        match = _match(query)
-        if not match:
-            return []
-        within = (
-            ""
-            if session_ids is None
-            else (" AND messages.session_id IN (SELECT value FROM json_each(?2))")
-        )
-        # By row number, not by rank: the index yields it in this order and stops at the limit.
-        statement = (
-            "SELECT messages.session_id, messages.id, json_extract(messages.body, '$.role'),"
-            " json_extract(messages.body, '$.timestamp'), snippet(words, 0, '', '', '…', 24)"
-            " FROM words JOIN messages ON messages.rowid = words.rowid"
-            f" WHERE words MATCH ?1{within} ORDER BY words.rowid DESC LIMIT ?3"
-        )
-        values = (match, json.dumps(list(session_ids or ())), limit)
-        async with self._reader.execute(statement, values) as cursor:
-            return [FoundMessage(*row) async for row in cursor]
-
-    async def _documents(self, kind: type[R], problems: list[str]) -> list[R]:
-        name = kind.__name__.lower()
-        found = []
-        query = "SELECT id, body FROM documents WHERE kind = ?"
-        async with self._reader.execute(query, (name,)) as cursor:
-            async for key, body in cursor:
-                try:
-                    found.append(kind.model_validate_json(body))
-                except ValidationError as error:
-                    reason = error.errors(include_url=False)[0]["msg"]
-                    problems.append(f"The {name} {key} could not be read ({reason}).")
-        return found
-
-    async def _messages(self, condition: str, values: tuple[Any, ...] = ()) -> list[Message]:
-        # One statement is one snapshot: a message and its blocks are of the same moment.
-        query = (
-            "WITH page AS (SELECT rowid AS line, id, position, body FROM messages"
-            f" WHERE {condition})"
-            " SELECT page.id, page.body, blocks.body FROM page"
-            " LEFT JOIN blocks ON blocks.message_id = page.id"
-            " ORDER BY page.position DESC, page.line, blocks.place"
-        )
-        found: dict[str, dict[str, Any]] = {}
-        async with self._reader.execute(query, values) as cursor:
-            async for message_id, body, block in cursor:
-                message = found.get(message_id)
-                if message is None:
-                    message = found[message_id] = {**json.loads(body), "content": []}
-                if block is not None:
-                    message["content"].append(json.loads(block))
-        return [Message.model_validate(message) for message in found.values()]
+    async def _rolled_back(self) -> None:
+        # Asked of nobody whether there is a transaction: what begins it may still be under way.
+        with suppress(sqlite3.OperationalError):
+            await self._writer.execute("ROLLBACK")
 
 
-async def _migrate(writer: aiosqlite.Connection, path: Path) -> None:
-    async with writer.execute("PRAGMA user_version") as cursor:
-        row = await cursor.fetchone()
-    version = int(row[0]) if row else 0
-    if version > SCHEMA_VERSION:
+def _prepared(path: Path, marker: Marker) -> tuple[str | None, bool]:
+    """Make the file ready; what was wrong with it, and whether one connection must do alone."""
+    if path.exists() and not path.is_file():
+        raise IsADirectoryError(errno.EISDIR, "it is not a file")
+    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
         raise SpinneyError(
-            f"{path} was written by a newer version of Spinney. Update Spinney to open it.",
-            "internal_error",
+            f"You may not write in {path}, so nothing could be saved. If it belongs to another"
+            " user, move it away or make it yours (chown), then start again.",
+            "forbidden",
         )
-    await writer.execute("BEGIN IMMEDIATE")
-    for step in _MIGRATIONS[version:]:
-        for statement in step:
-            await writer.execute(statement)
-    await writer.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-    await writer.execute("COMMIT")
+    try:
+        try:
+            return _looked_after(path, marker), False
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            problem = rescue(path, str(error))
+            _looked_after(path, marker)
+            return problem, False
+    except sqlite3.Error as error:
+        if not _may_be_full(error, path):
+            raise
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            # Without the memory beside the file, for which there is no room.
+            connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+            check(connection)
+            migrate(connection, path)
+        return "The disk is full: what is here can be read, and nothing can be saved.", True
 
 
-def _move_aside(path: Path) -> Path:
-    aside = free_name_aside(path)
-    path.rename(aside)
-    for suffix in ("-wal", "-shm"):
-        side = path.with_name(path.name + suffix)
-        if side.exists():
-            side.rename(aside.with_name(aside.name + suffix))
-    return aside
+def _looked_after(path: Path, marker: Marker) -> str | None:
+    """Check and migrate the file; a sentence where it holds less than was written."""
+    with legible(), closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        with suppress(PermissionError):  # another user's, who shares it
+            path.chmod(PRIVATE_FILE)
+        connection.execute("PRAGMA journal_mode=WAL")
+        check(connection)
+        migrate(connection, path)
+        try:
+            connection.execute("SELECT rowid FROM words LIMIT 1").fetchall()
+        except sqlite3.DatabaseError:
+            make_searchable(connection)
+        written, expected = written_count(connection), marker.read()
+        (known,) = connection.execute("SELECT count(*) FROM documents").fetchone()
+    if written >= expected:
+        return None
+    marker.note(written)
+    return _lost(path, written, expected, is_empty=not known)
 
 
-# What each event saves -------------------------------------------------------------------------
+def _lost(path: Path, written: int, expected: int, *, is_empty: bool) -> str:
+    if is_empty:
+        what = f"The database {path} was gone or empty, so this is a new one."
+    else:
+        what = (
+            f"The database {path} is older than what was saved last: {expected - written:,} of"
+            f" {expected:,} changes are not in it."
+        )
+    for backup in backups_of(path):
+        if count_in(backup.path) > written:
+            return (
+                f"{what} There is a backup of {backup.when}. To go back to it, end Spinney, then"
+                f" run: spinney doctor --restore {backup.path.name}"
+            )
+    return f"{what} There is no backup that holds more."
 
 
-def statements_for(event: e.Event, before: State, after: State) -> list[Statement]:
-    """What the event writes, given the states around it."""
-    match event:
-        case e.MessageQueued():
-            rows = _message_rows(event.message, placed=event.status == "processing")
-            return [*rows, _words_row(event.message.id)]
-        case e.MessageStarted():
-            return _message_rows(event.message, placed=True)
-        case e.MessageCompleted() | e.MessageFailed():
-            message = before.streaming.get(event.message_id)
-            if message is None:
-                return []
-            rows = _message_rows(fold_message(message, event), placed=True)
-            return [*rows, _words_row(message.id)]
-        case e.ContentDelta() | e.ToolUsed() | e.BlockChanged():
-            message = after.streaming.get(event.message_id)
-            if message is not None:
-                return [block_row(message, event.content_index)]
-            if isinstance(event, e.BlockChanged):
-                return [_block_row(event.message_id, event.content_index, event.block)]
-            return []
-        case e.MessageRemoved():
-            return [
-                ("DELETE FROM blocks WHERE message_id = ?", (event.message_id,)),
-                ("DELETE FROM messages WHERE id = ?", (event.message_id,)),
-            ]
-        case _:
-            keys = changed_documents(before, after)
-            return [row for key in keys for row in document_rows(after, key)]
-
-
-DocumentKey = tuple[str, str]
-"""`project`, `worktree` or `session`, and an id."""
-
-
-def changed_documents(before: State, after: State) -> list[DocumentKey]:
-    """The documents that differ between two states."""
-    keys: list[DocumentKey] = []
-    for kind in ("project", "worktree", "session"):
-        old, new = _documents(before, kind), _documents(after, kind)
-        if old is not new:
-            keys += [(kind, key) for key in new if old.get(key) is not new[key]]
-            keys += [(kind, key) for key in old if key not in new]
-    return keys
-
-
-def document_rows(state: State, key: DocumentKey) -> list[Statement]:
-    """What saves a document as it is in `state`, or removes it with all that belongs to it."""
-    kind, resource_id = key
-    resource = _documents(state, kind).get(resource_id)
-    if resource is not None:
-        return [(_PUT_DOCUMENT, (kind, resource_id, resource.model_dump_json()))]
-    rows: list[Statement] = [
-        ("DELETE FROM documents WHERE kind = ? AND id = ?", (kind, resource_id))
-    ]
-    if kind == "session":
-        rows += [
-            (
-                "DELETE FROM blocks WHERE message_id IN"
-                " (SELECT id FROM messages WHERE session_id = ?)",
-                (resource_id,),
-            ),
-            ("DELETE FROM messages WHERE session_id = ?", (resource_id,)),
-        ]
-    return rows
-
-
-def _documents(state: State, kind: str) -> Mapping[str, Resource]:
-    match kind:
-        case "project":
-            return state.projects
-        case "worktree":
-            return state.worktrees
-        case _:
-            return state.sessions
-
-
-def block_row(message: Message, place: int) -> Statement:
-    """What saves one block of a message."""
-    return _block_row(message.id, place, message.content[place])
-
-
-def _block_row(message_id: str, place: int, block: Block) -> Statement:
-    return _PUT_BLOCK, (message_id, place, block.model_dump_json(exclude=_PASSING))
-
-
-def _words_row(message_id: str) -> Statement:
-    return _INDEX_WORDS.format(which="AND messages.id = ?"), (message_id,)
-
-
-def _match(query: str) -> str:
-    """An FTS5 expression for all words of `query`: each quoted, so that none is an operator."""
-    words = re.findall(r"\w+", query)
-    quoted = [f'"{word}"' for word in words[:_WORDS_LIMIT]]
-    return " ".join(quoted) + "*" if quoted else ""
-
-
-def _message_rows(message: Message, *, placed: bool) -> list[Statement]:
-    body = message.model_dump_json(exclude={"content"})
-    rows: list[Statement] = [(_PUT_MESSAGE, (message.id, message.session_id, placed, body))]
-    return rows + [block_row(message, place) for place in range(len(message.content))]
+def _may_be_full(error: sqlite3.Error, path: Path) -> bool:
+    """Whether a full disk is behind it, for which SQLite has several words."""
+    return is_full(error) or shutil.disk_usage(path.parent).free < _LITTLE

@@ -85,6 +85,11 @@ class Directories:
         return self.data / "contexts"
 
     @property
+    def scripts(self) -> Path:
+        """What the repositories' own scripts printed, and how they ended."""
+        return self.data / "scripts"
+
+    @property
     def discarded(self) -> Path:
         """What was discarded in worktrees and can be brought back."""
         return self.data / "discarded"

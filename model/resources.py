@@ -325,6 +325,19 @@ class QuestionBlock(Resource):
     answer: str | dict[str, str] | None = None
 
 
+class UnreadableBlock(Resource):
+    """A block that was kept and is damaged; `text` is what is left of what it said."""
+
+    type: Literal["unreadable"] = "unreadable"
+    text: str = ""
+
+    @property
+    def told(self) -> str:
+        """What a screen says in its place."""
+        left = " What is left of it:" if self.text else ""
+        return f"This part is damaged in the database.{left}"
+
+
 class UnknownBlock(Resource):
     """A block of a newer version, kept as it is."""
 
@@ -333,6 +346,7 @@ class UnknownBlock(Resource):
 
 _KNOWN_BLOCKS = {
     "text", "thinking", "tool_use", "tool_result", "image", "plan", "question",
+    "unreadable",
 }  # fmt: skip
 
 
@@ -349,6 +363,7 @@ Block = Annotated[
     | Annotated[ImageBlock, Tag("image")]
     | Annotated[PlanBlock, Tag("plan")]
     | Annotated[QuestionBlock, Tag("question")]
+    | Annotated[UnreadableBlock, Tag("unreadable")]
     | Annotated[UnknownBlock, Tag("unknown")],
     Discriminator(_block_tag),
 ]

@@ -6,14 +6,15 @@ and again if the disk refuses.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from model.bus import EventBus
-from model.database import (
-    Database,
+from model.database import Database
+from model.database_reading import FoundMessage, Reading
+from model.database_rows import (
     DocumentKey,
-    FoundMessage,
     Statement,
     block_row,
     changed_documents,
@@ -79,20 +80,20 @@ class Store:
 
     async def messages(self, session_id: str, limit: int = 100, offset: int = 0) -> MessagePage:
         """A page of a conversation with what has been streamed up to now."""
-        await self.flush()
-        return await self._database.messages(session_id, limit, offset)
+        async with self._up_to_date() as database:
+            return await database.messages(session_id, limit, offset)
 
     async def message(self, message_id: str) -> Message | None:
         """The message of this id, in whichever session, waiting or not."""
-        await self.flush()
-        return await self._database.message(message_id)
+        async with self._up_to_date() as database:
+            return await database.message(message_id)
 
     async def search(
         self, query: str, session_ids: Sequence[str] | None, limit: int
     ) -> list[FoundMessage]:
         """The newest messages that hold all words of `query`, in all sessions or in these."""
-        await self.flush()
-        return await self._database.search(query, session_ids, limit)
+        async with self._up_to_date() as database:
+            return await database.search(query, session_ids, limit)
 
     async def flush(self) -> None:
         """Save everything that was recorded. Raises `SpinneyError` when the disk refuses."""
@@ -109,6 +110,19 @@ class Store:
             await self.flush()
         finally:
             await self._database.close()
+
+    @asynccontextmanager
+    async def _up_to_date(self) -> AsyncIterator[Reading]:
+        """What reads the file with all that was recorded, also when the disk refuses that."""
+        try:
+            await self.flush()
+        except SpinneyError:
+            async with self._lock:
+                unwritten = tuple(self._unwritten())
+                async with self._database.as_if_written(unwritten) as database:
+                    yield database
+        else:
+            yield self._database
 
     async def _unbroken(self, work: Coroutine[Any, Any, None]) -> None:
         """Run to the end even if the caller is cancelled: a transaction is never left half done."""
@@ -176,9 +190,14 @@ class Store:
                     rows.append(block_row(message, key[1]))
         return rows
 
+    def _unwritten(self) -> list[Statement]:
+        """What was recorded of messages, and is noted until it is written."""
+        self._unsaved += self._dirty_blocks(self.state)
+        return self._unsaved
+
     async def _write(self, statements: list[Statement]) -> None:
         """Write what was recorded and `statements`; what was recorded stays noted on failure."""
-        recorded = self._unsaved + self._dirty_blocks(self.state)
+        recorded = self._unwritten()
         documents = self._unsaved_documents
         self._unsaved, self._unsaved_documents = [], {}
         rows = [row for key in documents for row in document_rows(self.state, key)]

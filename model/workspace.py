@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from model import worktrees
 from model.backends.base import Backend
 from model.backends.leftovers import end_leftovers, owner_mark
+from model.backups import DailyBackups
 from model.bus import EventBus
 from model.cancelling import SlowWork
 from model.catalog import Catalog
@@ -35,6 +36,7 @@ from model.retention import Retention
 from model.scripts.running import Scripts
 from model.state import State
 from model.store import Store
+from model.sweeping import lost_sessions, sweep
 from model.worktrees import renaming
 from model.worktrees.branch_naming import BranchNaming
 from model.worktrees.files import WorktreeFiles
@@ -119,7 +121,9 @@ class Workspace:
         database, problem = await Database.open(self.directories.database)
         self._ending.push_async_callback(database.close)
         saved = await database.saved()
-        self.problems += [*problems, *([problem] if problem else []), *saved.problems]
+        self.problems += [*problems, *([problem] if problem else [])]
+        if saved.damage:
+            self.problems.append(await database.keep_and_mend(saved))
         queued: dict[str, tuple[Any, ...]] = {}
         for message in saved.queued:
             queued[message.session_id] = (*queued.get(message.session_id, ()), message)
@@ -153,7 +157,13 @@ class Workspace:
         self.outputs = ToolOutputs(self.directories.outputs)
         self._ending.push_async_callback(self.outputs.close)
         self.pictures = Pictures(self.directories.pictures)
-        self.run_in_background(follow_sessions(self.store, self.outputs, self.pictures))
+        spared = await asyncio.to_thread(lost_sessions, self.directories, frozenset(state.sessions))
+        self.run_in_background(
+            follow_sessions(self.store, self.outputs, self.pictures, spared=spared)
+        )
+        self.run_in_background(sweep(self.store, self.directories))
+        backups = DailyBackups(self.directories.database, self.problems.append)
+        self.run_in_background(backups.run())
         self.contexts = Contexts(self.directories.contexts)
         handovers = Handovers(self.store, self.writer, self.catalog)
         self.chats = Chats(self.store, self.backends, launching, self.outputs, handovers)

@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -263,10 +264,15 @@ class Server:
             "pid": os.getpid(),
         }
         path = self._workspace.directories.server
-        await asyncio.to_thread(write_atomically, path, json.dumps(told).encode())
+        try:
+            await asyncio.to_thread(write_atomically, path, json.dumps(told).encode())
+        except SpinneyError as error:
+            # Who looks for it finds the door of this user, too.
+            _log.warning("the address is told in the lock alone: %s", error.message)
 
     async def _take_address_away(self) -> None:
-        await asyncio.to_thread(self._workspace.directories.server.unlink, missing_ok=True)
+        with suppress(OSError):
+            await asyncio.to_thread(self._workspace.directories.server.unlink, missing_ok=True)
 
 
 def _interface(localhost_only: bool) -> str:

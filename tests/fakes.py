@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from model.database import Database, Statement
+from model.database import Database
+from model.database_rows import Statement
 from model.resources import AgentCommand, Usage
 from tests.puppet import Puppet
 

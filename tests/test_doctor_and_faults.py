@@ -166,6 +166,47 @@ def test_a_disk_that_is_full_at_the_start_is_said_in_a_sentence(
     assert "disk is full" in ran.stderr
 
 
+def test_a_start_on_a_full_disk_shows_what_is_there_and_refuses_changes(
+    spinney: Program, small_disk: Path
+) -> None:
+    repository = spinney.made_repository()
+    with spinney.serving():
+        added = spinney.call("add_project", f"path={repository}")
+        base = spinney.call("open_base_worktree", f"projectId={added['id']}")
+        named = f"worktreeId={base['id']}"
+        session = spinney.call("create_session", named)
+    ballast = fill(small_disk)
+    with spinney.serving() as server:
+        assert [project["id"] for project in spinney.call("list_projects")] == [added["id"]]
+        messages = spinney.call("get_messages", f"sessionId={session['id']}")
+        assert messages == {"messages": [], "total": 0}
+        [problem] = spinney.call("get_problems")
+        assert "The disk is full" in problem
+        ran = spinney.run("call", "create_session", named)
+        assert is_a_sentence(ran), ran.stderr
+        assert "disk is full" in ran.stderr
+        ballast.unlink()
+        assert spinney.call("create_session", named)["name"]
+        assert server.end()[0] == 0
+    with spinney.serving():
+        assert len(spinney.call("list_sessions", named)) == 2
+
+
+@pytest.mark.parametrize("name", ["server.json", "spinney.db.written", "backups"])
+def test_what_is_in_the_way_of_a_lesser_file_keeps_nobody_from_starting(
+    spinney: Program, name: str
+) -> None:
+    if name == "backups":
+        spinney.data.mkdir()
+        (spinney.data / name).write_text("")
+    else:
+        (spinney.data / name).mkdir(parents=True)
+    with spinney.serving() as server:
+        assert spinney.call("list_projects") == []
+        _, _, errors = server.end()
+    assert "Traceback" not in errors
+
+
 def test_a_disk_that_fills_up_refuses_changes_until_there_is_room(
     spinney: Program, small_disk: Path
 ) -> None:

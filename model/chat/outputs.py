@@ -124,9 +124,12 @@ class ToolOutputs:
             del self._writing[path]
 
 
-async def follow_sessions(store: Store, *kept: SessionFiles) -> None:
-    """Remove files that belong to no session, now and whenever sessions go, until cancelled."""
-    gone, known = asyncio.Event(), 0
+async def follow_sessions(store: Store, *kept: SessionFiles, spared: Collection[str] = ()) -> None:
+    """Remove files that belong to no session, now and whenever sessions go, until cancelled.
+
+    Those of the sessions called `spared` stay: they are lost, and may be found again.
+    """
+    gone, known = asyncio.Event(), len(store.state.sessions)
 
     def look() -> None:
         nonlocal known
@@ -138,7 +141,7 @@ async def follow_sessions(store: Store, *kept: SessionFiles) -> None:
     try:
         while True:
             for files in kept:
-                await files.remove_all_but(store.state.sessions)
+                await files.remove_all_but((*store.state.sessions, *spared))
             await gone.wait()
             gone.clear()
     finally:

@@ -1,7 +1,9 @@
 """The whole state in wire form (`GET /api/init`): how it is written and how it is read again."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from model.errors import SpinneyError
 from model.preferences import Preferences
 from model.preferences_changes import redacted
 from model.resources import Message, Project, Session, Worktree
@@ -17,7 +19,8 @@ MESSAGES_OF_ACTIVE = 50
 async def snapshot_json(workspace: "Workspace") -> dict[str, Any]:
     """The state for remote clients, with the number of the event it stands after."""
     store = workspace.store
-    await store.flush()
+    with suppress(SpinneyError):  # A full disk keeps nobody from looking.
+        await store.flush()
     read: dict[str, list[Message]] = {}
     # Others begin to work meanwhile: all that the state says below has to be known.
     while new := [key for key in _active(store.state) if key not in read]:

@@ -25,6 +25,8 @@ from model.text import clean_line
 
 MOST_KEPT: Final = 100
 """Discards kept for each worktree; older ones are forgotten."""
+MOST_BYTES: Final = 512 * 1024 * 1024
+"""Bytes of them; the newest is kept at any size."""
 _CONTENT, _RECORD = "content", "record.json"
 
 
@@ -124,9 +126,18 @@ def _keep(folder: Path, name: str, place: Path) -> Discarded:
 def _finish(kept: Path, folder: Path, record: Discarded, place: Path) -> Discarded:
     done = Discarded(**{**asdict(record), "after": _state(place)})
     (folder / _RECORD).write_text(json.dumps(asdict(done)))  # ASCII: any name comes back whole
-    for old in sorted(kept.iterdir())[:-MOST_KEPT]:
-        shutil.rmtree(old, ignore_errors=True)
+    make_room(kept)
     return done
+
+
+def make_room(kept: Path) -> None:
+    """Forget the oldest beyond what is kept, and never the newest."""
+    size = 0
+    for number, folder in enumerate(sorted(kept.iterdir(), reverse=True)):
+        with suppress(OSError):
+            size += (folder / _CONTENT).lstat().st_size
+        if number >= MOST_KEPT or (number and size > MOST_BYTES):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _undo(path: Path, kept: Path, wanted: str | None) -> Discarded:

@@ -263,7 +263,7 @@ class Scripts:
         return {**named, "SPINNEY_OWNER": owner_mark(self._directories.data)}
 
     def _place(self, worktree_id: str) -> Path:
-        return self._directories.data / "scripts" / worktree_id
+        return self._directories.scripts / worktree_id
 
     def _keep(self, ran: ScriptRun) -> None:
         place = self._place(ran.worktree_id)

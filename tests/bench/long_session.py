@@ -3,7 +3,8 @@
 import time
 from pathlib import Path
 
-from model.database import Database, statements_for
+from model.database import Database
+from model.database_rows import statements_for
 from model.events import MessageQueued, ProjectAdded, SessionCreated, WorktreeCreated
 from model.resources import (
     Block,

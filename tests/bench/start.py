@@ -7,7 +7,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.database import Database, statements_for
+from model.database import Database
+from model.database_rows import statements_for
 from model.events import Event, ProjectAdded, SessionCreated, WorktreeCreated
 from model.resources import Project, Session, Worktree
 from model.state import State, apply

@@ -12,7 +12,8 @@ from model.catalog import Catalog
 from model.chat.chats import Chats
 from model.chat.handover import Handovers
 from model.chat.outputs import ToolOutputs
-from model.database import Database, Statement
+from model.database import Database
+from model.database_rows import Statement
 from model.errors import SpinneyError
 from model.events import RunNoticed, SessionCreated
 from model.preferences import Preferences

@@ -8,7 +8,7 @@ import pytest
 
 from model.commands.projects import update_project_settings
 from model.commands.worktrees import create_worktree, list_worktrees, update_worktree_label
-from model.database import Statement
+from model.database_rows import Statement
 from model.errors import SpinneyError
 from model.events import ProjectRemoved, WorktreeCreating
 from model.git import fetching
