@@ -20,6 +20,7 @@ from model.resources import (
     ThinkingBlock,
     ToolResultBlock,
     ToolUseBlock,
+    UnreadableBlock,
 )
 from tui.box_lines import plan_level, plan_rows, question_rows
 from tui.growing_text import GrowingText
@@ -84,7 +85,12 @@ def lay_out(shown: Shown, before: LaidOut | None = None) -> LaidOut:
 def raw_text(message: Message, part: Part) -> str:
     """What copying the part gives: the text itself, not the rows it was broken into."""
     match part.block:
-        case TextBlock(text=text) | ThinkingBlock(text=text) | PlanBlock(text=text):
+        case (
+            TextBlock(text=text)
+            | ThinkingBlock(text=text)
+            | PlanBlock(text=text)
+            | UnreadableBlock(text=text)
+        ):
             return text
         case ToolUseBlock(id=tool_id, input=given):
             results = (b for b in message.content if isinstance(b, ToolResultBlock))
@@ -170,6 +176,8 @@ class _Layout:
             case ImageBlock():
                 word = f"[image] {self._look.path(block.path)}"
                 yield self._part(at, block, lambda: [self._muted(word)])
+            case UnreadableBlock():
+                yield self._part(at, block, lambda: self._unreadable(block))
             case _:
                 word = f"[{block.type}] this version cannot show it"
                 yield self._part(at, block, lambda: [self._muted(word)])
@@ -264,6 +272,13 @@ class _Layout:
         unfinished = [tool for tool in tools if tool.id not in self._results]
         same = [tool for tool in unfinished if tool.input == request.tool_input]
         return block in (same or unfinished)[-1:]
+
+    def _unreadable(self, block: UnreadableBlock) -> list[Line]:
+        """What is damaged, and all that is left of it."""
+        width = self._look.body_width
+        left = output_rows(block.text, width - 2, self._look.palette.muted) if block.text else []
+        word = one_line(f"[unreadable] {block.told}", width)
+        return [[Segment(word, self._look.tones.error)], *indented(left, 2)]
 
     def _stray_result(self, at: int, block: ToolResultBlock) -> Part:
         """A result whose call stands in an earlier message."""

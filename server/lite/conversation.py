@@ -22,6 +22,7 @@ from model.resources import (
     ThinkingBlock,
     ToolResultBlock,
     ToolUseBlock,
+    UnreadableBlock,
 )
 from server.lite.html import Element, Node, fitting, make, size
 from server.lite.prose import PIECE, elements_of, said
@@ -214,6 +215,9 @@ def _elements(message: Message, link: "Link") -> Iterator[Element]:
                 yield make("section", asked(block.questions), _answer(block))
             case ImageBlock():
                 yield make("p", f"image {short(block.path, 200)}", class_="tool")
+            case UnreadableBlock():
+                yield make("p", f"unreadable: {block.told}", class_="bad")
+                yield from said(block.text) if block.text else ()
             case _:
                 pass
     for path in message.files:

@@ -21,6 +21,9 @@ MODES: Final[dict[ExecutionMode, str]] = {
 _ROWS: Final = 20
 """Of a list on one page."""
 
+_PROBLEM: Final = 500
+"""Characters of a problem."""
+
 _MARKS: Final = {
     "needs you": "?",
     "failed": "✗",
@@ -39,8 +42,8 @@ _ASKS: Final = {
 _CHECKS: Final = {"success": "✓", "failure": "✗", "error": "!", "pending": "…"}
 
 
-def sessions_page(visit: Visit) -> str:
-    """Every session, those that need somebody first."""
+def sessions_page(visit: Visit, problems: Sequence[str]) -> str:
+    """What is wrong with Spinney itself, and every session, those that need somebody first."""
     state = visit.state
     shown = sorted(filter(_is_shown(visit), state.sessions.values()), key=_urgency)
     some, links = _some(visit, shown)
@@ -56,6 +59,7 @@ def sessions_page(visit: Visit) -> str:
     return page(
         visit,
         "Sessions",
+        [make("p", short(problem, _PROBLEM), class_="bad") for problem in problems],
         make("p", nobody) if nobody else None,
         make("h2", "Needs you") if waiting else None,
         _session_list(visit, waiting),

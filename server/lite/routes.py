@@ -13,6 +13,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from model.chat.chats import session_in
+from model.commands.doctor import get_problems
 from model.commands.registry import find_command
 from model.commands.sessions import mark_session_read
 from model.errors import HTTP_STATUS, SpinneyError, foreseen
@@ -87,7 +88,7 @@ class Lite:
 
     async def _sessions(self, _: web.Request, visit: Visit) -> str:
         """All sessions, those that need you first; `page` leads on."""
-        return sessions_page(visit)
+        return sessions_page(visit, await get_problems.function(self._workspace))
 
     async def _worktrees(self, _: web.Request, visit: Visit) -> str:
         """All worktrees with git's counts; `page` leads on."""

@@ -22,6 +22,7 @@ from model.resources import (
     ToolResultBlock,
     ToolUseBlock,
     UnknownBlock,
+    UnreadableBlock,
 )
 from tests.tui.transcript_app import DARK, agent, running, user
 from tui.colours import palette
@@ -233,6 +234,10 @@ def test_a_question_shows_its_options_and_what_was_chosen() -> None:
 
 def test_files_pictures_and_blocks_of_newer_versions_are_named() -> None:
     assert body(ImageBlock(path="/w/alpha/x.png")) == ["   [image] x.png"]
+    assert body(UnreadableBlock()) == ["   [unreadable] This part is damaged in the database."]
+    told, *left = body(UnreadableBlock(text="half a thought\nand more"))
+    assert told.startswith("   [unreadable] This part is damaged")
+    assert left == ["     half a thought", "     and more"]
     assert body(UnknownBlock(type="hologram")) == ["   [hologram] this version cannot show it"]
     assert rows(user("1", "See", files=["/w/alpha/a.py"]))[-2] == "   [file] a.py"
 

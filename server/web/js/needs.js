@@ -12,7 +12,7 @@ import { counted } from "./words.js";
 export function needsView(app) {
   const list = make("div.needs");
   const rest = make("div.running");
-  const element = make("div.page", list, rest);
+  const element = make("div.page", problemsElement(app), list, rest);
 
   const draw = () => {
     const waiting = app.state.waiting();
@@ -26,6 +26,16 @@ export function needsView(app) {
       item === heading ? make("h2", "Running") : make("p", sessionLink(app, item)));
   };
   return { title: "Needs you", element, changed: (change) => change.tree && draw() };
+}
+
+/** What is wrong with this Spinney itself, where something is. @param {import("./app.js").App} app */
+function problemsElement(app) {
+  const box = make("section.problems", { hidden: true });
+  app.connection.call("get_problems").then((/** @type {string[]} */ problems) => {
+    box.hidden = !problems.length;
+    box.replaceChildren(make("h2", "Problems"), ...problems.map((problem) => make("p.bad", problem)));
+  }, () => {});
+  return box;
 }
 
 const heading = { id: "heading" };

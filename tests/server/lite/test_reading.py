@@ -4,6 +4,7 @@ import gzip
 import html
 import json
 import re
+import sqlite3
 from pathlib import Path
 
 import aiohttp
@@ -331,3 +332,22 @@ async def test_no_page_is_large_whatever_is_on_it(
     for address in loaded:
         packed += len(gzip.compress(await (await http.get(base_url(server) + address)).read()))
     assert max(pages) + packed < MOST, (max(pages), packed)
+
+
+async def test_what_is_damaged_stands_in_its_place_and_is_told_of(
+    workspace: Workspace, browser: Browser, talk: Talk
+) -> None:
+    page = await talk.tell(
+        workspace, base.TextDelta("one", "All is well."), base.TextDelta("two", "So far."), DONE
+    )
+    assert "All is well." in page.text
+    await workspace.store.flush()
+    damaged = "UPDATE blocks SET body = substr(body, 1, 30) WHERE body LIKE '%All is well%'"
+    with sqlite3.connect(workspace.directories.database) as file:
+        file.execute(damaged)
+    file.close()
+    page = await browser.see(talk.path)
+    assert "unreadable: This part is damaged in the database. What is left of it:" in page.text
+    assert "All is" in page.text and "All is well" not in page.text and "So far." in page.text
+    workspace.problems.append("The database was damaged. It is kept as spinney.db.broken-1.")
+    assert "kept as spinney.db.broken-1" in (await browser.see("/lite")).text

@@ -148,9 +148,17 @@ function drawn(message, block, around) {
       return make("p.file", `▧ ${nameOf(block.path)}`, { title: block.path });
     case "notice":
       return make("p.notice", block.text);
+    case "unreadable":
+      return unreadable(block);
     default:
       return null;
   }
+}
+
+/** What is damaged in the database, and what is left of it. @param {any} block */
+function unreadable(block) {
+  const told = block.text ? "This part is damaged in the database. What is left of it:" : "This part is damaged in the database.";
+  return make("div", make("p.bad", `unreadable: ${told}`), block.text && make("p.said", block.text));
 }
 
 /** @param {any} block */

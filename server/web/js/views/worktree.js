@@ -7,7 +7,6 @@ import { button, make, renew } from "../dom.js";
 import { gitMarks } from "../marks.js";
 import { sessionHere } from "../needs.js";
 import { hashOf } from "../router.js";
-import { counted } from "../words.js";
 import { GitPanel } from "./git.js";
 import { removeWorktree } from "./removing.js";
 
@@ -73,21 +72,9 @@ function aboutParts(app, worktree) {
   return [
     make("p", make("a", project?.name ?? "", { href: hashOf("project", worktree.project_id) }), ` ▸ ${branch} `, gitMarks(worktree)),
     make("p.path", worktree.path),
-    ...(factsOf(worktree, project) ? [make("p.hint", factsOf(worktree, project))] : []),
     ...(worktree.status === "ready" ? [] : [stateOf(app, worktree)]),
     ...(worktree.pr_url ? [make("p", make("a", worktree.pr_url, { href: worktree.pr_url, target: "_blank", rel: "noopener noreferrer" }))] : []),
   ];
-}
-
-/** What it is for, what its branch has more than its base, and what nobody else has yet. @param {Resource} worktree @param {Resource | undefined} project */
-function factsOf(worktree, project) {
-  const { issue_number: issue, cached_branch_diff_added: added, cached_branch_diff_removed: removed, cached_unpushed_count: unpushed } = worktree;
-  return [
-    issue && `made for issue #${issue}`,
-    (added || removed) && `+${added ?? 0} −${removed ?? 0} since ${worktree.base_branch ?? project?.default_branch}`,
-    unpushed && `${counted(unpushed, "commit")} not pushed`,
-    worktree.setup_hold === "failed" && "its setup did not end well",
-  ].filter(Boolean).join(" · ");
 }
 
 /** @param {App} app @param {Resource} worktree */

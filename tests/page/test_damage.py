@@ -1,0 +1,36 @@
+"""What a damaged database leaves, on the page: each part in its place, and what is wrong told."""
+
+import sqlite3
+from typing import Any
+
+import pytest
+from playwright.async_api import expect
+
+from tests.page.conftest import OpenPage
+from tests.page.stage import Stage
+from tests.server.conftest import Socket
+
+
+@pytest.fixture
+def served(stage: Stage) -> Stage:
+    """The server in this process."""
+    return stage
+
+
+async def test_a_damaged_part_says_so_in_its_place_and_the_start_page_what_is_wrong(
+    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+) -> None:
+    said = {"sessionId": session["id"], "message": "Count the apples. All is well."}
+    await other.call("send_chat_message", **said)
+    with sqlite3.connect(stage.workspace.directories.database) as file:
+        file.execute("UPDATE blocks SET body = substr(body, 1, 50) WHERE body LIKE '%All is%'")
+    file.close()
+    stage.workspace.problems.append("The database was damaged. It is kept as spinney.db.broken-1.")
+    page = await open_page()
+    problems = page.locator(".problems")
+    await expect(problems).to_contain_text("kept as spinney.db.broken-1")
+    await page.evaluate(f"() => {{ location.hash = '#/session/{session['id']}' }}")
+    message = page.locator(".transcript")
+    await expect(message).to_contain_text("This part is damaged in the database.")
+    await expect(message).to_contain_text("Count the apples.")
+    await expect(message).not_to_contain_text("All is well")
