@@ -348,22 +348,33 @@ def _doctor(options: "Namespace") -> int:
     from model.agents_file import load_catalog
     from model.backends.all import all_backends
     from model.doctor import Finding, as_text, examine
+    from model.mending import mend
     from model.paths import directories
     from model.streams import put, put_json
     from tui.terminal import examine_terminal
 
     places = directories()
+    if told := mend(places, repair=options.repair, restore=options.restore):
+        put(told + "\n")
+        return 0
     catalog, problems = load_catalog(places.models, places.agents)
     findings = asyncio.run(examine(places, all_backends(places.data, catalog), catalog))
     for path in (places.models, places.agents):
-        told = [problem for problem in problems if problem.startswith(str(path))]
-        findings += [Finding(path.name, False, problem) for problem in told]
+        findings += [Finding(path.name, False, p) for p in problems if p.startswith(str(path))]
     findings.append(examine_terminal())
     if options.json:
         put_json(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
         put(as_text(findings) + "\n")
     return 1 if any(finding.ok is False for finding in findings) else 0
+
+
+def _export(options: "Namespace") -> int:
+    from model.export import export
+    from model.streams import put
+
+    put(export(options.folder, options.database) + "\n")
+    return 0
 
 
 def _completion(options: "Namespace") -> int:
@@ -385,6 +396,7 @@ _COMMANDS = {
     "events": _events,
     "schema": _schema,
     "doctor": _doctor,
+    "export": _export,
     "completion": _completion,
 }
 

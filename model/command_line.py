@@ -176,10 +176,29 @@ def build_parser() -> Parser:
     )
     add("schema", "print every command, event, resource and preference as JSON Schema")
     doctor = add("doctor", "show what is installed, what is missing, what mends it", DOCTOR_WORDS)
-    doctor.add_argument("--json", action="store_true", help="print it as JSON")
+    _add_doctor(doctor)
+    export = add("export", "write every session to files: Markdown, and all as JSON lines")
+    export.add_argument("folder", metavar="FOLDER", help="a new folder")
+    export.add_argument(
+        "--from", dest="database", metavar="FILE", help="a backup, or a database that was kept"
+    )
     completion = add("completion", "print a completion script for a shell", COMPLETION_EXAMPLES)
     completion.add_argument("shell", choices=["bash", "zsh", "fish"])
     return parser
+
+
+def _add_doctor(doctor: Parser) -> None:
+    doctor.add_argument("--json", action="store_true", help="print it as JSON")
+    doctor.add_argument(
+        "--repair", action="store_true", help="make a damaged database whole; it is kept beside"
+    )
+    doctor.add_argument(
+        "--restore",
+        nargs="?",
+        const="",
+        metavar="BACKUP",
+        help="go back to a backup of the database, the newest without a name",
+    )
 
 
 def _add_serve(serve: Parser) -> None:

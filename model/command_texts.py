@@ -98,6 +98,10 @@ connects again by itself and goes on after the last line; ctrl+c ends it. Spinne
 DOCTOR_WORDS = """\
 Each line begins with `ok`, with `BAD` where something must be mended, or with `·` for what is
 neither: what may be missing. Exit code 0, or 1 where a line begins with BAD.
+
+Spinney makes a backup of its database a day and keeps seven. --repair makes a damaged database
+whole from what can be read of it and of the newest backup, --restore goes back to a backup. Both
+keep the database as it was beside the new one. Neither runs while a Spinney does (spinney stop).
 """
 
 COMPLETION_EXAMPLES = """\

@@ -3,15 +3,19 @@
 import asyncio
 import os
 import shutil
+import sqlite3
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from model.backends.base import Backend, Probe
 from model.backends.probing import probe_all
+from model.backups import backups_of, kept_aside
 from model.catalog import Catalog
 from model.errors import SpinneyError
 from model.git import run
+from model.mending import found_damage
 from model.paths import Directories
 
 
@@ -57,7 +61,7 @@ async def examine_machine(directories: Directories) -> list[Finding]:
         asyncio.to_thread(_directory, "data", directories.data),
         asyncio.to_thread(_directory, "worktrees", directories.worktrees_home),
     )
-    return list(found)
+    return [*found, *await asyncio.to_thread(_database, directories.database)]
 
 
 async def _git() -> Finding:
@@ -81,6 +85,38 @@ def _agent(label: str, probe: Probe) -> Finding:
     signed = {True: "signed in", False: "not signed in", None: "sign-in not known"}
     found = f"{probe.version or 'unknown version'}, {signed[probe.signed_in]} ({probe.program})"
     return Finding(label, probe.problem is None, found, probe.problem or "", probe.fix)
+
+
+def _database(path: Path) -> list[Finding]:
+    """The database, its newest backup, and what was kept of damaged ones."""
+    found = [_looked_into(path) if path.exists() else Finding("database", None, "none yet")]
+    newest = next(iter(backups_of(path)), None)
+    if newest is not None:
+        hours = max(0, (time.time() - newest.at) / 3600)
+        age = f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.0f} days"
+        found.append(Finding("backup", True, f"{newest.path}, {newest.when}, {age} old"))
+    elif path.exists():
+        remedy = "Spinney makes one a day while it runs."
+        found.append(Finding("backup", None, "none yet", remedy))
+    if kept := kept_aside(path):
+        more = f" and {len(kept) - 1} more" if len(kept) > 1 else ""
+        remedy = "What was damaged or replaced. Read it with: spinney export FOLDER --from FILE"
+        found.append(Finding("kept", None, f"{kept[-1]}{more}", remedy))
+    return found
+
+
+def _looked_into(path: Path) -> Finding:
+    repair = "spinney doctor --repair"
+    try:
+        if damage := found_damage(path):
+            remedy = f"End Spinney (spinney stop), then run: {repair}"
+            return Finding("database", False, f"{path} is damaged: {damage}", remedy, repair)
+    except SpinneyError as error:
+        return Finding("database", False, str(path), error.message)
+    except (sqlite3.Error, OSError) as error:
+        remedy = "Look at the disk, and at who may read the file."
+        return Finding("database", False, f"{path} cannot be read: {error}", remedy)
+    return Finding("database", True, f"{path}, {path.stat().st_size / 1e6:.1f} MB")
 
 
 def _directory(name: str, path: Path) -> Finding:

@@ -16,7 +16,7 @@ async def test_the_installation_names_version_log_git_and_folders(
     told = await get_installation.function(workspace)
     assert (told.version, told.log) == (__version__, str(directories.log))
     found = {finding.name: finding for finding in told.findings}
-    assert list(found) == ["git", "gh", "configuration", "data", "worktrees"]
+    assert list(found) == ["git", "gh", "configuration", "data", "worktrees", "database", "backup"]
     assert found["git"].ok is True
     assert found["data"].found == str(directories.data)
 
