@@ -29,9 +29,9 @@ from model.events import (
     WorktreeUpdated,
 )
 from model.git.branch_tips import BranchTips, branch_tips
-from model.git.directories import git_directories
 from model.git.watch import WatchedTree, watch
 from model.hosting.following import Following
+from model.repository_files import git_directories
 from model.resources import Worktree
 from model.rounds import Rounds
 from model.store import Store

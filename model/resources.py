@@ -95,6 +95,10 @@ class Worktree(Resource):
     """The pull request that a person cleared: it is not found again by itself."""
     running_scripts: list[Literal["setup", "run", "teardown"]] = []
     """The repository's own scripts that run in it now."""
+    adopted: bool = False
+    """Made outside Spinney: its folder and its branch are never moved, renamed or deleted."""
+    named_by_user: bool = False
+    """A person chose its name: no agent gives it another."""
     setup_hold: Literal["running", "failed"] | None = None
     """Why the first message of its sessions waits: `setup` runs, or failed. The repository's file
     may say `"wait_for_setup": false`; `send_queued_messages` sends what waits all the same."""

@@ -297,6 +297,12 @@ ACTIONS: tuple[Action, ...] = (
         "Work in the project's own directory",
         help="Sessions without a worktree of their own.",
     ),
+    Action(
+        "adopt_worktree",
+        "",
+        "Adopt a worktree that was made outside Spinney",
+        help="One of the project's repository. Its folder and its branch stay as they are.",
+    ),
     Action("archive_worktree", "", "Archive the worktree", help="Its files stay."),
     Action(
         "show_archive",

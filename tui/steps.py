@@ -14,20 +14,6 @@ if TYPE_CHECKING:
     from tui.places import Place
 
 
-def repository_at(path: Path | None) -> Path | None:
-    """The repository that holds this path, found by its `.git` alone."""
-    if path is None:
-        return None
-    path = path.resolve()
-    return next((folder for folder in (path, *path.parents) if _holds_git(folder)), None)
-
-
-def _holds_git(folder: Path) -> bool:
-    # A linked worktree has a file there. Sandboxes of agents leave empty folders of this name.
-    git = folder / ".git"
-    return git.is_file() or (git / "HEAD").exists()
-
-
 def missing_agents(reports: "list[BackendReport]") -> tuple[str, ...]:
     """A line for each agent, of what would bring it here; nothing while there is any agent."""
     if any(report.program is not None for report in reports):
@@ -167,12 +153,13 @@ def _project_step(state: "State", place: "Place | None", key_of: Callable[[str],
     if not state.worktrees_of(project.id):
         return Step(
             name,
-            "No worktree yet. A worktree is a branch with a directory of its own; "
-            "tell an agent there what to do.",
+            "No worktree here yet. A worktree is a branch with a directory of its own; "
+            "tell an agent there what to do. Those that you made by hand can be adopted.",
             offer="New worktree",
             action="new_worktree",
             more=(
                 (key_of("new_worktree"), "the same, from anywhere"),
+                (key_of("commands"), "all commands, also “Adopt a worktree”"),
                 (key_of("help"), "help"),
             ),
         )

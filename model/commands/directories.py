@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from model.commands.registry import PATH, command
-from model.git.run import looks_bare
+from model.repository_files import looks_bare
 from model.resources import Resource
 
 if TYPE_CHECKING:

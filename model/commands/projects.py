@@ -42,7 +42,10 @@ async def list_projects(workspace: "Workspace") -> list[Project]:
 async def add_project(
     workspace: "Workspace", path: Annotated[str, PATH], parent_id: str | None = None
 ) -> Project:
-    """Add a git repository; a path inside one adds its root."""
+    """Add a git repository; a path inside one, or in a linked worktree, adds its root.
+
+    A bare repository serves as well; its name is that of the folder without `.git`.
+    """
     given = Path(path)
     if not given.is_absolute():
         raise not_a_repository(path)
@@ -50,7 +53,7 @@ async def add_project(
     branch = await repositories.default_branch(root)
     project = Project(
         id=str(uuid.uuid4()),
-        name=root.name,
+        name=root.name.removesuffix(".git") or root.name,
         path=str(root),
         default_branch=branch,
         added_at=time.time(),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from model.commands.registry import VERBATIM, command
 from model.errors import SpinneyError
 from model.events import Event, ProjectUpdated, TaskCompleted
-from model.git.run import looks_bare
+from model.repository_files import looks_bare
 from model.resources import Project, Resource
 from model.scripts.config import (
     FILES,

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import AfterValidator
 
-from model.commands.registry import command
+from model.commands.registry import PATH, command
 from model.events import Event, WorktreeUpdated
 from model.resources import Label, Resource, Worktree
 from model.state import State
 from model.text import clean_line
-from model.worktrees import changing, making, project_in, renaming, worktree_in
+from model.worktrees import adopting, changing, making, project_in, renaming, worktree_in
+from model.worktrees.adopting import OutsideWorktree
 from model.worktrees.naming import IssueContext, PullRequestContext
 
 if TYPE_CHECKING:
@@ -105,8 +106,26 @@ async def recreate_worktree(workspace: "Workspace", worktree_id: str) -> Worktre
 
 
 @command
+async def list_outside_worktrees(workspace: "Workspace", project_id: str) -> list[OutsideWorktree]:
+    """The worktrees of the project's repository that were made outside Spinney, by git's list."""
+    return await adopting.outside(workspace.store.state, project_id)
+
+
+@command
+async def adopt_worktree(
+    workspace: "Workspace", project_id: str, path: Annotated[str, PATH]
+) -> Worktree:
+    """Take up a worktree that was made outside Spinney, as `list_outside_worktrees` gives it.
+
+    Its folder and branch stay as they are for ever: Spinney neither moves, renames nor deletes
+    them. Removing it takes it out of Spinney, with its sessions.
+    """
+    return await adopting.adopt(workspace.store, project_id, path)
+
+
+@command
 async def rename_worktree(workspace: "Workspace", worktree_id: str, new_name: str) -> Worktree:
-    """Rename a worktree and its branch.
+    """Rename a worktree and its branch; of one that was adopted only what Spinney calls it.
 
     Its folder moves along unless something works in it, or an agent has a conversation there.
     """
@@ -162,7 +181,8 @@ async def remove_worktree(
     """Remove a worktree as `removal_behavior` says: archive it, or delete it for good.
 
     `forGood` deletes it whatever that preference says. Deleting is refused while work would be
-    lost, or when `teardown` fails or is not trusted, unless `force` is given.
+    lost, or when `teardown` fails or is not trusted, unless `force` is given. Of a worktree that
+    was adopted, folder and branch stay.
     """
     archives = workspace.store.state.preferences.removal_behavior == "archive"
     if archives and not for_good:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from model.errors import SpinneyError
-from model.git.directories import git_directories
 from model.git.run import git
+from model.repository_files import git_directories
 
 Operation = Literal["merge", "rebase", "cherry-pick", "revert"]
 

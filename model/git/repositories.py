@@ -8,7 +8,8 @@ from typing import Final
 
 from model.errors import SpinneyError, not_a_repository
 from model.git.refs import check_ref, check_remote_name
-from model.git.run import Output, git, looks_bare, without_credentials
+from model.git.run import Output, git, without_credentials
+from model.repository_files import looks_bare, repository_of
 from model.resources import Branch, Remote
 from model.text import clean_line
 
@@ -18,7 +19,7 @@ _COMMON_NAMES: Final = ("main", "master")
 
 
 async def find_root(path: Path) -> Path:
-    """The root of the working tree, linked worktree or bare repository that holds `path`.
+    """The root of the repository that holds `path`; a linked worktree leads to its repository.
 
     Raises:
         SpinneyError: `not_a_repository`; `git_error` when git refuses a repository, for example
@@ -38,7 +39,8 @@ async def find_root(path: Path) -> Path:
         raise SpinneyError(asked.words, "git_error")
     bare, inside, directory = asked.stdout.split("\n", 2)
     if inside == "true" and not looks_bare(path):
-        return Path(_path_in(await git(path, "rev-parse", "--show-toplevel", discover=True)))
+        top = _path_in(await git(path, "rev-parse", "--show-toplevel", discover=True))
+        return await asyncio.to_thread(repository_of, Path(top))
     if bare == "true":
         return _bare_root(path, Path(directory))
     raise not_a_repository(str(path))

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.errors import SpinneyError
+from model.repository_files import looks_bare
 from model.text import make_output_visible
 
 OLDEST_GIT: Final = (2, 30)
@@ -359,16 +360,6 @@ class _Call:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.communicate(timeout=_GRACE)
                 return
-
-
-def looks_bare(path: Path) -> bool:
-    """Whether `path` itself is a git directory, told by its files as git tells it."""
-    return (
-        not (path / ".git").exists()
-        and (path / "HEAD").is_file()
-        and (path / "objects").is_dir()
-        and (path / "refs").is_dir()
-    )
 
 
 _checked: dict[str, str] = {}

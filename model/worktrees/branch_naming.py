@@ -84,6 +84,7 @@ def _is_nameless(worktree: Worktree) -> bool:
         worktree.session_type == "worktree"
         and worktree.status == "ready"
         and worktree.branch == worktree.name
+        and not worktree.named_by_user
         and is_random_name(worktree.name)
         and worktree.detached_at is None
         and worktree.archived_at is None

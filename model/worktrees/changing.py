@@ -15,7 +15,7 @@ from model.events import (
 )
 from model.git import repositories
 from model.git import worktrees as git_worktrees
-from model.git.run import looks_bare
+from model.repository_files import looks_bare
 from model.resources import Worktree
 from model.state import State
 from model.store import Store

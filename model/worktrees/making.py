@@ -59,6 +59,7 @@ async def announce(
     branches = {branch.name for branch in await repositories.branches(Path(project.path))}
     directory = base_directory(project, directories)
     taken = branches | {worktree.name for worktree in _of(store.state, project_id)}
+    is_chosen = name is not None
     if name is None:
         name = await asyncio.to_thread(_chosen_name, directory, taken, issue, pull_request)
     check_name(name)
@@ -77,6 +78,7 @@ async def announce(
         issue_number=issue.number if issue else None,
         pr_number=pull_request.number if pull_request else None,
         status="creating",
+        named_by_user=is_chosen,
     )
     occupied = await asyncio.to_thread(os.path.lexists, worktree.path)
     await store.accept(lambda state: _announced(state, worktree, branches, occupied))

@@ -1,5 +1,6 @@
 """How a new worktree is called: by a person, by an issue or pull request, or by chance."""
 
+import itertools
 from collections.abc import Collection
 from pathlib import Path
 
@@ -52,6 +53,12 @@ def name_for_pull_request(request: PullRequestContext, taken: Collection[str]) -
     """The head's own name, so that a push reaches it; `pr-12` where that is taken here."""
     head = refs.check_branch_name(request.head_ref_name)
     return head if head not in taken and len(head) <= NAME_LIMIT else f"pr-{request.number}"
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """`name`, or the first of `name-2`, `name-3` … that nothing has."""
+    names = (name if number == 1 else f"{name}-{number}" for number in itertools.count(1))
+    return next(one for one in names if one not in taken)
 
 
 def free_random_name(taken: Collection[str], directory: Path) -> str:

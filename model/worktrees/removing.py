@@ -43,7 +43,7 @@ class Removals:
         self._end_session = end_session
 
     async def remove(self, worktree_id: str, *, force: bool) -> None:
-        """Remove directory, branch and sessions.
+        """Remove directory, branch and sessions; of one that was adopted the sessions alone.
 
         Refused while a session works; and, unless forced, where work would be lost, or where the
         teardown fails or waits to be trusted.
@@ -52,14 +52,14 @@ class Removals:
         refuse_while_unsettled(worktree)
         refuse_while_running(self._store.state, worktree)
         project = project_in(self._store.state, worktree.project_id)
-        if worktree.session_type == "worktree":
+        if _is_ours(worktree):
             # Before the teardown: what it tears down should not be missed after a refusal.
             await self._check(project, worktree, force=force)
         before = worktree.status
         await self._note(worktree_id, "removing", check=True)
         try:
             await self._scripts.stop(worktree_id)
-            if worktree.session_type == "worktree":
+            if _is_ours(worktree):
                 await self._tear_down(worktree, force=force)
                 await self._remove_directory(project, worktree, force=force)
         except BaseException:
@@ -70,7 +70,7 @@ class Removals:
     async def losses(self, worktree_id: str) -> removal.Losses:
         """What nobody else has of a worktree's work, and would go with it."""
         worktree = worktree_in(self._store.state, worktree_id)
-        if worktree.session_type != "worktree":
+        if not _is_ours(worktree):
             return removal.Losses([], 0)
         project = project_in(self._store.state, worktree.project_id)
         branch = worktree.branch if self._owns_branch(project, worktree) else None
@@ -110,7 +110,7 @@ class Removals:
 
     async def _finish(self, project: Project, worktree: Worktree, *, force: bool) -> None:
         """What follows when the files are gone: from here on there is no way back."""
-        if worktree.session_type == "worktree" and self._owns_branch(project, worktree):
+        if _is_ours(worktree) and self._owns_branch(project, worktree):
             try:
                 await removal.delete_branch(Path(project.path), worktree.branch, force=force)
             except SpinneyError as error:
@@ -157,3 +157,8 @@ class Removals:
         self._store.record(
             TaskCompleted(task="remove_worktree", ok=False, detail=detail, worktree_id=worktree.id)
         )
+
+
+def _is_ours(worktree: Worktree) -> bool:
+    """Whether Spinney made its folder and its branch, and so may take them away."""
+    return worktree.session_type == "worktree" and not worktree.adopted

@@ -51,7 +51,7 @@ async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool)
     The folder stays while something works in it (`in_use`, a session) and as long as an agent has
     a conversation there: programs such as Claude Code keep those by the directory, so that a moved
     one would have forgotten everything. A branch that a person switched to keeps its name: it may
-    be anybody's.
+    be anybody's. So do branch and folder of a worktree that was adopted.
     """
     worktree = worktree_in(store.state, worktree_id)
     refuse_while_archived(worktree)
@@ -59,7 +59,8 @@ async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool)
     if new_name == worktree.name:
         return worktree
     check_name(new_name, "newName")
-    if worktree.session_type == "base" or worktree.branch != worktree.name:
+    theirs = worktree.adopted or worktree.branch != worktree.name
+    if worktree.session_type == "base" or theirs:
         await store.accept(lambda state: _renamed(state, worktree_id, new_name, {}))
         return store.state.worktrees[worktree_id]
     path = Path(worktree.path)

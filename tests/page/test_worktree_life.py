@@ -1,5 +1,6 @@
 """The whole life of a worktree in the page: by mouse, by touch on a phone, by keys alone."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +118,24 @@ async def _remove(person: Conversation) -> None:
     await expect(page.locator("#title")).to_have_text("Needs you")
     await open_tree(hands)
     await expect(page.locator("#tree").get_by_role("link", name=NAME)).to_have_count(0)
+
+
+async def test_a_worktree_made_by_hand_is_adopted_and_let_go(
+    hands: Hands,
+    project: Any,
+    repository: Path,  # noqa: F811
+    other: Socket,
+    tmp_path: Path,
+) -> None:
+    by_hand = tmp_path / "by-hand"
+    words = ["git", "worktree", "add", "-q", "-b", "theirs", str(by_hand)]
+    subprocess.run(words, cwd=repository, check=True)
+    page = hands.page
+    await open_tree(hands)
+    await hands.press(page.locator("#tree").get_by_role("link", name=project["name"]))
+    await hands.press(button(page, "Adopt a worktree"))
+    await hands.press(button(page, "Adopt theirs"))
+    await expect(page.locator("#title")).to_have_text("theirs")
+    (adopted,) = await other.call("list_worktrees", projectId=project["id"])
+    assert adopted["path"] == str(by_hand) and adopted["adopted"] is True
+    assert await other.call("list_outside_worktrees", projectId=project["id"]) == []

@@ -57,7 +57,7 @@ STEPS: dict[str, tuple[Callable[[], FakeClient], str, str]] = {
     ),
     "no worktree": (
         lambda: FakeClient(a_state(a_project())),
-        "No worktree yet",
+        "No worktree here yet",
         "enter New worktree",
     ),
     "no agent": (without_agents, "npm install claude", "enter Look again"),

@@ -181,7 +181,7 @@ async def test_the_offered_repository_is_added_by_enter(start: Start, tmp_path: 
         await pilot.press("enter")
         await until(pilot, lambda: app.main.place == Place("project", "p1"))
         assert client.called("add_project") == [{"path": str(tmp_path)}]
-        assert "No worktree yet" in app.main.chat.welcome.step.sentence
+        assert "No worktree here yet" in app.main.chat.welcome.step.sentence
 
 
 async def test_another_repository_is_offered_although_there_are_projects(

@@ -11,6 +11,7 @@ from model.commands.worktrees import RemovalLosses
 from model.errors import SpinneyError
 from model.hosting.lists import OpenIssue, OpenPullRequest
 from model.resources import Branch, Label, Session, Worktree
+from model.worktrees.adopting import OutsideWorktree
 from tests.tui.conftest import Start, Started, until
 from tui.places import Place
 from tui.screens.archive import Archive
@@ -380,3 +381,43 @@ async def test_a_long_list_shows_a_part_and_says_how_much_more_there_is(start: S
         await pilot.press(*"4711")
         await until(pilot, lambda: len(app.screen.shown) <= 2)  # type: ignore[attr-defined]
         assert app.screen.shown[0].label == "branch-4711"  # type: ignore[attr-defined]
+
+
+def offers(client: FakeClient) -> FakeClient:
+    """The repository has two worktrees that were made by hand; only one can be adopted."""
+    client.answers["list_outside_worktrees"] = lambda given: [
+        OutsideWorktree(path="/else/loose", branch=None),
+        OutsideWorktree(path="/else/mine", branch="mine"),
+    ]
+
+    def adopted(given: dict[str, Any]) -> Worktree:
+        taken = a_worktree(id="w9", name="mine", path=given["path"], branch="mine", adopted=True)
+        client.feed(e.WorktreeCreated(worktree=taken))
+        return taken
+
+    client.answers["adopt_worktree"] = adopted
+    return client
+
+
+async def test_a_worktree_made_by_hand_is_chosen_from_a_list_and_opened(start: Start) -> None:
+    client = offers(one_session())
+    async with start(client) as (app, pilot):
+        app.main.action_do("adopt_worktree")
+        await until(pilot, lambda: isinstance(app.screen, Choose))
+        assert [choice.label for choice in app.screen.choices] == ["/else/loose", "/else/mine"]
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: app.main.place == Place("worktree", "w9"))
+        assert client.called("adopt_worktree") == [{"project_id": "p1", "path": "/else/mine"}]
+
+
+async def test_what_stays_of_an_adopted_worktree_is_said_before_it_is_taken_out(
+    start: Start,
+) -> None:
+    client = one_session(adopted=True)
+    client.answers["get_removal_losses"] = lambda given: RemovalLosses(
+        files=[], commits=0, sessions=1, running=[]
+    )
+    async with start(client) as (app, pilot):
+        sentence = await ask_to_delete(app, pilot)
+        assert "its folder and its branch stay" in sentence and "1 session" in sentence
+        assert "Delete" not in sentence and "git ignores" not in sentence

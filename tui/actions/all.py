@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from tui.actions import (
     about,
+    adopting,
     archive,
     canvas,
     compose,
@@ -60,6 +61,7 @@ DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
         worktrees.new_worktree,
         worktrees.cancel_git,
         worktrees.open_base,
+        adopting.adopt_worktree,
         worktrees.rename_worktree,
         worktrees.label_worktree,
         worktrees.recreate_worktree,

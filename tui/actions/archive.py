@@ -56,13 +56,13 @@ async def delete_worktree(screen: "MainScreen") -> None:
 
 async def _delete(screen: "MainScreen", worktree: "Worktree") -> bool:
     """Ask with everything that would go, then delete; whether it is gone."""
-    title = "Delete the worktree"
+    title = "Take the worktree out" if worktree.adopted else "Delete the worktree"
     losses = await screen.client.call(commands.get_removal_losses, worktree_id=worktree.id)
     lost = losses.files or losses.commits
     sentence = _what_goes(worktree, losses)
-    agree = "delete anyway" if lost else "delete"
+    agree = "take out" if worktree.adopted else "delete anyway" if lost else "delete"
     if losses.running:
-        agree = "stop and delete"
+        agree = f"stop and {agree.removesuffix(' anyway')}"
     dialog = Confirm(title, sentence, agree)
     if not await screen.app.push_screen_wait(dialog):
         return False
@@ -83,7 +83,8 @@ async def _delete(screen: "MainScreen", worktree: "Worktree") -> bool:
         if not await screen.app.push_screen_wait(again):
             return False
         await remove(force=True)
-    screen.say(f"“{worktree.name}” is deleted.")
+    ended = "not shown any more" if worktree.adopted else "deleted"
+    screen.say(f"“{worktree.name}” is {ended}.")
     return True
 
 
@@ -92,6 +93,10 @@ def _what_goes(worktree: "Worktree", losses: "RemovalLosses") -> str:
     name = clean_line(worktree.name)
     if worktree.session_type == "base":
         lines = [f"Show the project's own directory “{name}” no more? Its files stay."]
+    elif worktree.adopted:
+        lines = [
+            f"Take “{name}” out of Spinney? It was made outside: its folder and its branch stay."
+        ]
     else:
         lines = [f"Delete “{name}” for good: its directory and its branch?"]
     if losses.running:
@@ -106,9 +111,10 @@ def _what_goes(worktree: "Worktree", losses: "RemovalLosses") -> str:
         )
     if losses.sessions:
         lines.append(f"{_count(losses.sessions, 'session')} with all messages.")
-    if not losses.files and not losses.commits and worktree.session_type != "base":
+    goes = worktree.session_type != "base" and not worktree.adopted
+    if goes and not losses.files and not losses.commits:
         lines.append("What is in it is committed, and on another branch or a remote, too.")
-    if worktree.session_type != "base":
+    if goes:
         lines.append("Files that git ignores (such as .env) are not looked at, and go with it.")
     return "\n".join(lines)
 

@@ -16,6 +16,7 @@ from textual.command import Provider
 from textual.containers import Horizontal
 from textual.widgets import Static
 
+from model.repository_files import repository_around
 from tui import bars, keymap
 from tui.actions.local import LOCAL
 from tui.beginning import EVERY, Beginning
@@ -24,7 +25,7 @@ from tui.key_names import shown
 from tui.places import Place, is_shown, nearest, project_of
 from tui.plain import Announcements
 from tui.screens.here import Here
-from tui.steps import is_project, missing_agents, next_step, repository_at
+from tui.steps import is_project, missing_agents, next_step
 from tui.terminal import WIDE, Terminal, size_problem
 from tui.widgets.chat import Chat
 from tui.widgets.key_hints import KeyHints
@@ -67,7 +68,7 @@ class MainScreen(Here):
         self.terminal = terminal
         self.demo = demo
         self.started_in = started_in
-        self.offered = repository_at(started_in)
+        self.offered = repository_around(started_in) if started_in else None
         """The repository that Spinney was started in."""
         self.key_overrides: Mapping[str, str] = {}
         self.wanted_modes: dict[str, Any] = {}

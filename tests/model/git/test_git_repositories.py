@@ -16,6 +16,7 @@ from model.git.repositories import (
     has_commits,
     remotes,
 )
+from model.repository_files import repository_around
 from tests.model.git.made_repository import Repository
 
 MakeRepository = Callable[[str], Repository]
@@ -33,19 +34,23 @@ async def test_the_root_is_found_from_inside_whatever_it_is_called(
     assert await find_root(repository.root) == repository.root
 
 
-async def test_a_linked_worktree_is_a_root_of_its_own(
+async def test_a_linked_worktree_leads_to_the_repository_that_it_is_of(
     repository: Repository, base_dir: Path
 ) -> None:
     repository.git("worktree", "add", "-b", "other", str(base_dir / "other"))
-    assert await find_root(base_dir / "other") == base_dir / "other"
+    inside = base_dir / "other" / "deep"
+    inside.mkdir()
+    assert await find_root(inside) == repository_around(inside) == repository.root
 
 
 async def test_a_bare_repository_is_accepted(repository: Repository, tmp_path: Path) -> None:
     bare = tmp_path.resolve() / "bare.git"
     repository.git("clone", "--bare", ".", str(bare))
-    assert await find_root(bare) == bare
+    repository.git("worktree", "add", "-b", "beside", str(tmp_path / "beside"), cwd=bare)
+    assert await find_root(bare) == repository_around(bare) == bare
+    assert await find_root(tmp_path / "beside") == repository_around(tmp_path / "beside") == bare
     assert await default_branch(bare) == "main"
-    assert [branch.name for branch in await branches(bare)] == ["main"]
+    assert {branch.name for branch in await branches(bare)} == {"main", "beside"}
 
 
 async def test_a_folder_around_a_hidden_bare_repository_is_its_root(
@@ -57,7 +62,7 @@ async def test_a_folder_around_a_hidden_bare_repository_is_its_root(
     (around / ".git").write_text("gitdir: ./.bare\n")
     repository.git("worktree", "add", "main", "main", cwd=around)
     assert await find_root(around) == around
-    assert await find_root(around / "main") == around / "main"
+    assert await find_root(around / "main") == repository_around(around / "main") == around
     assert await default_branch(around) == "main"
 
 
@@ -69,7 +74,10 @@ async def test_a_submodule_is_a_root_of_its_own(
     repository.git(
         "-c", "protocol.file.allow=always", "submodule", "add", str(inner.root), "sub"
     )  # fmt: skip
-    assert await find_root(repository.root / "sub") == repository.root / "sub"
+    sub = repository.root / "sub"
+    assert await find_root(sub) == repository_around(sub) == sub
+    repository.git("worktree", "add", "-b", "linked", str(repository.root / "linked"), cwd=sub)
+    assert await find_root(repository.root / "linked") == sub
 
 
 @pytest.mark.parametrize("where", ["empty", "nowhere", "file", "project/.git"])

@@ -56,13 +56,13 @@ async def check_works(workspace: Workspace, project: Project, base: str | None =
     assert await get_git_diff.function(workspace, worktree.path, "branch") == ""
 
 
-async def test_a_linked_worktree_can_be_a_project(
+async def test_a_linked_worktree_leads_to_a_project_of_its_repository(
     workspace: Workspace, repository: Repository, tmp_path: Path
 ) -> None:
     linked = tmp_path / "linked"
     repository.git("worktree", "add", "--quiet", "-b", "side", str(linked))
     project = await add_project.function(workspace, str(linked))
-    assert project.path == str(linked)
+    assert project.path == str(repository.root)
     await check_works(workspace, project)
     assert await get_git_diff.function(workspace, project.path, "working") == ""
 

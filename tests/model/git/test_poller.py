@@ -18,8 +18,8 @@ from model.commands.sessions import create_session, send_chat_message
 from model.errors import SpinneyError
 from model.events import WorktreeArchived, WorktreeUpdated
 from model.git import status
-from model.git.directories import GitDirectories, git_directories
 from model.git.watch import WatchedTree, watch
+from model.repository_files import GitDirectories, git_directories
 from model.resources import Worktree
 from model.workspace import Workspace
 from tests.conftest import Eventually

@@ -76,6 +76,18 @@ async def test_the_first_message_names_branch_and_worktree_and_the_folder_stays(
     assert (asked.launch.settings.model, asked.launch.text_only) == ("haiku", True)
 
 
+async def test_a_name_that_was_given_is_kept_though_it_looks_made_up(
+    make: Maker, workspace: Workspace, backend: FakeBackend, eventually: Eventually
+) -> None:
+    name = random_name(())
+    made = await make(name)
+    backend.script = names("Otter Swimming!")
+    session = await begun(workspace, made)
+    await eventually(lambda: not workspace.store.state.sessions[session.id].is_active)
+    assert branch_of(workspace, made) == name
+    assert [key for key in backend.agents if key != session.id] == [], "nobody was asked"
+
+
 async def test_a_taken_name_gets_a_number(
     make: Maker,
     workspace: Workspace,

@@ -14,8 +14,9 @@ export function projectView(app, route) {
   const project = () => app.state.projects.get(route.id);
   const path = make("p.path");
   const list = make("div.list");
-  const hint = make("p.hint", "No worktree yet: a branch with a directory of its own, where an agent works.");
-  const element = make("div.page", path, list, hint, make("div.choices", actions()));
+  const hint = make("p.hint", "No worktree here yet: a branch with a directory of its own, where an agent works.");
+  const outside = make("div.list", { "aria-live": "polite" });
+  const element = make("div.page", path, list, hint, make("div.choices", actions()), outside);
 
   function actions() {
     const known = project();
@@ -26,10 +27,28 @@ export function projectView(app, route) {
         const base = await app.run("open_base_worktree", { projectId: known.id });
         if (base) app.go("worktree", base.id);
       }),
+      button("Adopt a worktree", () => offerOutside(known.id)),
       make("a.button", "Archive", { href: hashOf("archive") }),
       button("Refresh", () => app.run("fetch_worktrees_status", { projectId: known.id })),
       button("Remove from Spinney", () => takeOut(known), ".danger"),
     ];
+  }
+
+  /** Those that were made by hand, each to be taken up. @param {string} projectId */
+  async function offerOutside(projectId) {
+    const found = await app.run("list_outside_worktrees", { projectId });
+    if (!found) return;
+    const none = make("p.hint", "Every worktree of this repository is here already.");
+    renew(outside, found.length ? found.map((/** @type {any} */ one) => make("p", adoptable(projectId, one))) : [none]);
+  }
+
+  /** @param {string} projectId @param {{ path: string, branch: string | null }} one */
+  function adoptable(projectId, one) {
+    const name = button(`Adopt ${one.branch ?? "(no branch)"}`, async () => {
+      const adopted = await app.run("adopt_worktree", { projectId, path: one.path });
+      if (adopted) app.go("worktree", adopted.id);
+    });
+    return [name, " ", make("span.path", one.path)];
   }
 
   /** @param {import("../state.js").Resource} known */

@@ -61,6 +61,8 @@ function whatGoes(worktree, losses) {
   const { files, commits, sessions, running } = losses;
   const names = `${files.slice(0, NAMED).join(", ")}${files.length > NAMED ? ", …" : ""}`;
   const isBase = worktree.session_type === "base";
+  const goes = "Its directory and its branch go, and with them files that git ignores. Deleting cannot be undone; the archive keeps everything.";
+  const stays = "It was made outside Spinney and is only not shown any more. Its folder and its branch stay.";
   return [
     running.length > 0 && make("p.bad", `Stopped first: ${running.join(", ")}`),
     files.length > 0 && make("p.bad", `Lost: ${counted(files.length, "uncommitted file")} (${names})`),
@@ -68,7 +70,7 @@ function whatGoes(worktree, losses) {
     sessions > 0 && make("p", `${counted(sessions, "session")} with all messages`),
     isBase
       ? make("p", "The project's own directory is not shown as a worktree any more. Its files stay.")
-      : make("p", "Its directory and its branch go, and with them files that git ignores. Deleting cannot be undone; the archive keeps everything."),
+      : make("p", worktree.adopted ? stays : goes),
   ];
 }
 
