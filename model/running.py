@@ -1,8 +1,7 @@
-"""One Spinney per data directory: the lock, the log, and where a running one is found."""
+"""One Spinney per data directory: the lock, and where a running one is found."""
 
 import fcntl
 import json
-import logging
 import os
 import time
 from collections.abc import Iterator
@@ -14,8 +13,6 @@ from model import PROTOCOL, __version__
 from model.errors import NobodyThereError, SpinneyError
 from model.paths import PRIVATE_FILE, is_alive, unsaved
 
-LOG_SIZE = 2 * 1024 * 1024
-"""Bytes of one log file; one older file is kept."""
 START_TIME = 20.0
 """Seconds within which a Spinney that starts tells where it answers."""
 _LOOK_AGAIN = 0.05
@@ -181,23 +178,6 @@ def wait_for_end(path: Path, pid: int, patience: float) -> bool:
     while time.monotonic() < end and is_alive(pid):
         time.sleep(_LOOK_AGAIN)
     return True
-
-
-def log_to(path: Path, level: str) -> None:
-    """Write the log of this process to `path`, readable for its owner alone."""
-    from logging.handlers import RotatingFileHandler  # not before the first frame
-
-    names = {"trace": logging.DEBUG, "debug": logging.DEBUG, "info": logging.INFO}
-    names |= {"warn": logging.WARNING, "error": logging.ERROR}
-    try:
-        path.touch(PRIVATE_FILE)
-        handler = RotatingFileHandler(path, maxBytes=LOG_SIZE, backupCount=1)
-    except OSError as error:
-        raise unsaved(path, error, "opened") from error
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    # A log that cannot be written, on a full disk, must not print tracebacks over the screen.
-    logging.raiseExceptions = False
-    logging.basicConfig(handlers=[handler], level=names.get(level.lower(), logging.INFO))
 
 
 def running_server(path: Path) -> tuple[str, str]:

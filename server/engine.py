@@ -18,8 +18,9 @@ from model.client.local import LocalClient
 from model.core import Core
 from model.demo import prepare
 from model.errors import SpinneyError
+from model.log import log_to
 from model.paths import Directories
-from model.running import Lock, log_to
+from model.running import Lock
 from model.workspace import Workspace
 from server.on_demand import ServerOnDemand
 from server.own_door import OwnDoor

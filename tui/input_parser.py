@@ -146,7 +146,7 @@ class InputParser(XTermParser):
                     return [events.Paste(token.text.replace("\0", ""))]
         except Exception:
             # Textual's reading of one sequence: the next one is none the worse for it.
-            _log.exception("dropped what the terminal sent: %r", token.text[:80])
+            _log.exception("dropped %s that the terminal sent", token.kind.name.lower())
             return []
 
     def _text(self, text: str) -> Message:

@@ -210,7 +210,7 @@ class CodexServer:
 
     async def _hear(self, line: Said | Unreadable) -> None:
         if isinstance(line, Unreadable):
-            _log.warning("%s wrote %s: %s", NAME, line.reason, line.text)
+            _log.warning("%s wrote %s of %d characters", NAME, line.reason, len(line.text))
             for listener in list(self._threads.values()):
                 await listener.left_out(line.reason)
             return
