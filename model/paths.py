@@ -17,6 +17,7 @@ from model.errors import SpinneyError
 APP_DIR = "spinney"
 PRIVATE_FILE = 0o600
 PRIVATE_DIRECTORY = 0o700
+SERVER_FILE = "server.json"
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ class Directories:
     @property
     def server(self) -> Path:
         """Where a running server says its address and token."""
-        return self.data / "server.json"
+        return self.data / SERVER_FILE
 
     @property
     def lock(self) -> Path:

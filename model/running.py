@@ -1,4 +1,4 @@
-"""One Spinney per data directory: the lock, and where a running one is found."""
+"""One Spinney per data directory: the lock, and where and how long a running one is looked for."""
 
 import fcntl
 import json
@@ -11,12 +11,14 @@ from pathlib import Path
 
 from model import PROTOCOL, __version__
 from model.errors import NobodyThereError, SpinneyError
-from model.paths import PRIVATE_FILE, is_alive, unsaved
+from model.paths import PRIVATE_FILE, SERVER_FILE, is_alive, unsaved
 
 START_TIME = 20.0
-"""Seconds within which a Spinney that starts tells where it answers."""
+"""Seconds without a sign of work after which a Spinney that starts and tells no address is hung."""
 _LOOK_AGAIN = 0.05
 _LAST_MOMENT = 5.0
+_STARVED = 6.0
+"""How often as long one waits for a process that works: on a busy machine that takes its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,10 @@ class Lock:
         except OSError as error:
             raise unsaved(self._path, error, "saved") from error
 
+    def forget_address(self) -> None:
+        """Remove what a killed Spinney said of its server: this process may have its number."""
+        self._path.with_name(SERVER_FILE).unlink(missing_ok=True)
+
     def close(self) -> None:
         """Let others have it."""
         os.close(self._descriptor)
@@ -81,6 +87,7 @@ def take_lock(path: Path) -> Lock | None:
             if running_here(path) is not None:
                 lock.close()
                 return None
+        lock.forget_address()
         lock.tell()
     except BaseException:
         lock.close()
@@ -145,16 +152,47 @@ def _noted(note: bytes) -> Running:
 
 def answering_here(path: Path, patience: float = START_TIME) -> Running | None:
     """As `running_here`, once it answers. Raises `SpinneyError` if it cannot be talked to."""
-    end = time.monotonic() + patience
+    waited: Patience | None = None
     while (running := running_here(path)) is not None:
         if running.protocol != PROTOCOL:
             raise other_protocol(running.version, f" (process {running.pid})")
         if running.port:
             return running
-        if time.monotonic() > end:
+        if waited is None or waited.pid != running.pid:
+            waited = Patience(running.pid, patience)
+        if waited.is_over:
             raise running.hung
         time.sleep(_LOOK_AGAIN)
     return None
+
+
+class Patience:
+    """How long one waits for a process, by what it does and not by the clock alone."""
+
+    def __init__(self, pid: int, seconds: float) -> None:
+        self.pid = pid
+        self._seconds = seconds
+        self._begun = self._idle_since = time.monotonic()
+        self._spent = _spent_by(pid)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it did nothing for so many seconds, or has taken many times as long."""
+        now, spent = time.monotonic(), _spent_by(self.pid)
+        if spent > self._spent:
+            self._idle_since, self._spent = now, spent
+        waited = now - self._begun
+        return now - self._idle_since > self._seconds or waited > self._seconds * _STARVED
+
+
+def _spent_by(pid: int) -> int:
+    """Processor time that a process has used, in ticks; 0 where the system does not tell."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+        user, system = stat.rpartition(b")")[2].split()[11:13]
+    except (OSError, ValueError):
+        return 0
+    return int(user) + int(system)
 
 
 def other_protocol(version: str, who: str = "") -> SpinneyError:
@@ -180,15 +218,13 @@ def wait_for_end(path: Path, pid: int, patience: float) -> bool:
     return True
 
 
-def running_server(path: Path) -> tuple[str, str]:
-    """Address and token of the running server. Raises `SpinneyError` when there is none."""
+def server_of(path: Path, running: Running) -> tuple[str, str] | None:
+    """Address and token of the server of whoever runs here, if it has one.
+
+    What another process left in the file is nobody's address: a stranger may have taken its port.
+    """
     try:
         found = json.loads(path.read_bytes())
-        os.kill(found["pid"], 0)
-        return found["base_url"], found["token"]
+        return (found["base_url"], found["token"]) if found["pid"] == running.pid else None
     except (OSError, ValueError, KeyError, TypeError):
-        raise NobodyThereError(
-            "No Spinney is running here. Start one with `spinney`, or with `spinney serve` where"
-            " there is no terminal.",
-            "backend_unavailable",
-        ) from None
+        return None

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from model.running import hold_lock
 from tests.patience import PATIENCE
 from tests.program import ROOT, Program, is_a_sentence, next_line
 
@@ -235,8 +236,9 @@ def test_an_address_where_nobody_answers_is_said_in_a_sentence(spinney: Program)
     spinney.data.mkdir()
     # Port 1 of this machine, with a process that lives: this one.
     told = {"base_url": "http://127.0.0.1:1", "port": 1, "token": "t", "pid": os.getpid()}
-    (spinney.data / "server.json").write_text(json.dumps(told))
-    ran = spinney.run("call", "list_projects")
+    with hold_lock(spinney.data / "spinney.lock"):
+        (spinney.data / "server.json").write_text(json.dumps(told))
+        ran = spinney.run("call", "list_projects")
     assert is_a_sentence(ran, 3), ran.stderr
     assert "127.0.0.1:1" in ran.stderr
 

@@ -2,18 +2,27 @@
 
 import asyncio
 import importlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from model.errors import NobodyThereError, SpinneyError
 from model.paths import Directories
-from model.running import Running, answering_here, running_here, running_server, wait_for_end
+from model.running import (
+    Patience,
+    Running,
+    answering_here,
+    running_here,
+    server_of,
+    wait_for_end,
+)
 
 if TYPE_CHECKING:
     from model.client.remote import RemoteClient
 
 PATIENCE = 10.0
-"""Seconds for a Spinney to answer before it counts as hung."""
+"""Seconds for a Spinney to answer before it counts as hung; one of this machine that works has
+longer (`Patience`)."""
 END_TIME = 30.0
 """Seconds for a Spinney to end in good order."""
 
@@ -28,28 +37,58 @@ def found(places: Directories) -> Running:
 
 def found_door(places: Directories) -> tuple[str, str]:
     """Address and token for scripts: the server's, or else those of the door for this user."""
-    try:
-        return running_server(places.server)
-    except SpinneyError:
-        running = answering_here(places.lock)
-        if running is None:
-            raise
-        return running.base_url, running.token
+    running = running_here(places.lock)
+    if running is None:
+        raise NobodyThereError(
+            "No Spinney is running here. Start one with `spinney`, or with `spinney serve` where"
+            " there is no terminal."
+        )
+    # The lock comes first: what is found in a file may be of one that was killed.
+    server = server_of(places.server, running)
+    if server is not None:
+        return server
+    running = found(places)
+    return running.base_url, running.token
 
 
 async def reached(
-    base_url: str, token: str, find: Callable[[], tuple[str, str]] | None = None
+    base_url: str,
+    token: str,
+    find: Callable[[], tuple[str, str]] | None = None,
+    *,
+    pid: int | None = None,
 ) -> "RemoteClient":
-    """A client that is connected. Raises `SpinneyError`, and `TimeoutError` if nothing is said."""
+    """A client that is connected. Raises `SpinneyError`, and `TimeoutError` if nothing is said.
+
+    `pid` is its process, if that is one of this machine.
+    """
     remote = await asyncio.to_thread(importlib.import_module, "model.client.remote")
     client: RemoteClient = remote.RemoteClient(base_url, token, find=find)
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with patience(pid):
             await client.reach()
     except BaseException:
         await client.close()
         raise
     return client
+
+
+@asynccontextmanager
+async def patience(pid: int | None) -> AsyncIterator[None]:
+    """Raise `TimeoutError` when this takes too long, by what process `pid` does if it is given."""
+    async with asyncio.timeout(None if pid else PATIENCE) as limit:
+        watch = asyncio.create_task(_watch(limit, Patience(pid, PATIENCE))) if pid else None
+        try:
+            yield
+        finally:
+            if watch is not None:
+                watch.cancel()
+
+
+async def _watch(limit: asyncio.Timeout, waited: Patience) -> None:
+    while not waited.is_over:  # noqa: ASYNC110 - nothing tells what another process does
+        await asyncio.sleep(PATIENCE / 20)
+    limit.reschedule(asyncio.get_running_loop().time())
 
 
 async def connected(places: Directories) -> "RemoteClient":
@@ -61,7 +100,7 @@ async def connected(places: Directories) -> "RemoteClient":
         return now.base_url, now.token
 
     try:
-        return await reached(running.base_url, running.token, find)
+        return await reached(running.base_url, running.token, find, pid=running.pid)
     except TimeoutError:
         raise running.hung from None
     except SpinneyError:
@@ -77,8 +116,9 @@ async def scripts_client(places: Directories) -> "RemoteClient":
         return found_door(places)
 
     base_url, token = await asyncio.to_thread(find)
+    running = await asyncio.to_thread(running_here, places.lock)
     try:
-        return await reached(base_url, token, find)
+        return await reached(base_url, token, find, pid=running.pid if running else None)
     except TimeoutError:
         raise silent(places, base_url) from None
 
@@ -114,9 +154,9 @@ async def end(places: Directories) -> str:
 
 
 async def _told_to_end(running: Running) -> int:
-    client = await reached(running.base_url, running.token)
+    client = await reached(running.base_url, running.token, pid=running.pid)
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with patience(running.pid):
             told = await client.call_raw("stop_spinney", {})
         return int(told["interrupted"])
     finally:

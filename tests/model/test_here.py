@@ -3,10 +3,13 @@
 import json
 import os
 import socket
+import time
+from itertools import count, repeat
 from pathlib import Path
 
 import pytest
 
+from model import running as running_module
 from model.client import here
 from model.client.address import parse_address
 from model.errors import SpinneyError
@@ -44,6 +47,71 @@ def test_the_lock_is_for_its_owner_alone(path: Path) -> None:
     lock = held(path)
     assert path.stat().st_mode & 0o077 == 0
     lock.close()
+
+
+def told_of_a_server(directories: Directories, pid: int) -> None:
+    told = {"base_url": "http://127.0.0.1:9", "port": 9, "token": "of the server", "pid": pid}
+    directories.server.write_text(json.dumps(told))
+
+
+def test_the_token_of_a_killed_one_goes_to_nobody(directories: Directories, path: Path) -> None:
+    held(path).close()
+    told_of_a_server(directories, os.getpid())  # a number that is alive again
+    with pytest.raises(SpinneyError, match="No Spinney is running here"):
+        here.found_door(directories)
+
+
+def test_a_server_is_found_only_where_the_lock_is_held_by_its_process(
+    directories: Directories, path: Path
+) -> None:
+    told_of_a_server(directories, os.getpid())
+    lock = held(path)
+    assert not directories.server.exists(), "what was left by one of the same number is forgotten"
+    lock.tell(4321, "of the door")
+    told_of_a_server(directories, os.getppid())
+    assert here.found_door(directories) == ("http://127.0.0.1:4321", "of the door")
+    told_of_a_server(directories, os.getpid())
+    assert here.found_door(directories) == ("http://127.0.0.1:9", "of the server")
+    lock.close()
+
+
+def test_a_start_that_works_is_waited_for_however_busy_the_machine_is(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, looks = held(path), count()
+
+    def work(_pid: int) -> int:
+        look = next(looks)
+        if look == 25:  # at 0.05 s each: twice as long as one waits for a program that rests
+            lock.tell(4321, "secret")
+        return look
+
+    monkeypatch.setattr(running_module, "_spent_by", work)
+    found = answering_here(path, patience=0.5)
+    assert found is not None and found.port == 4321
+    monkeypatch.setattr(running_module, "_spent_by", lambda _: 0)
+    lock.tell()
+    with pytest.raises(SpinneyError, match="does not answer"):
+        answering_here(path, patience=0.1)
+    lock.close()
+
+
+async def test_one_that_works_has_longer_to_answer(
+    directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(here, "PATIENCE", 0.2)
+    waited: list[float] = []
+    lock = held(path)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        lock.tell(silent.getsockname()[1], "token")
+        for steps in (count(), repeat(0)):
+            monkeypatch.setattr(running_module, "_spent_by", lambda _, steps=steps: next(steps))
+            began = time.monotonic()
+            with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
+                await here.connected(directories)
+            waited.append(time.monotonic() - began)
+    lock.close()
+    assert waited[0] >= 1.2, "as long as six rests"
 
 
 @pytest.mark.parametrize("note", ["", "{", "[]", '{"pid": "no'])
