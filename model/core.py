@@ -12,6 +12,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+_END = 30.0
+"""Seconds for what is cancelled to end."""
+
 
 class Core:
     """A thread with a running loop. `submit` is the only way in from other threads."""
@@ -45,9 +48,9 @@ class Core:
         """Cancel what still runs there and end the thread."""
         if not self._thread.is_alive():
             return
-        self.submit(_cancel_others()).result(timeout=10)
+        self.submit(_cancel_others()).result(timeout=_END)
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=_END)
 
 
 async def _cancel_others() -> None:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 STAY = 600.0
 """Seconds that a Spinney without a screen waits for somebody after its last work is done."""
+END = 60.0
+"""Seconds for agents to end and for everything to be saved, on a machine that is busy besides."""
 _LOOK = 15.0
 """Seconds between two looks at whether there is something to do."""
 
@@ -106,7 +108,7 @@ class Engine:
         """End agents, server and core; what was not started is no error."""
         try:
             if self._workspace is not None:
-                self._core.submit(self._stop(self._workspace)).result(timeout=15)
+                self._core.submit(self._stop(self._workspace)).result(timeout=END)
         finally:
             self._core.stop()
 
