@@ -148,13 +148,22 @@ def resolved(session_id: str, **updates: object) -> list[Event]:
     ]
 
 
+def _is_of_the_system(path: Path) -> bool:
+    """Whether it is what the system tells of processes and devices, whatever leads there.
+
+    Links do, and two slashes at the beginning stay two.
+    """
+    place = "/" + os.path.realpath(path).lstrip("/")
+    return place.startswith(("/proc/", "/sys/"))
+
+
 def _check_attachments(paths: list[str]) -> None:
     """Raises `SpinneyError` for what is not a readable regular file of a sensible size."""
     if len(paths) > ATTACHMENTS_LIMIT:
         raise SpinneyError(f"At most {ATTACHMENTS_LIMIT} files and images go with a message.")
     for name in paths:
         path = Path(name)
-        if os.path.normpath(path).startswith("/proc/") or not path.is_file():
+        if not path.is_file() or _is_of_the_system(path):
             raise SpinneyError(f"Not a readable file: {make_visible(name)}")
         if path.stat().st_size > ATTACHMENT_SIZE_LIMIT:
             raise SpinneyError(f"Larger than 10 MB: {make_visible(name)}", "too_large")

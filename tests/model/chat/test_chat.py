@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
@@ -370,6 +371,20 @@ async def test_only_readable_regular_files_go_with_a_message(stage: Stage, name:
     with pytest.raises(SpinneyError, match="Not a readable file"):
         await stage.chats.send("s", "look", files=[name])
     assert stage.session.status == "idle"
+
+
+@pytest.mark.parametrize("way", ["//proc/self/environ", "link", "folder/environ", "sys"])
+async def test_what_the_system_tells_of_processes_goes_with_no_message_by_whatever_way(
+    stage: Stage, tmp_path: Path, way: str
+) -> None:
+    (tmp_path / "link").symlink_to("/proc/self/environ")
+    (tmp_path / "folder").symlink_to("/proc/self")
+    (tmp_path / "sys").symlink_to("/sys/kernel/mm/transparent_hugepage/enabled")
+    with pytest.raises(SpinneyError, match="Not a readable file"):
+        await stage.chats.send("s", "look", files=[str(tmp_path / way)])
+    (tmp_path / "own").write_text("fine")
+    (tmp_path / "way").symlink_to(tmp_path / "own")
+    await stage.chats.send("s", "look", files=[str(tmp_path / "way")])
 
 
 async def test_after_a_kill_nothing_accepted_is_lost_and_the_session_goes_on(
