@@ -13,6 +13,7 @@ from typing import Final
 
 from model.errors import SpinneyError
 from model.paths import Directories, create_private_directory, write_atomically
+from model.picture_size import is_bomb
 
 FOLDER: Final = "avatars"
 MOST_BYTES: Final = 2 * 1024 * 1024
@@ -103,4 +104,6 @@ def _checked(picture: bytes) -> bytes:
         raise SpinneyError("The image is larger than 2 MiB. Choose a smaller one.", "too_large")
     if kind_of(picture) is None:
         raise SpinneyError("The image must be a PNG, JPEG, WebP or GIF.")
+    if is_bomb(picture):
+        raise SpinneyError("The image has too many pixels. Choose a smaller one.", "too_large")
     return picture

@@ -16,6 +16,7 @@ from model.chat.incoming import ATTACHMENT_SIZE_LIMIT
 from model.chat.outputs import remove_folders
 from model.errors import SpinneyError
 from model.paths import create_private_directory, write_atomically
+from model.picture_size import is_bomb
 
 KEPT: Final = 200
 """Pictures of one session."""
@@ -65,4 +66,6 @@ def _decoded(data: str) -> tuple[bytes, str]:
     kind = kind_of(picture)
     if kind is None:
         raise SpinneyError("Agents look at PNG, JPEG, GIF and WebP. This is none of them.")
+    if is_bomb(picture):
+        raise SpinneyError("The picture has too many pixels. Make it smaller.", "too_large")
     return picture, kind

@@ -25,7 +25,7 @@ async def test_a_picture_is_kept_for_this_user_and_goes_with_its_session(
     pictures: Pictures,
 ) -> None:
     path = await pictures.keep("s", f"data:image/jpeg;base64,{encoded(PNG)}")
-    other = await pictures.keep("t", encoded(b"GIF89a and more"))
+    other = await pictures.keep("t", encoded(b"GIF89a\x10\0\x10\0 and more"))
     assert (path.read_bytes(), path.suffix, other.suffix) == (PNG, ".png", ".gif")
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
