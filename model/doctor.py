@@ -9,14 +9,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from model.agents_file import PREFIX
 from model.backends.base import Backend, Probe
 from model.backends.probing import probe_all
 from model.backups import backups_of, kept_aside
 from model.catalog import Catalog
 from model.errors import SpinneyError
 from model.git import run
+from model.log import LEVELS
 from model.mending import found_damage
 from model.paths import Directories
+from model.text import clean_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class Finding:
     remedy: str = ""
     fix: str | None = None
     """The command alone that mends it, where one does."""
+    id: str = ""
+    """Of an agent: the `backend` that commands and preferences call it."""
 
 
 def as_text(findings: Iterable[Finding]) -> str:
@@ -49,7 +54,10 @@ async def examine(
     """Look at programs and directories; takes at most some seconds and asks no provider."""
     rows = catalog.backend_rows(demo="demo" in backends)
     machine, agents = await asyncio.gather(examine_machine(directories), probe_all(rows, backends))
-    return [*(_agent(row.label, probe) for row, probe in agents), *machine]
+    found = [_agent(row.name, row.label, probe) for row, probe in agents]
+    if not any(probe.program for _, probe in agents):
+        found.append(Finding("agents", False, "none is installed", "Spinney needs one of them."))
+    return [*found, *_odd_level(os.environ.get("SPINNEY_LOG", "")), *machine]
 
 
 async def examine_machine(directories: Directories) -> list[Finding]:
@@ -79,12 +87,22 @@ async def _gh() -> Finding:
     return Finding("gh", True, program)
 
 
-def _agent(label: str, probe: Probe) -> Finding:
+def _odd_level(level: str) -> list[Finding]:
+    if level.lower() in ("", *LEVELS):
+        return []
+    remedy = f"It may be {', '.join(LEVELS)}; anything else counts as info."
+    return [Finding("SPINNEY_LOG", False, f"“{clean_line(level)}” is no level", remedy)]
+
+
+def _agent(name: str, label: str, probe: Probe) -> Finding:
     if probe.program is None:
-        return Finding(label, None, "not found", probe.problem or "", probe.fix)
+        return Finding(label, None, "not found", probe.problem or "", probe.fix, name)
     signed = {True: "signed in", False: "not signed in", None: "sign-in not known"}
-    found = f"{probe.version or 'unknown version'}, {signed[probe.signed_in]} ({probe.program})"
-    return Finding(label, probe.problem is None, found, probe.problem or "", probe.fix)
+    known = f"{probe.version or 'unknown version'}, {signed[probe.signed_in]}"
+    if name.startswith(PREFIX) and probe.version is None and probe.problem is None:
+        known = "answers as an ACP agent"
+    found = f"{known} ({probe.program})"
+    return Finding(label, probe.problem is None, found, probe.problem or "", probe.fix, name)
 
 
 def _database(path: Path) -> list[Finding]:
@@ -123,10 +141,11 @@ def _directory(name: str, path: Path) -> Finding:
     standing = path
     while not standing.exists():
         standing = standing.parent
-    if not standing.is_dir() or not os.access(standing, os.W_OK):
+    usage = shutil.disk_usage(standing)
+    # One of no size holds no files, whatever its permissions say: /proc, for example.
+    if not standing.is_dir() or not os.access(standing, os.W_OK) or not usage.total:
         remedy = f"Make {standing} a directory that you may write in."
         return Finding(name, False, f"{path} cannot be written", remedy)
-    free = shutil.disk_usage(standing).free
-    if free < 50 * 1024 * 1024:
+    if usage.free < 50 * 1024 * 1024:
         return Finding(name, False, str(path), "The disk is almost full: free some space.")
     return Finding(name, True, str(path))

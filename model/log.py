@@ -35,7 +35,7 @@ _LONGEST_REASON: Final = 300
 """Characters of what an exception says: it may quote what people and agents wrote."""
 _ROOMS: Final = ("model", "server", "spinney", "themes", "tui")
 """Whose levels are as asked for. Others tell warnings: below, they quote what passes through."""
-_LEVELS: Final = {"trace": logging.DEBUG, "debug": logging.DEBUG, "info": logging.INFO,
+LEVELS: Final = {"trace": logging.DEBUG, "debug": logging.DEBUG, "info": logging.INFO,
                   "warn": logging.WARNING, "error": logging.ERROR}  # fmt: skip
 
 _SECRETS: Final = re.compile(
@@ -52,7 +52,7 @@ _LEFT_OUT: Final = "\u2026"
 
 def log_to(path: Path, level: str) -> None:
     """Write the log of this process to `path`, readable for its owner alone."""
-    wanted = _LEVELS.get(level.lower(), logging.INFO)
+    wanted = LEVELS.get(level.lower(), logging.INFO)
     try:
         path.touch(PRIVATE_FILE)
         handler = LogFile(path, bounded=wanted > logging.DEBUG)

@@ -124,9 +124,10 @@ def create_private_directory(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.mkdir(mode=PRIVATE_DIRECTORY)
     except FileExistsError as error:
-        if not path.is_dir():
+        file = next((one for one in (*reversed(path.parents), path) if one.is_file()), None)
+        if file is not None or not path.is_dir():
             raise SpinneyError(
-                f"{path} should be a folder but is a file. Move it away and start again."
+                f"{file or path} should be a folder but is a file. Move it away and start again."
             ) from error
     except OSError as error:
         raise unsaved(path, error, "created") from error

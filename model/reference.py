@@ -11,6 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 
 import model.commands.all  # noqa: F401 - registers the commands
 from model import __version__, resources
+from model.catalog import BACKENDS
 from model.commands.registry import ALIASES, COMMANDS, UNCHANGED, Argument, Command
 from model.events import EVENTS, Event, ProjectAdded, ProjectUpdated, WorktreeCreating
 from model.preferences import Preferences
@@ -50,13 +51,15 @@ def call_words() -> dict[str, Any]:
                 wire: {
                     "takes": _taken(shape, null=found[wire].takes_null),
                     "required": found[wire].required,
+                    **({"agent": True} if "backend" in wire.lower() else {}),
                     **({"path": True} if "path" in _formats(shape) else {}),
                     **({"one_of": words} if (words := _choices(shape)) else {}),
                 }
                 for wire, shape in command["args"]["properties"].items()
             },
         }
-    return {"commands": commands, "aliases": ALIASES}
+    agents = {row.program: row.name for row in BACKENDS}
+    return {"commands": commands, "aliases": ALIASES, "agents": agents}
 
 
 def _taken(shape: Shapes, *, null: bool) -> list[str]:

@@ -36,6 +36,24 @@ def test_doctor_reports_every_thing_with_its_remedy(tmp_path: Path) -> None:
     assert ran.returncode == (1 if any(f["ok"] is False for f in found.values()) else 0)
 
 
+def test_doctor_says_what_agents_are_called_and_that_one_is_needed(spinney: Program) -> None:
+    spinney.environ |= {"SPINNEY_LOG": "nonsense", "HOME": "/proc/nope"}
+    ran = spinney.run("doctor", "--json")
+    found = {finding["name"]: finding for finding in json.loads(ran.stdout)}
+    ids = {name: found[name]["id"] for name in ("Claude Code", "Codex", "OpenCode")}
+    assert ids == {"Claude Code": "backend_a", "Codex": "backend_b", "OpenCode": "backend_c"}
+    assert found["agents"]["ok"] is False and ran.returncode == 1
+    assert found["SPINNEY_LOG"]["ok"] is False and "nonsense" in found["SPINNEY_LOG"]["found"]
+    assert found["worktrees"]["remedy"] == "Make /proc a directory that you may write in."
+
+
+def test_a_file_above_a_folder_of_ours_is_the_one_that_is_named(spinney: Program) -> None:
+    spinney.environ["SPINNEY_DATA_DIR"] = "/etc/passwd/x"
+    ran = spinney.run("serve")
+    assert is_a_sentence(ran), ran.stderr
+    assert "spinney: /etc/passwd should be a folder but is a file" in ran.stderr
+
+
 def test_doctor_is_readable_too_and_changes_nothing(spinney: Program) -> None:
     ran = spinney.run("doctor")
     assert "git" in ran.stdout and str(spinney.config) in ran.stdout

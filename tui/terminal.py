@@ -142,6 +142,8 @@ def examine_terminal() -> "Finding":
     facts += ["over SSH"] if terminal.remote else []
     facts += ["in tmux"] if terminal.tmux else []
     problem = size_problem(size.columns, size.lines)
+    if os.environ.get("TERM") == "dumb":
+        problem = "Spinney cannot draw where TERM is dumb. Use another terminal, or the page."
     return Finding("terminal", problem is None, ", ".join(facts), problem or "")
 
 

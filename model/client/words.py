@@ -6,6 +6,7 @@ them all takes longer than most of them take.
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -86,7 +87,7 @@ def arguments_from(command: Known, given: list[str], here: Path | None = None) -
             raise UsageError(f"Not name=value and no JSON object: {word}")
         arguments[name] = _read(command.arguments.get(_wire(name), {}), value, here)
     _check_names(command, arguments)
-    return arguments
+    return _with_agents(arguments, _table()["agents"])
 
 
 def _read(argument: dict[str, Any], value: str, here: Path | None) -> Any:
@@ -100,6 +101,19 @@ def _read(argument: dict[str, Any], value: str, here: Path | None) -> Any:
         return value
     kind = "null" if read is None else _TYPES.get(type(read), "string")
     return value if "string" in takes and (kind == "string" or kind not in takes) else read
+
+
+def _with_agents(value: dict[str, Any], agents: Mapping[str, str]) -> dict[str, Any]:
+    """With agents by the words of the interface, where they are called by their programs."""
+    known: dict[str, Any] = {}
+    for name, given in value.items():
+        if isinstance(given, dict):
+            known[name] = _with_agents(given, agents)
+        elif isinstance(given, str) and _wire(name) in ("backend", "defaultBackend"):
+            known[name] = agents.get(given, given)
+        else:
+            known[name] = given
+    return known
 
 
 def _absolute(value: str, here: Path | None) -> str:
@@ -132,6 +146,8 @@ def _kind(argument: dict[str, Any]) -> str:
     kinds = " or ".join(_KINDS[kind] for kind in argument["takes"])
     if argument.get("path"):
         kinds = "a path"
+    elif argument.get("agent"):
+        kinds = "an agent: claude, codex, opencode or acp:NAME"
     elif "one_of" in argument:
         kinds = "one of " + ", ".join(argument["one_of"])
     return kinds + (", required" if argument["required"] else "")
