@@ -128,12 +128,12 @@ async def patch_of(
 def _diff(side: Side, commits: tuple[str, ...], *options: str) -> tuple[str, ...]:
     """The call of git without its names."""
     # Only a changed commit of a submodule can be staged; what is loose inside it cannot.
-    flag = "--cached" if side == "staged" else "--ignore-submodules=dirty"
+    flag = ("--cached",) if side == "staged" else ()
     # Without commits git 2.39 takes the `--` behind `--end-of-options` for one.
     ends = (DIFF[-1], *commits) if commits else ()
     # Where a context is named, git prints the patch as well.
     every = [option for option in DIFF[:-1] if not (options and option.startswith("--unified"))]
-    return (*every, *options, flag, *ends)
+    return (*every, *options, *flag, *ends)
 
 
 async def _commits(path: Path, side: Side, base: str | None) -> tuple[str, ...]:

@@ -18,8 +18,9 @@ DIFF: Final = (
     "-c", "core.quotePath=false",
     "-c", "diff.suppressBlankEmpty=false",
     "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames",
-    "-O/dev/null", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--unified=3",
-    "--inter-hunk-context=0", "--end-of-options",
+    "-O/dev/null", "--submodule=short", "--ignore-submodules=dirty",
+    "--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--inter-hunk-context=0",
+    "--end-of-options",
 )  # fmt: skip
 TIMEOUT: Final = 60
 MOST_BYTES: Final = 32_000_000

@@ -12,8 +12,9 @@ from model.text import make_visible
 _OPTIONS: Final = (
     "-c", "core.quotePath=false",
     "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames",
-    "-O/dev/null", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/",
-    "--patch", "--stat=100", "--stat-count=200", "--end-of-options",
+    "-O/dev/null", "--submodule=short", "--ignore-submodules=dirty",
+    "--src-prefix=a/", "--dst-prefix=b/", "--patch", "--stat=100", "--stat-count=200",
+    "--end-of-options",
 )  # fmt: skip
 _MOST_BYTES: Final = 2_000_000
 _FEW: Final = 10

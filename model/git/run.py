@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.errors import SpinneyError
+from model.git import passing
+from model.git.settings import overrides
 from model.repository_files import looks_bare
 from model.text import make_output_visible
 
@@ -64,24 +66,6 @@ _READ_PROFILE: Final = (
     "-c", "pack.compression=0",
 )  # fmt: skip
 
-# What git says, as words that stand in this order on one line: an expression with `.*` between them
-# would read a line as often as its first word stands there, and remotes say lines of any length.
-_LOCK_HELD: Final = (
-    ("Unable to create '", ".lock': File exists"),
-    ("could not lock config file ", ": File exists"),
-)
-# Somebody writes a file while `diff` reads it: told so, or met by a bus error in git's mmap.
-_FILE_CHANGED: Final = (
-    ("short read while indexing",),
-    ("file changed before we could read it",),
-)
-# Another git makes or removes a worktree at this moment: its entry is there before what stands in
-# it, and goes while all of them are read, which each command about one of them does first.
-_HALF_MADE: Final = (
-    ("failed to read ", "worktrees/", "/commondir"),
-    ("failed to read ", "worktrees/", "/locked"),
-    ("Invalid path '", ".git/worktrees/"),
-)
 _NAMELESS: Final = "Please tell me who you are"
 _NAMELESS_WORDS: Final = (
     "Git does not know who you are. Tell it in a shell, and try again:"
@@ -157,8 +141,7 @@ async def git(
             cwd, args, write=write, timeout=timeout, discover=discover, most=most, heard=heard
         )
         output = await _in_thread(call)
-        passing = _half_made(output) or (_lock_held if write else _file_changed)(output)
-        if not passing or time.monotonic() + pause > give_up:
+        if not _passes(output, write=write) or time.monotonic() + pause > give_up:
             break
         await asyncio.sleep(pause)
         pause *= 2
@@ -182,36 +165,15 @@ def _wordless(args: tuple[str, ...], output: Output, write: bool) -> str:
     return f"{failed} A hook of the repository may have refused it." if write else failed
 
 
-def _half_made(output: Output) -> bool:
-    return output.returncode != 0 and _says(output.stderr, _HALF_MADE)
-
-
-def _lock_held(output: Output) -> bool:
-    return output.returncode != 0 and _says(output.stderr, _LOCK_HELD)
-
-
-def _file_changed(output: Output) -> bool:
-    return output.returncode == -signal.SIGBUS or (
-        output.returncode != 0 and _says(output.stderr, _FILE_CHANGED)
+def _passes(output: Output, *, write: bool) -> bool:
+    """Whether to try again may help: somebody else is at work here."""
+    if not write and output.returncode == -signal.SIGBUS:
+        return True  # Somebody wrote a file that git had mapped into memory.
+    said = output.stderr
+    return output.returncode != 0 and (
+        passing.is_half_made(said)
+        or (passing.is_lock_held if write else passing.has_file_changed)(said)
     )
-
-
-def _says(text: str, sentences: tuple[tuple[str, ...], ...]) -> bool:
-    """Whether one of the sentences stands on a line, its words in their order."""
-    return any(
-        _in_order(line, words)
-        for words in sentences
-        if words[0] in text
-        for line in text.split("\n")
-    )
-
-
-def _in_order(line: str, words: tuple[str, ...]) -> bool:
-    for word in words:
-        _, found, line = line.partition(word)
-        if not found:
-            return False
-    return True
 
 
 def _subcommand(args: tuple[str, ...]) -> str:
@@ -337,7 +299,7 @@ class _Call:
                 "not_found",
             )
         bare = ("--git-dir=.",) if looks_bare(self._cwd) else ()
-        profile = () if self.write else _READ_PROFILE
+        profile = () if self.write else (*_READ_PROFILE, *overrides(self._cwd))
         return ["git", "-C", str(self._cwd), *bare, *_NEVER, *profile, *self._args]
 
     def _environment(self) -> dict[str, str]:

@@ -20,7 +20,7 @@ UNPUSHED_CAP: Final = 1000
 
 NUMSTAT: Final = (
     "diff", "--numstat", "-z", "--no-ext-diff", "--no-textconv", "--no-renames",
-    "--no-relative", "--end-of-options",
+    "--no-relative", "--ignore-submodules=dirty", "--end-of-options",
 )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ async def has_uncommitted_changes(path: Path) -> bool:
 
 async def uncommitted_files(path: Path) -> int:
     """How many files are staged, changed or untracked, changes inside submodules included."""
-    tree = await _working_tree(path, "--ignore-submodules=none")
+    tree = await _working_tree(path, submodules="none")
     return tree.tracked + len(tree.untracked)
 
 
@@ -124,10 +124,11 @@ async def empty_tree(path: Path) -> str:
     return (await git(path, "hash-object", "-t", "tree", "--stdin")).stdout
 
 
-async def _working_tree(path: Path, *options: str) -> _WorkingTree:
+async def _working_tree(path: Path, *, submodules: str = "dirty") -> _WorkingTree:
+    # In a submodule git would read that one's settings, which `run` does not know.
     shown = await git(
         path, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all",
-        "--no-renames", *options, timeout=60,
+        "--no-renames", f"--ignore-submodules={submodules}", timeout=60,
     )  # fmt: skip
     return await asyncio.to_thread(_read_status, shown)
 

@@ -69,7 +69,7 @@ async def test_a_git_that_hangs_is_ended_with_all_it_started(
 ) -> None:
     pids = tmp_path / "pids"
     fake_git(
-        f'case "$*" in *--version*) exec "$real_git" "$@";; esac\n'
+        f'case "$*" in *--version*|*" config "*|config*) exec "$real_git" "$@";; esac\n'
         f'sleep 300 & echo "$! $$" > {pids}.new; mv {pids}.new {pids}; wait'
     )
     counts_from("status", pids)
