@@ -75,8 +75,8 @@ def _configured_root(common: Path) -> Path | None:
         text = (common / "config").read_text(errors="surrogateescape")
     except OSError:
         return None
-    line = re.search(r"^\s*worktree\s*=\s*(\S.*?)\s*$", text, re.MULTILINE)
-    return (common / line[1]).resolve() if line else None
+    line = re.search(r"^[ \t]*worktree[ \t]*=[ \t]*(\S.*)$", text, re.MULTILINE)
+    return (common / line[1].rstrip()).resolve() if line else None
 
 
 def _same(directory: Path) -> GitDirectories:

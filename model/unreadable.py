@@ -56,7 +56,7 @@ def read_message(
     raw = text_of(body)
     try:
         message = Message.model_validate({**json.loads(raw), "content": []})
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         message = _mended(Message, raw, {"id": key, "role": "assistant", "timestamp": 0})
         content = content or [UnreadableBlock()]
     # As the columns have it: whoever looks for the message finds it by these.
@@ -141,7 +141,7 @@ def _fields(kind: type[Resource], raw: str) -> dict[str, Any]:
     """The fields of a document: all of one that is whole, else those that can be picked out."""
     try:
         whole = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         whole = None
     if isinstance(whole, dict):
         return whole
@@ -151,7 +151,7 @@ def _fields(kind: type[Resource], raw: str) -> dict[str, Any]:
         if match := re.search(rf'(?<!\\)"{name}":', raw):
             try:
                 value, _ = _DECODER.raw_decode(raw, match.end())
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if not isinstance(value, list | dict):
                 found[name] = value

@@ -3,9 +3,12 @@
 The keys are `file: name`, as `tests/test_cost_of_foreign_text.py` finds them in the sources.
 """
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
+from model.resources import Project
 from model.worktrees.files import _listed
 
 
@@ -32,6 +35,13 @@ def every(pattern: Any, text: str) -> object:
 def call(function: Any, text: str) -> object:
     """Give the text to the function that holds the expression."""
     return function(text)
+
+
+def configured(function: Any, text: str) -> object:
+    """Give the function a file of settings that holds the text."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "config").write_text(text)
+        return function(Path(folder))
 
 
 READERS: Final[dict[str, Callable[[Any, str], object]]] = {
@@ -71,7 +81,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/chat/wording.py: session_name": call,
     "model/client/address.py: without_token": call,
     "model/commands/registry.py: snake_case": call,
-    "model/database.py: _match": call,
+    "model/database_reading.py: _match": call,
     "model/diff_rows.py: _WORD": every,
     "model/diff_text.py: _HUNK": match,
     "model/git/cloning.py: _URL": whole,
@@ -87,12 +97,19 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/git/refs.py: branch_name_from": call,
     "model/git/run.py: _CREDENTIALS": every,
     "model/git/run.py: _LABEL": every,
+    "model/git/settings.py: _COMMANDS": whole,
+    "model/git/settings.py: _FILES": whole,
+    "model/git/settings.py: _INCLUDED": whole,
+    "model/git/settings.py: _ON_FETCHING": whole,
     "model/git/ssh.py: _HOST": whole,
+    "model/export.py: _fenced": call,
     "model/hosting/gh.py: _trouble": lambda trouble, text: trouble(text, 1),
     "model/hosting/pull_requests.py: _LINK": every,
+    "model/log.py: _SECRETS": every,
     "model/markdown.py: _DEFINITION": search,
     "model/markdown.py: _OPEN_FENCE": match,
     "model/markdown.py: _OpenFence.__init__": lambda fence, text: fence("```", "").is_end(text),
+    "model/repository_files.py: _configured_root": configured,
     "model/text.py: _ASCII_CONTROL": search,
     "model/text.py: _COLOR": every,
     "model/text.py: _MARK": every,
@@ -100,6 +117,9 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/text.py: _hidden": lambda hidden, text: hidden().search(text),
     "model/text.py: _runs": lambda runs, text: runs().findall(text),
     "model/text.py: make_output_visible": call,
+    "model/unreadable.py: _ESCAPED": every,
+    "model/unreadable.py: _SAID": search,
+    "model/unreadable.py: _fields": lambda fields, text: fields(Project, text),
     "model/worktrees/files.py: _best": lambda best, text: best(_listed([text]), text[:20], 9),
     "model/worktrees/lookup.py: folder_name": call,
     "model/writing/writer.py: _MARKDOWN_FENCE": whole,
@@ -153,6 +173,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
 
 OTHERS: Final = {
     "model/backends/demo_agent.py: DemoAgent._say": "only texts of the demo agent's own",
+    "model/backups.py: _NAME": "names in Spinney's own directory",
     "model/backends/opencode_requests.py: _chosen": "a person's answer; each comma is met once",
     "model/client/address.py: parse_address": "one address on the person's own command line",
     "model/command_line.py: _number": "the person's own command line",
@@ -162,6 +183,8 @@ OTHERS: Final = {
     "model/git/cloning.py: _Words.hear": "a set of two characters, in pieces of 64 kB",
     "model/git/run.py: _look_at_git": "what the installed git says of its version",
     "model/git/ssh.py: real_host": "settings that the person's own ssh lists, a word for each line",
+    "model/log.py: LogLines.__init__": "secrets of the person's own environment, letter by letter",
+    "model/log.py: _SECRET_NAME": "names of the person's own environment",
     "model/paths.py: _remove_stale": "names in Spinney's own directories",
     "model/preferences_changes.py: _about_token": "a token that the person writes",
     "server/static.py: StaticFiles._filled": "names of Spinney's own files",
