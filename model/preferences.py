@@ -217,7 +217,7 @@ class Preferences(BaseModel):
         False, "Sessions", "Open the newest session when the terminal starts",
         more="One that was open before is opened again in any case.")
     close_original_on_clear_context: bool = _setting(
-        True, "Sessions", "Close the old session when its plan goes on in a fresh one")
+        True, "Sessions", "Archive a session whose plan goes on in a fresh one")
     confirm_session_close: bool = _setting(
         True, "Sessions", "Ask before a session is archived",
         more="Of one that is at work it is always asked.")

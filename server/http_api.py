@@ -57,7 +57,12 @@ OPERATIONS = (
     ),
     Operation("POST", f"{_SESSION}/images", sessions.add_image, ("data",), status=201),
     Operation("POST", f"{_SESSION}/stop", sessions.stop_generation),
-    Operation("POST", f"{_SESSION}/approve", sessions.approve_plan, ("mode", "plan", "request_id")),
+    Operation(
+        "POST",
+        f"{_SESSION}/approve",
+        sessions.approve_plan,
+        ("mode", "plan", "request_id", "fresh"),
+    ),
     Operation("POST", f"{_SESSION}/answer", sessions.answer_question, ("answer", "request_id")),
     Operation("POST", f"{_SESSION}/archive", sessions.archive_session),
     Operation(

@@ -200,6 +200,12 @@ class Link:
                     reason = {"reason": chosen.reason} if chosen.reason else {}
                     given |= {"decision": chosen.choice, **reason}
                     await self.client.call(commands.answer_permission, **given)
+                case "fresh":
+                    session = await self.client.call(
+                        commands.approve_plan, mode="build", fresh=True, **given
+                    )
+                    await self._screen.mirror.until(lambda state: session.id in state.sessions)
+                    self._screen.action_open_session(session.id)
                 case "build" | "yolo":
                     await self.client.call(commands.approve_plan, mode=chosen.choice, **given)
                 case "edit":

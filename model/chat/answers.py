@@ -8,8 +8,8 @@ from model.chat.outputs import ToolOutputs
 from model.chat.requests import record_session
 from model.chat.wording import limit_ends_in
 from model.errors import ErrorType
-from model.events import MessageCompleted, MessageFailed, MessageQueued
-from model.resources import Message, Request, Usage
+from model.events import BlockChanged, MessageCompleted, MessageFailed, MessageQueued
+from model.resources import Block, Message, Request, Usage
 from model.store import Store
 from model.text import make_visible
 
@@ -111,3 +111,19 @@ class Answers:
     def _count_one(self) -> None:
         count = self._store.state.sessions[self._session_id].message_count
         record_session(self._store, self._session_id, message_count=count + 1)
+
+
+async def mark_stored(store: Store, session_id: str, request: Request, block: Block) -> None:
+    """Note an answer in a message that is not open any more."""
+    page = await store.messages(session_id)
+    message = next((m for m in page.messages if m.id == request.message_id), None)
+    for place, old in enumerate(message.content if message else ()):
+        if old.type == block.type:
+            store.record(
+                BlockChanged(
+                    session_id=session_id,
+                    message_id=request.message_id,
+                    content_index=place,
+                    block=block,
+                )
+            )

@@ -5,12 +5,15 @@ agent: when that is gone, the answer goes to a new one in words.
 """
 
 import asyncio
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
 from model.backends.base import Agent, Backend
 from model.chat import wording
+from model.chat.answers import mark_stored
+from model.chat.approving import fresh_session, plan_overrides
 from model.chat.conversation import Conversation
 from model.chat.handover import Handovers, change_of_agent
 from model.chat.incoming import (
@@ -26,18 +29,16 @@ from model.chat.program import Launching
 from model.chat.room import Room
 from model.errors import SpinneyError, session_not_found
 from model.events import (
-    BlockChanged,
     Event,
     MessageQueued,
     MessageRemoved,
+    SessionArchived,
+    SessionCreated,
     SessionUpdated,
     WorktreeUpdated,
 )
-from model.preferences import Preferences
-from model.preferences_layers import model_for
 from model.resources import (
     AgentCommand,
-    Block,
     Decision,
     Message,
     PlanBlock,
@@ -158,12 +159,7 @@ class Chats:
         """
         conversation = self._conversation(session_id)
         async with conversation.answering:
-            session = self._session(session_id)
-            request = session.set_aside_plan
-            if request is None or request.id != request_id:
-                request = self._request(session_id, "plan", request_id)
-            elif session.is_active:
-                raise SpinneyError("The session is at work; approve the plan after it.", "conflict")
+            session, request = self._session(session_id), self._plan(session_id, request_id)
             updates = plan_overrides(self._store.state.preferences, mode, session)
             updates["set_aside_plan"] = None
             await self._store.accept(SessionUpdated(session_id=session_id, updates=updates))
@@ -181,9 +177,34 @@ class Chats:
                     raise
                 return self._session(session_id)
             text = plan or request.plan
-            await self._mark_stored(session_id, request, PlanBlock(text=text, approved=mode))
+            await mark_stored(self._store, session_id, request, PlanBlock(text=text, approved=mode))
             await self._queue_or_run(user_message(session_id, wording.approved_plan(text)))
             return self._session(session_id)
+
+    async def approve_afresh(
+        self, session_id: str, mode: WorkingMode, plan: str | None, request_id: str | None = None
+    ) -> Session:
+        """Carry the plan out in a new session of the worktree; the old one is done.
+
+        It is archived where the preference says so. Raises like `approve`, and nothing happened.
+        """
+        conversation = self._conversation(session_id)
+        async with conversation.answering:
+            session, request = self._session(session_id), self._plan(session_id, request_id)
+            text, preferences = plan or request.plan, self._store.state.preferences
+            others = self._store.state.sessions_of(session.worktree_id, archived=True)
+            order = max(other.order for other in others) + 1
+            fresh = fresh_session(preferences, mode, session, order)
+            await self._store.accept(SessionCreated(session=fresh))
+            await self._queue_or_run(user_message(fresh.id, wording.plan_from_elsewhere(text)))
+            await conversation.stop()
+            await conversation.close()
+            await mark_stored(self._store, session_id, request, PlanBlock(text=text, approved=mode))
+            done = resolved(session_id, status="idle", set_aside_plan=None)
+            if preferences.close_original_on_clear_context:
+                done.append(SessionArchived(session_id=session_id, archived_at=time.time()))
+            await self._store.accept(*done)
+        return self._session(fresh.id)
 
     async def answer(
         self, session_id: str, answer: str | Mapping[str, str], request_id: str | None = None
@@ -202,7 +223,7 @@ class Chats:
                 await conversation.answer(answers)
                 return self._session(session_id)
             block = QuestionBlock(id=request.id, questions=request.questions, answer=answers)
-            await self._mark_stored(session_id, request, block)
+            await mark_stored(self._store, session_id, request, block)
             await self._queue_or_run(user_message(session_id, wording.answered(answers)))
             return self._session(session_id)
 
@@ -317,21 +338,6 @@ class Chats:
             conversation.go_on()
         return SentMessage(message_id=message.id, status=status)
 
-    async def _mark_stored(self, session_id: str, request: Request, block: Block) -> None:
-        """Note an answer in a message that is not open any more."""
-        page = await self._store.messages(session_id)
-        message = next((m for m in page.messages if m.id == request.message_id), None)
-        for place, old in enumerate(message.content if message else ()):
-            if old.type == block.type:
-                self._store.record(
-                    BlockChanged(
-                        session_id=session_id,
-                        message_id=request.message_id,
-                        content_index=place,
-                        block=block,
-                    )
-                )
-
     def _conversation(self, session_id: str) -> Conversation:
         self._session(session_id)
         if session_id not in self._conversations:
@@ -359,6 +365,16 @@ class Chats:
     def _session(self, session_id: str) -> Session:
         return session_in(self._store.state, session_id)
 
+    def _plan(self, session_id: str, request_id: str | None) -> Request:
+        """The plan that may be approved: the one that waits, or by its id the one set aside."""
+        session = self._session(session_id)
+        aside = session.set_aside_plan
+        if aside is None or aside.id != request_id:
+            return self._request(session_id, "plan", request_id)
+        if session.is_active:
+            raise SpinneyError("The session is at work; approve the plan after it.", "conflict")
+        return aside
+
     def _request(
         self, session_id: str, kind: str | None = None, request_id: str | None = None
     ) -> Request:
@@ -368,28 +384,6 @@ class Chats:
         if request_id not in (None, request.id):
             raise SpinneyError(f"This {request.kind} was replaced by a newer one.", "conflict")
         return request
-
-
-def plan_overrides(
-    preferences: Preferences, mode: WorkingMode, session: Session
-) -> dict[str, object]:
-    """What approving a plan into `mode` changes in the session; `backend` only where it differs.
-
-    An override's model belongs to the override's backend, or to the session's where none is set.
-    """
-    prefix = "yolo" if mode == "yolo" else "build"
-    backend = getattr(preferences, f"{prefix}_backend")
-    given = {
-        "execution_mode": mode,
-        "model": getattr(preferences, f"{prefix}_model"),
-        "thinking_level": getattr(preferences, f"{prefix}_thinking_level"),
-    }
-    wanted = {key: value for key, value in given.items() if value is not None}
-    if backend not in (None, session.backend):
-        wanted.setdefault("model", model_for(backend, preferences))
-        # The plan itself is what the other agent is told.
-        wanted |= {**change_of_agent(session, backend), "handover": None}
-    return wanted
 
 
 def session_in(state: State, session_id: str) -> Session:

@@ -13,6 +13,14 @@ def approved_plan(plan: str) -> str:
     return f"The plan is approved. Carry it out now.\n\n{plan}"
 
 
+def plan_from_elsewhere(plan: str) -> str:
+    """The prompt that carries out a plan in a session that knows nothing else."""
+    return (
+        "Carry out this plan. It was worked out and approved in another conversation, of which you"
+        f" know nothing; look at the files where something is not clear.\n\n{plan}"
+    )
+
+
 def answered(questions: dict[str, str]) -> str:
     """The prompt that answers questions of an agent that is not running any more."""
     lines = [

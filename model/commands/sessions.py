@@ -288,12 +288,17 @@ async def approve_plan(
     mode: WorkingMode,
     plan: str | None = None,
     request_id: str | None = None,
+    fresh: bool = False,
 ) -> Session:
     """Carry out the proposed plan in `build` or `yolo` mode, as edited in `plan` if given.
 
     With `requestId` (of the session's `request`) it is refused when a newer plan has replaced it.
     A plan that was stopped (`set_aside_plan`) is approved by its id, while nothing runs.
+    With `fresh` it goes on in a new session of the same worktree, whose agent knows the plan alone;
+    that one is the answer, and the old one is archived as `close_original_on_clear_context` says.
     """
+    if fresh:
+        return await workspace.chats.approve_afresh(session_id, mode, plan, request_id)
     return await workspace.chats.approve(session_id, mode, plan, request_id)
 
 

@@ -46,6 +46,7 @@ def plan_page(visit: Visit, session: Session) -> str:
         hidden("request_id", typed.get("request_id") or (request.id if request else "")),
         make("label", "The plan, as it should be carried out", for_="plan"),
         make("textarea", text, name="plan", id="plan", rows=16, cols=60),
+        _fresh(typed),
         make("p", *_approvals(), class_="choices"),
     )
     return page(visit, "Edit the plan", _back(session), form)
@@ -53,7 +54,8 @@ def plan_page(visit: Visit, session: Session) -> str:
 
 def sure_page(visit: Visit, session: Session, given: Form) -> str:
     """The second question before a plan is carried out without any more of them."""
-    kept = [hidden(name, given.get(name)) for name in ("request_id", "plan") if name in given]
+    names = ("request_id", "plan", "fresh")
+    kept = [hidden(name, given.get(name)) for name in names if name in given]
     form = visit.form(
         f"/lite/sessions/{session.id}/approve",
         kept,
@@ -86,6 +88,7 @@ def _plan(visit: Visit, session: Session, request: Request) -> list[Node]:
         visit.form(
             f"/lite/sessions/{session.id}/approve",
             hidden("request_id", request.id),
+            _fresh(visit.typed),
             make(
                 "p",
                 *_approvals(),
@@ -99,6 +102,18 @@ def _plan(visit: Visit, session: Session, request: Request) -> list[Node]:
 
 def _approvals() -> list[Element]:
     return [button("Build", "mode", "build", class_="primary"), button("Yolo", "mode", "yolo")]
+
+
+def _fresh(typed: Form) -> Element:
+    box = make(
+        "input", type="checkbox", name="fresh", value="1", checked="fresh" in typed, id="fresh"
+    )
+    return make(
+        "p",
+        box,
+        " ",
+        make("label", "In a fresh session, whose agent knows the plan alone", for_="fresh"),
+    )
 
 
 def _questions(visit: Visit, session: Session, request: Request) -> list[Node]:

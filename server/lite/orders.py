@@ -33,10 +33,11 @@ class Order:
         """Whether this is to be asked once more: nothing will be asked after it."""
         return self.name == "approve" and form.get("mode") == "yolo" and not form.get("sure")
 
-    async def carry_out(self, workspace: "Workspace", session: Session, form: Form) -> None:
-        """Run the command. Raises `SpinneyError`."""
+    async def carry_out(self, workspace: "Workspace", session: Session, form: Form) -> str:
+        """Run the command; the session that it goes on in. Raises `SpinneyError`."""
         given = {"sessionId": session.id, **self.arguments(session, form)}
-        await find_command(self.command).run(workspace, given)
+        answer = await find_command(self.command).run(workspace, given)
+        return answer.id if isinstance(answer, Session) else session.id
 
 
 def message_of(form: Form) -> dict[str, Any]:
@@ -67,7 +68,8 @@ def _answer(session: Session, form: Form) -> dict[str, Any]:
 
 def _approval(_: Session, form: Form) -> dict[str, Any]:
     plan = {"plan": form.get("plan")} if "plan" in form else {}
-    return {"mode": form.get("mode"), **plan, **_request_id(form)}
+    fresh = {"fresh": True} if form.get("fresh") else {}
+    return {"mode": form.get("mode"), **plan, **fresh, **_request_id(form)}
 
 
 def _permission(_: Session, form: Form) -> dict[str, Any]:
@@ -83,7 +85,7 @@ def _request_id(form: Form) -> dict[str, Any]:
 ORDERS: Final = (
     Order("messages", "send_chat_message", ("message",), _message),
     Order("answer", "answer_question", ("q0", "own0", "request_id"), _answer),
-    Order("approve", "approve_plan", ("mode", "plan", "sure", "request_id"), _approval),
+    Order("approve", "approve_plan", ("mode", "plan", "fresh", "sure", "request_id"), _approval),
     Order("permission", "answer_permission", ("decision", "reason", "request_id"), _permission),
     Order("stop", "stop_generation", (), lambda _, __: {}),
     Order("mode", "update_session", ("mode",), lambda _, form: {"executionMode": form.get("mode")}),

@@ -171,14 +171,14 @@ class Lite:
             if order.wants_to_be_sure(form):
                 return _html(sure_page(visit, session, form))
             try:
-                await order.carry_out(self._workspace, session, form)
+                session_id = await order.carry_out(self._workspace, session, form)
             except SpinneyError as error:
                 # A plan that was edited is still on the page where that was done.
                 query = {"plan": "1"} if "plan" in form else {}
                 again = replace(visit, typed=form, problem=error.message, query=query)
                 page = await session_page(again, session.id)
                 return _html(page, HTTP_STATUS[error.error_type])
-            return _see(f"/lite/sessions/{session.id}#end")
+            return _see(f"/lite/sessions/{session_id}#end")
 
         return self._taking(carry_out)
 

@@ -1,5 +1,6 @@
 """What waits for a person: words decide nothing and are never lost, no press decides unmeant."""
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,21 @@ async def test_a_press_that_was_on_its_way_decides_nothing(
     await expect(below).to_have_count(0)
     assert not (Path(worktree["path"]) / "later.txt").exists()
     await other.call("delete_session", sessionId=later["id"])
+
+
+async def test_a_plan_goes_on_in_a_fresh_session_which_is_shown(
+    open_page: OpenPage, other: Socket, session: Any
+) -> None:
+    at = await shown(open_page, session)
+    await at.say("/demo plan write afresh.txt: x")
+    await at.page.get_by_label("In a fresh session").check()
+    await at.press("Build")
+    await expect(at.page).not_to_have_url(re.compile(session["id"]))
+    await expect(at.page.locator('.message[data-role="user"]')).to_contain_text(
+        "Carry out this plan"
+    )
+    await at.idle()
+    assert (await other.call("get_session", sessionId=session["id"]))["archived_at"]
 
 
 async def test_one_escape_leaves_what_waits(open_page: OpenPage, session: Any) -> None:

@@ -11,7 +11,7 @@ from fake_client import (
 from textual import events
 
 from model import events as e
-from model.resources import Message, Question, QuestionOption, Request, TextBlock
+from model.resources import Message, Question, QuestionOption, Request, Session, TextBlock
 from tests.tui.conftest import Start, until
 from tests.tui.every_screen import text_of
 
@@ -240,6 +240,23 @@ async def test_enter_on_an_empty_box_takes_the_marked_choice_of_a_plan(start: St
         await until(pilot, lambda: client.called("approve_plan"))
         assert client.called("approve_plan") == [
             {"session_id": "s1", "mode": "build", "request_id": "r1"}
+        ]
+
+
+async def test_a_plan_goes_on_in_a_fresh_session_which_is_opened(start: Start) -> None:
+    client = a_client(**a_plan())
+    fresh = client.state.sessions["s1"].model_copy(update={"id": "s9", "status": "running"})
+
+    def approve(given: dict[str, object]) -> Session:
+        client.feed(e.SessionCreated(session=fresh))
+        return fresh
+
+    client.answers["approve_plan"] = approve
+    async with start(client) as (app, pilot):
+        await pilot.press("tab", "f")
+        await until(pilot, lambda: app.main.session is not None and app.main.session.id == "s9")
+        assert client.called("approve_plan") == [
+            {"session_id": "s1", "mode": "build", "fresh": True, "request_id": "r1"}
         ]
 
 

@@ -10,7 +10,7 @@ from textual.style import Style
 if TYPE_CHECKING:
     from model.resources import Request
 
-Choice = Literal["build", "yolo", "edit", "allow", "allow_session", "deny"]
+Choice = Literal["build", "fresh", "yolo", "edit", "allow", "allow_session", "deny"]
 
 _YOLO_AGAIN: Final = "again to confirm: the agent will run everything without asking"
 
@@ -29,6 +29,7 @@ _PLAN: Final = (
     Row("b", "build", "Build", "carry it out, ask before commands"),
     Row("y", "yolo", "Yolo", "carry it out, ask for nothing"),
     Row("e", "edit", "Edit the plan first"),
+    Row("f", "fresh", "Build in a fresh session", "its agent knows the plan alone"),
 )
 
 

@@ -4,6 +4,7 @@
 import { answerOf, keepAnswer } from "./answers.js";
 import { arm } from "./arming.js";
 import { button, make } from "./dom.js";
+import { hashOf } from "./router.js";
 
 /**
  * @typedef {import("./app.js").App} App
@@ -71,15 +72,16 @@ class Answering {
    * @param {string} command @param {Record<string, unknown>} given @param {string[]} [used] names of the fields
    */
   async send(command, given, used = []) {
-    if (this.#isSending) return;
+    if (this.#isSending) return undefined;
     this.#isSending = true;
     const texts = used.map((name) => this.written[name] ?? "");
     for (const name of used) this.#keep(name, "");
     const done = await this.app.run(command, { sessionId: this.sessionId, requestId: this.requestId, ...given });
     this.#isSending = false;
-    if (done !== undefined) return;
+    if (done !== undefined) return done;
     for (const [at, name] of used.entries()) this.#keep(name, texts[at]);
     this.app.changed({ tree: true }); // the request may be gone, and the texts with it
+    return undefined;
   }
 
   /** Answer in words, as a message. @param {string} name of the field @param {string} words */
@@ -99,12 +101,18 @@ function planCard(answering, request, { hasBox }) {
     edited.focus();
   });
   /** @param {"build" | "yolo"} mode */
-  const approve = (mode) => answering.send("approve_plan", { mode, ...(edited.hidden ? {} : { plan: edited.value }) }, ["plan"]);
+  const approve = async (mode) => {
+    const given = { mode, ...(edited.hidden ? {} : { plan: edited.value }), ...(fresh.checked ? { fresh: true } : {}) };
+    const session = await answering.send("approve_plan", given, ["plan"]);
+    if (session && session.id !== answering.sessionId && location.hash.startsWith(hashOf("session", answering.sessionId))) answering.app.go("session", session.id);
+  };
+  const fresh = make("input", { type: "checkbox" });
   return make(
     "section.request",
     make("h3", answering.isAside ? "This plan was set aside. Carry it out after all?" : "Carry out this plan?"),
     request.plan && make("details", make("summary", "the plan"), make("p.said", request.plan), { open: !hasBox }),
     edited,
+    make("label.check", fresh, "In a fresh session, whose agent knows the plan alone"),
     make("div.choices", button("Build", () => approve("build"), ".primary"), yolo(() => approve("yolo")), edit),
     hasBox ? make("p.hint", "Or write in the message box what should be different.") : discussion(answering),
   );

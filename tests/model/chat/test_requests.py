@@ -9,6 +9,7 @@ import pytest
 from model.backends import base
 from model.chat.interrupted import recover
 from model.errors import SpinneyError
+from model.events import PreferencesUpdated
 from model.resources import (
     PlanBlock,
     Question,
@@ -476,3 +477,44 @@ async def test_stop_while_a_question_is_open_leaves_nothing_waiting(stage: Stage
     await stage.until(lambda: stage.session.waiting_for == "question")
     session = await stage.chats.stop("s")
     assert (session.status, session.waiting_for, session.request) == ("idle", None, None)
+
+
+@pytest.mark.parametrize("closes", [True, False])
+async def test_a_plan_goes_on_in_a_fresh_session_and_the_old_one_is_done(
+    stage: Stage, closes: bool
+) -> None:
+    preferences = {"close_original_on_clear_context": closes, "build_thinking_level": "off"}
+    stage.store.record(PreferencesUpdated(changes=preferences))
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.say(base.PlanProposed("r", "1. read\n2. write"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    fresh = await stage.chats.approve_afresh("s", "build", "1. write", "r")
+    builder = await stage.backend.newest()
+    assert builder is not puppet
+    assert puppet.closed
+    _, prompt = await builder.hears("send")
+    assert "Carry out this plan." in str(prompt)
+    assert str(prompt).endswith("1. write")
+    assert (fresh.execution_mode, fresh.thinking_level) == ("build", "off")
+    assert (fresh.name, fresh.backend, fresh.model) == (stage.session.name, "demo", "m")
+    assert fresh.order > stage.session.order
+    assert (stage.session.waiting_for, stage.session.set_aside_plan) == (None, None)
+    assert (stage.session.archived_at is not None) is closes
+    plans = [b for m in await stage.messages() for b in m.content if isinstance(b, PlanBlock)]
+    assert plans == [PlanBlock(text="1. write", approved="build")]
+    with pytest.raises(SpinneyError, match="No plan is waiting"):
+        await stage.chats.approve_afresh("s", "build", None, "r")
+
+
+async def test_a_plan_whose_agent_is_gone_goes_on_in_a_fresh_session_too(stage: Stage) -> None:
+    await stage.chats.send("s", "plan it")
+    puppet = await stage.backend.newest()
+    puppet.say(base.PlanProposed("r", "1. read"))
+    await stage.until(lambda: stage.session.waiting_for == "plan")
+    await stage.chats.stop("s")
+    aside = stage.session.set_aside_plan
+    assert aside is not None
+    fresh = await stage.chats.approve_afresh("s", "yolo", None, aside.id)
+    assert fresh.execution_mode == "yolo"
+    assert stage.session.set_aside_plan is None

@@ -8,6 +8,7 @@ import pytest
 
 from model.backends import base
 from model.resources import Question, QuestionOption, Session
+from model.workspace import Workspace
 from tests.fakes import FakeAgent
 from tests.server.lite.browser import Browser
 from tests.server.lite.conftest import Waiting
@@ -30,6 +31,19 @@ async def test_a_plan_is_built(
     assert page.form("approve").buttons == [("mode", "build"), ("mode", "yolo")]
     await browser.done(page, "approve", mode="build")
     assert await agent().hears("approve") == ("approve", "plan-1", "build", None)
+
+
+async def test_a_plan_goes_on_in_a_fresh_session_also_after_the_second_question(
+    browser: Browser, waiting: Waiting, session: Session, workspace: Workspace
+) -> None:
+    page = await waiting(base.PlanProposed("plan-1", "1. Leap"))
+    sure = await browser.submit(page, "approve", mode="yolo", fresh="1")
+    done = await browser.submit(sure.page, "approve", mode="yolo")
+    sessions = workspace.store.state.sessions
+    (fresh,) = [each for each in sessions.values() if each.id != session.id]
+    assert done.leads_to == f"/lite/sessions/{fresh.id}#end"
+    assert fresh.execution_mode == "yolo"
+    assert sessions[session.id].archived_at is not None
 
 
 async def test_yolo_asks_once_more(
