@@ -223,6 +223,15 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What a person shall not miss, such as hooks that will not run: stands in the conversation,
+    once.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationIdentified:
     """The program's own name for this conversation, by which it can be resumed."""
 
@@ -277,6 +286,7 @@ AgentEvent = (
     | ModeChanged
     | TurnKeepsMode
     | Notice
+    | Note
     | ConversationIdentified
     | McpServersSeen
     | CommandsKnown
@@ -288,6 +298,7 @@ BETWEEN_TURNS = (
     TurnStarted
     | ModeChanged
     | Notice
+    | Note
     | McpServersSeen
     | CommandsKnown
     | ConversationIdentified

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from model.backends import base, codex_commands, codex_program
+from model.backends import base, codex_commands, codex_notes, codex_program
 from model.backends.base import Launch
 from model.backends.codex_server import NAME, CodexServer, Servers
 from model.backends.codex_session import CodexSession
@@ -27,6 +27,7 @@ class CodexBackend:
 
     def __init__(self) -> None:
         self._servers = Servers()
+        self._told: set[str] = set()
 
     async def probe(self) -> base.Probe:
         """Look for the program, its version and its sign-in."""
@@ -56,7 +57,18 @@ class CodexBackend:
             await session.tell(base.Notice(lost))
         if thread.servers:
             await session.tell(base.McpServersSeen(thread.servers))
+        if not launch.text_only:
+            settings = map(codex_notes.of_settings, server.warnings())
+            hooks = await codex_notes.hooks_left_out(server, str(launch.worktree))
+            notes = [note for note in (*settings, *self._not_told(hooks)) if note]
+            await session.tell(*session.first_words, *map(base.Note, notes))
         return session
+
+    def _not_told(self, notes: list[str]) -> list[str]:
+        """Those that no session was told yet: whoever does not want to act reads them once."""
+        new = [note for note in notes if note not in self._told]
+        self._told.update(new)
+        return new
 
     async def close(self) -> None:
         """End the shared programs."""

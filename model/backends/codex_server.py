@@ -30,8 +30,14 @@ _HEALTH_PATIENCE: Final = 1.0
 _DRAIN_PATIENCE: Final = 1.0
 """Seconds to hear the last of a program that has ended."""
 
-TOTALS: Final = "thread/tokenUsage/updated"
-_MOST_TOTALS: Final = 100
+ABOUT_START: Final = ("thread/tokenUsage/updated", "mcpServer/startupStatus/updated")
+"""What is told of a thread while it is being opened."""
+
+_OF_ALL: Final = ("configWarning", "deprecationNotice", "warning")
+"""What is told of no thread: of the person's settings."""
+
+_MOST_EARLY: Final = 100
+_MOST_OF_ALL: Final = 5
 
 # Told again and again, and known better from git; what people have read is of no concern here.
 _UNWANTED: Final = ("turn/diff/updated", "thread/readState/changed")
@@ -77,8 +83,9 @@ class CodexServer:
         """What each model that the program lists can be told to make."""
         self._threads: dict[str, Listener] = {}
         self._limits: Json = {}
-        self._totals: dict[str, Json] = {}
-        """What was told of the tokens of threads that are just being opened."""
+        self._early: list[tuple[str, Json]] = []
+        """What was told of threads that are just being opened."""
+        self._of_all: list[Json] = []
         self._pump = asyncio.create_task(self._read())
         self._watch = asyncio.create_task(self._clean_up())
 
@@ -113,10 +120,17 @@ class CodexServer:
         if told.get("requiresOpenaiAuth") and told.get("account") is None:
             raise SpinneyError(SIGN_IN, "authentication_error")
 
-    def own(self, thread_id: str, listener: Listener) -> Json:
-        """From now on the listener hears what happens in the thread; its totals so far."""
+    def own(self, thread_id: str, listener: Listener) -> list[tuple[str, Json]]:
+        """From now on the listener hears what happens in the thread; what was told of it so far."""
         self._threads[thread_id] = listener
-        return self._totals.pop(thread_id, {})
+        told = [each for each in self._early if each[1].get("threadId") == thread_id]
+        self._early = [each for each in self._early if each[1].get("threadId") != thread_id]
+        return told
+
+    def warnings(self) -> list[Json]:
+        """What it has told of the person's settings, which is told to them once."""
+        told, self._of_all = self._of_all, []
+        return told
 
     def disown(self, thread_id: str) -> None:
         """Nobody listens to the thread any more."""
@@ -229,8 +243,10 @@ class CodexServer:
             self._limits = limits if isinstance(limits, dict) else {}
         elif (owner := self._owner(params)) is not None:
             await owner.hear(method, params)
-        elif method == TOTALS and len(self._totals) < _MOST_TOTALS:
-            self._totals[str(params.get("threadId"))] = params
+        elif method in ABOUT_START and len(self._early) < _MOST_EARLY:
+            self._early.append((method, params))
+        elif method in _OF_ALL and "threadId" not in params and len(self._of_all) < _MOST_OF_ALL:
+            self._of_all.append(params)
 
     def _owner(self, params: Json) -> Listener | None:
         thread_id = params.get("threadId")

@@ -15,7 +15,7 @@ from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
 from model.backends.codex_asking import Asked, answer_to, asked_of, is_a_matter_of_policy, stricter
 from model.backends.codex_remains import Remains
-from model.backends.codex_server import NAME, TOTALS, CodexServer
+from model.backends.codex_server import NAME, CodexServer
 from model.backends.codex_stream import CodexStream, of_turn
 from model.backends.codex_thread import Thread, open_thread
 from model.errors import SpinneyError
@@ -59,7 +59,12 @@ class CodexSession:
         self._is_resumed = thread.is_kept
         self._closing = False
         self._remains = Remains(launch.worktree, thread.mark)
-        self._between_turns(TOTALS, server.own(thread.id, self))
+        self.first_words = [
+            event
+            for method, params in server.own(thread.id, self)
+            for event in self._between_turns(method, params)
+        ]
+        """What was told of its thread before."""
         self._commands = codex_commands.Commands(server, launch.worktree, self.tell)
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
@@ -227,9 +232,13 @@ class CodexSession:
         told = list(self._stream.events(method, params))
         if is_baseline or not self._channel.turn_open:
             self._stream.rebase(thread)
-        if not self._channel.turn_open:
-            return []
-        return [e for e in told if isinstance(e, base.ToolResult) and e.tool_use_id in awaited]
+        is_open = self._channel.turn_open
+        return [
+            event
+            for event in told
+            if isinstance(event, base.Note)
+            or (is_open and isinstance(event, base.ToolResult) and event.tool_use_id in awaited)
+        ]
 
     def _is_late(self, thread: str, params: Json) -> bool:
         """Whether it is about a turn that is over; what ran on in its background ends later."""

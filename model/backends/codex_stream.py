@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends import base, codex_errors
+from model.backends import base, codex_errors, codex_notes
 from model.backends.codex_edits import edits, shown
 from model.resources import Usage
 
@@ -46,6 +46,9 @@ class CodexStream:
         """Blocks that stream and are not complete."""
         self._tools: list[str] = []
         """Tools without a result."""
+        self._thoughts: set[str] = set()
+        """Items whose thoughts are told as they are, and not as a summary."""
+        self._failed_servers: set[str] = set()
         self._last_text: dict[str, str] = {}
         self._totals: dict[str, Usage] = {}
         self._before: dict[str, Usage] = {}
@@ -108,8 +111,26 @@ class CodexStream:
                 yield base.ToolOutput(str(params["itemId"]), str(params.get("delta") or ""))
             case "item/mcpToolCall/progress" if params.get("itemId") in self._tools:
                 yield base.ToolOutput(str(params["itemId"]), f"{params.get('message') or ''}\n")
-            case _ if parent is not None:
-                return
+            case "mcpServer/startupStatus/updated" if params.get("status") == "failed":
+                # It is tried again with the first turn, and may fail in other words.
+                if (name := str(params.get("name"))) not in self._failed_servers:
+                    self._failed_servers.add(name)
+                    yield base.Note(codex_notes.server_failed(params))
+            case _ if parent is None:
+                yield from self._told(method, params)
+
+    def _told(self, method: str, params: Json) -> Iterator[base.AgentEvent]:
+        """What a notification about the session's own thread tells."""
+        match method:
+            case "item/reasoning/textDelta":
+                self._thoughts.add(key := str(params.get("itemId")))
+                block = f"{key}:text:{params.get('contentIndex')}"
+                yield from self._delta(block, "thinking", params)
+            case "model/rerouted":
+                models = f"{params.get('toModel')} in place of {params.get('fromModel')}"
+                yield base.Note(f"The provider lets {models} answer ({params.get('reason')}).")
+            case "guardianWarning" if isinstance(params.get("message"), str):
+                yield base.Notice(codex_notes.short(params["message"]))
             case "item/agentMessage/delta":
                 yield from self._delta(str(params.get("itemId")), "text", params)
             case "item/reasoning/summaryTextDelta":
@@ -157,9 +178,11 @@ class CodexStream:
                 self._last_text[thread] = text or self._last_text.get(thread, "")
                 if parent is None:
                     yield from self._final(key, "text", text)
-            case "reasoning" if parent is None and isinstance(item.get("summary"), list):
-                for index, text in enumerate(item["summary"]):
-                    yield from self._final(f"{key}:{index}", "thinking", str(text))
+            case "reasoning" if parent is None:
+                yield from self._finals(f"{key}:", item.get("summary"))
+                # Open models tell their thoughts themselves, and no summary of them.
+                if key in self._thoughts:
+                    yield from self._finals(f"{key}:text:", item.get("content"))
             case "plan" if parent is None:
                 self.plan = str(item.get("text") or "")
             case "contextCompaction" if parent is None:
@@ -248,6 +271,10 @@ class CodexStream:
             yield base.TextFinal(block, text, kind)
         elif was_streamed:
             yield base.BlockDropped(block)
+
+    def _finals(self, block: str, texts: object) -> Iterator[base.AgentEvent]:
+        for index, text in enumerate(texts if isinstance(texts, list) else ()):
+            yield from self._final(f"{block}{index}", "thinking", str(text))
 
     def _todo_list(self, turn: str, plan: object) -> Iterator[base.AgentEvent]:
         steps = [each for each in plan if isinstance(each, dict)] if isinstance(plan, list) else []

@@ -34,6 +34,7 @@ from model.resources import (
 from model.store import Store
 from model.text import (
     VisibleStream,
+    clean_line,
     make_json_visible,
     make_output_visible,
     make_visible,
@@ -176,6 +177,11 @@ class Answer:
         """The tool that a person was asked for runs from now."""
         if tool := self._tools.get(request_id):
             self._running.begin(tool)
+
+    def note(self, text: str) -> None:
+        """Say something of the program, apart from what the agent says."""
+        key = f"note:{len(self._places)}"
+        self.set_text(base.TextFinal(key, f"> **Of the program:** {clean_line(text)}"))
 
     def deny(self, request_id: str, reason: str) -> None:
         """Show at the tool that a person denied it, and what they said; its result may follow."""

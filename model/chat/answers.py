@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from typing import Final
 
 from model.chat.answer import Answer
 from model.chat.outputs import ToolOutputs
@@ -13,6 +14,9 @@ from model.resources import Block, Message, Request, Usage
 from model.store import Store
 from model.text import make_visible
 
+MOST_NOTES: Final = 12
+"""Of a session's program; more is one gone wrong."""
+
 
 class Answers:
     """Opens and ends the answers of one session."""
@@ -23,6 +27,9 @@ class Answers:
         self._outputs = outputs
         self.current: Answer | None = None
         """The one that is being given."""
+        self._notes: list[str] = []
+        """What the next one begins with."""
+        self._noted: set[str] = set()
 
     def open(self) -> Answer:
         """The one that is being given, begun if there is none."""
@@ -40,7 +47,20 @@ class Answers:
             )
             self.current = Answer(self._store, message, self._outputs)
             self._count_one()
+            for text in self._notes:
+                self.current.note(text)
+            self._notes.clear()
         return self.current
+
+    def note(self, text: str) -> None:
+        """Say something of the program in the open answer, or in the next one; each thing once."""
+        if text in self._noted or len(self._noted) >= MOST_NOTES:
+            return
+        self._noted.add(text)
+        if self.current is None:
+            self._notes.append(text)
+        else:
+            self.current.note(text)
 
     def mark(self, request_id: str, **fields: object) -> None:
         """Say in the open answer how a request of it was answered."""

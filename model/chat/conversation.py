@@ -278,6 +278,8 @@ class Conversation:
                 self._update(turn_mode=event.mode if is_changed else None)
             case base.Notice():
                 self._notice(event.text)
+            case base.Note():
+                self._answers.note(event.text)
             case base.McpServersSeen():
                 self._launching.note_mcp_servers(self.session, event.names)
             case base.CommandsKnown():

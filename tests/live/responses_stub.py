@@ -3,7 +3,7 @@ user's last message (see `scripted`). It also knows words for what only Codex ha
 
 `sandboxed: COMMAND` (does not ask to leave the sandbox) · `todo: A | B` · `agent: WORDS` (a
 sub-agent that gets these words) · `mcp: SERVER TOOL JSON` (a tool of that server) ·
-`tell CODE MESSAGE` (an error inside the stream)
+`reason: TEXT` (thinks as open models do) · `tell CODE MESSAGE` (an error inside the stream)
 
 Run alone: `python -m tests.live.responses_stub --port 0`.
 """
@@ -42,6 +42,8 @@ class Answer:
     status: int = 200
     error: Json = field(default_factory=dict)
     """What the stream ends with instead."""
+    is_open: bool = False
+    """Whether it tells the thoughts themselves, and not a summary of them."""
 
 
 @dataclass
@@ -134,6 +136,8 @@ def _script(
             server, tool, arguments = rest.split(" ", 2)
             call = _call(tool, json.loads(arguments), f"mcp__{server}")
             return [Answer(call=call), Answer("done")]
+        case "reason:":
+            return [Answer("I thought about it.", rest, is_open=True)]
         case "tell":
             code, _, message = rest.partition(" ")
             return [Answer(error={"code": code, "message": message})]
@@ -218,9 +222,17 @@ async def _stream(response: web.StreamResponse, answer: Answer, number: int, bod
     if answer.error:
         await send("response.failed", response={"id": f"resp_{number}", "error": answer.error})
         return
-    if answer.thinking and body.get("reasoning", {}).get("summary"):
-        place: Json = {"item_id": f"rs_{number}", "summary_index": 0, "output_index": 0}
+    if answer.is_open:
+        place: Json = {"item_id": f"rs_{number}", "content_index": 0, "output_index": 0}
         item: Json = {"type": "reasoning", "id": f"rs_{number}", "summary": []}
+        await send("response.output_item.added", item=item, output_index=0)
+        for word in _words(answer.thinking):
+            await send("response.reasoning_text.delta", delta=word, **place)
+        item = {**item, "content": [{"type": "reasoning_text", "text": answer.thinking}]}
+        await send("response.output_item.done", item=item, output_index=0)
+    elif answer.thinking and body.get("reasoning", {}).get("summary"):
+        place = {"item_id": f"rs_{number}", "summary_index": 0, "output_index": 0}
+        item = {"type": "reasoning", "id": f"rs_{number}", "summary": []}
         await send("response.output_item.added", item=item, output_index=0)
         await send("response.reasoning_summary_part.added", **place)
         for word in _words(answer.thinking):

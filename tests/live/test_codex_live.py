@@ -31,6 +31,12 @@ async def test_text_and_thinking_stream_and_the_usage_is_told(open_codex: Open) 
     assert (finished.context_window or 0) >= 100_000
 
 
+async def test_the_thoughts_of_open_models_are_shown(open_codex: Open) -> None:
+    told = await (await open_codex()).turn("reason: about looms")
+    assert text(told, "thinking") == "about looms"
+    assert text(told) == "I thought about it."
+
+
 async def test_each_turn_is_told_its_own_usage(open_codex: Open) -> None:
     conversation = await open_codex()
     await conversation.turn("say: one")

@@ -99,3 +99,24 @@ async def test_the_servers_of_the_person_are_told_and_can_be_off(
     assert only(conversation.told, base.McpServersSeen).names == ("spindle", "wheel")
     assert (place / "spindle").exists()
     assert not (place / "wheel").exists()
+
+
+async def test_what_codex_leaves_out_is_said_once_with_what_to_do(
+    open_codex: Open, codex_environment: dict[str, str], place: Path
+) -> None:
+    settings = Path(codex_environment["CODEX_HOME"]) / "config.toml"
+    hook = f"type = 'command'\ncommand = 'touch {place}/hooked'\n"
+    settings.write_text(
+        settings.read_text()
+        + "[mcp_servers.broken]\ncommand = '/bin/false'\n"
+        + f"[[hooks.UserPromptSubmit]]\n[[hooks.UserPromptSubmit.hooks]]\n{hook}"
+    )
+    told = await (await open_codex()).turn("say: one")
+    server, hooks = sorted(event.text for event in told if isinstance(event, base.Note))[::-1]
+    assert server.startswith("The MCP server broken did not start")
+    assert "Codex leaves out a hook of yours (userPromptSubmit)" in hooks
+    assert "`/hooks`" in hooks
+    assert not (place / "hooked").exists()
+    told = await (await open_codex()).turn("say: two")
+    (again,) = (event.text for event in told if isinstance(event, base.Note))
+    assert again.startswith("The MCP server broken did not start")

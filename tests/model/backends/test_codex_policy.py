@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import codex_policy
+from model.backends import codex_notes, codex_policy
 from model.backends.base import Settings
 from model.backends.codex_asking import answer_to, asked_of, is_a_matter_of_policy, stricter
 from model.backends.codex_edits import edits
@@ -231,3 +231,11 @@ def test_a_retry_is_told_with_its_number_and_reason() -> None:
 def test_what_was_chosen_in_mid_turn_may_only_allow_less_before_the_next_one() -> None:
     assert stricter("yolo", "plan") == "plan"
     assert stricter("build", "yolo") == "build"
+
+
+def test_a_warning_about_the_settings_is_told_but_for_what_comes_with_the_program() -> None:
+    told = {"summary": "Unknown key `modle`.", "details": None, "path": "config.toml"}
+    assert codex_notes.of_settings(told) == "Codex says: Unknown key `modle`."
+    harmless = {"summary": "Codex could not find bubblewrap on PATH. Install it."}
+    assert codex_notes.of_settings(harmless) == ""
+    assert len(codex_notes.of_settings({"message": "x" * 9000})) < 400

@@ -520,3 +520,21 @@ async def test_an_agent_whose_directory_was_made_anew_is_started_anew(stage: Sta
     await second.hears("send")
     second.say(DONE)
     await stage.settled()
+
+
+async def test_what_a_person_shall_not_miss_stands_in_the_conversation_once(stage: Stage) -> None:
+    await stage.chats.send("s", "go")
+    puppet = await stage.backend.newest()
+    puppet.say(base.Note("No hooks\nrun."), base.TextDelta("a", "one"), base.Note("No hooks\nrun."))
+    puppet.say(DONE)
+    blocks = (await stage.settled()).content
+    assert [block.text for block in blocks if isinstance(block, TextBlock)] == [
+        "> **Of the program:** No hooks run.",
+        "one",
+    ]
+    puppet.say(base.Note("A server is gone."))  # it waits for the next answer
+    await puppet.hears("send")
+    await stage.chats.send("s", "on")
+    await puppet.hears("send")
+    puppet.say(base.TextDelta("b", "two"), DONE)
+    assert "A server is gone" in (await stage.settled()).text

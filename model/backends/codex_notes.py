@@ -1,0 +1,64 @@
+"""What a person should know of how Codex was started: hooks that it leaves out, servers that did
+not start, what it says of its settings.
+"""
+
+from typing import Any, Final
+
+from model.backends.codex_server import NAME, CodexServer
+from model.errors import SpinneyError
+
+Json = dict[str, Any]
+
+_LONGEST: Final = 300
+"""Characters of what the program says."""
+
+_LEFT_OUT: Final = ("untrusted", "modified")
+
+
+async def hooks_left_out(server: CodexServer, worktree: str) -> list[str]:
+    """Hooks that will not run there, each with why; none where the program does not list them."""
+    try:
+        told = (await server.rpc.request("hooks/list", {"cwds": [worktree]})).get("data")
+    except SpinneyError:
+        return []
+    notes = []
+    for place in told if isinstance(told, list) else ():
+        hooks = [hook for hook in place.get("hooks", ()) if hook.get("enabled") is True]
+        waiting = [hook for hook in hooks if hook.get("trustStatus") in _LEFT_OUT]
+        if waiting:
+            notes.append(_waiting_for_trust(waiting))
+        for error in place.get("errors", ())[:1]:
+            said = short(f"{error.get('path')}: {error.get('message')}")
+            notes.append(f"{NAME} leaves out hooks that it cannot read. {said}")
+    return notes
+
+
+def _waiting_for_trust(hooks: list[Json]) -> str:
+    events = ", ".join(sorted({str(hook.get("eventName")) for hook in hooks}))
+    many = f"{len(hooks)} hooks" if len(hooks) > 1 else "a hook"
+    return (
+        f"{NAME} leaves out {many} of yours ({events}): you have not trusted what would run, or it"
+        " was changed since. Run `codex` in a terminal and look through them with `/hooks`."
+    )
+
+
+def server_failed(params: Json) -> str:
+    """That an MCP server did not start."""
+    name = params.get("name")
+    if params.get("failureReason") == "reauthenticationRequired":
+        return f"The MCP server {name} wants a new sign-in. Run: `codex mcp login {name}`."
+    said = str(params.get("error") or "").rpartition("MCP startup failed: ")[2]
+    return f"The MCP server {name} did not start, so its tools are missing. {short(said)}".rstrip()
+
+
+def of_settings(params: Json) -> str:
+    """A warning about the person's settings, or about what is no longer to be used in them."""
+    said = short(" ".join(str(params.get(key) or "") for key in ("summary", "details", "message")))
+    # A copy of it comes with the program.
+    return "" if "could not find bubblewrap" in said else f"{NAME} says: {said}" if said else ""
+
+
+def short(said: str) -> str:
+    """On one line, and not too long."""
+    line = " ".join(said.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
