@@ -10,7 +10,8 @@ from model.errors import ErrorType
 from model.text import clean_line
 
 SIGN_IN: Final = (
-    "OpenCode's provider does not accept the key, or none is signed in. Run: opencode auth login"
+    "OpenCode's provider does not accept the key, or none is signed in. Run: opencode auth login. "
+    "A key that stands in OpenCode's configuration or in a variable is changed there."
 )
 BUSY: Final = "The provider of OpenCode is overloaded or out of reach. Try again in a moment."
 WAIT: Final = (

@@ -69,9 +69,16 @@ class Requests:
         return tuple(self._open)
 
     def is_early(self, event: Event) -> bool:
-        """Whether it is about a tool whose input has not been told, though it will be."""
+        """Whether it waits for the input of its tool, which has not been told, though it will be.
+
+        That is for a person to read, and an edit for what stood there before it.
+        """
         tool = self._stream.tool_of(event.told.get("tool"))
-        return tool is not None and not self._stream.has_input(tool)
+        if tool is None or self._stream.has_input(tool):
+            return False
+        if event.kind != "permission.asked" or event.told.get("permission") == "edit":
+            return True
+        return event.told.get("permission") != "task" and self._verdict(event.told)[0] == "ask"
 
     async def asked(self, event: Event) -> base.AgentEvent | None:
         """The request for a person; `None` when it is answered already."""
@@ -130,17 +137,12 @@ class Requests:
     async def _permission(self, key: str, told: Mapping[str, Any]) -> base.AgentEvent | None:
         name, patterns = str(told.get("permission")), _texts(told.get("patterns"))
         tool = self._stream.tool_of(told.get("tool"))
-        verdict: Literal["allow", "ask", "deny"]
-        denial = opencode_policy.PLAN_DENIAL
+        verdict, denial = self._verdict(told)
         if name == "task":
             denial = self._too_many_agents()
             verdict = "deny" if denial else "allow"
             if tool is not None and not denial:
                 self._agents.add(tool)
-        else:
-            own = self._rules.word(self._stream.agent_of(told.get("tool")), name, patterns)
-            verdict = opencode_policy.judge(self.settings, name, (*patterns, *_command(told)), own)
-            denial = opencode_policy.OWN_DENIAL if own == "deny" else denial
         if verdict == "allow":
             await self._allow(key)
         elif verdict == "deny":
@@ -149,6 +151,14 @@ class Requests:
             self._open[key] = _PERMISSION
             return self._for_person(key, name, patterns, told.get("metadata"), tool)
         return None
+
+    def _verdict(self, told: Mapping[str, Any]) -> tuple[opencode_policy.Verdict, str]:
+        """Whether it may happen, and what the agent reads where it may not."""
+        name, patterns = str(told.get("permission")), _texts(told.get("patterns"))
+        own = self._rules.word(self._stream.agent_of(told.get("tool")), name, patterns)
+        whole = (*patterns, *_command(told))
+        denial = opencode_policy.OWN_DENIAL if own == "deny" else opencode_policy.PLAN_DENIAL
+        return opencode_policy.judge(self.settings, name, whole, own), denial
 
     def _for_person(
         self, key: str, name: str, patterns: Sequence[str], metadata: object, tool: str | None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import base, opencode_session
 from model.resources import AgentCommand
 from tests.model.backends.agents import Conversation, only, text
 from tests.model.backends.opencode_played import (
@@ -256,6 +256,19 @@ async def test_what_was_told_while_the_stream_was_cut_is_made_up_for() -> None:
     assert only(told, base.ToolResult).content.strip() == "42"
     assert [event.text for event in told if isinstance(event, base.TextFinal)] == ["done"]
     assert only(told, base.TurnFinished).stop_reason == "end_turn"
+
+
+async def test_what_no_person_is_asked_waits_for_no_words_to_show(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(opencode_session, "_ORDER_PATIENCE", 2 * PATIENCE)
+    lines = recorded("command")
+    asked = [line.get("event") for line in lines].index("permission.asked")
+    early = [*lines[: asked - 1], *lines[asked:]]  # before the input of its tool
+    conversation, _ = open_played(early, conversation_of(lines), "yolo")
+    told = await conversation.turn("bash: echo $((6 * 7))")
+    await conversation.agent.close()
+    assert only(told, base.ToolResult).content.strip() == "42"
 
 
 async def test_a_program_that_dies_fails_the_turn() -> None:
