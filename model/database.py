@@ -154,14 +154,7 @@ class Database(Reading):
 
 def _prepared(path: Path, marker: Marker) -> tuple[str | None, bool]:
     """Make the file ready; what was wrong with it, and whether one connection must do alone."""
-    if path.exists() and not path.is_file():
-        raise IsADirectoryError(errno.EISDIR, "it is not a file")
-    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
-        raise SpinneyError(
-            f"You may not write in {path}, so nothing could be saved. If it belongs to another"
-            " user, move it away or make it yours (chown), then start again.",
-            "forbidden",
-        )
+    _refuse_unusable(path)
     try:
         try:
             return _looked_after(path, marker), False
@@ -180,6 +173,24 @@ def _prepared(path: Path, marker: Marker) -> tuple[str | None, bool]:
             check(connection)
             migrate(connection, path)
         return "The disk is full: what is here can be read, and nothing can be saved.", True
+
+
+def _refuse_unusable(path: Path) -> None:
+    """Raise for a file or a folder that nothing could be saved in."""
+    if path.exists() and not path.is_file():
+        raise IsADirectoryError(errno.EISDIR, "it is not a file")
+    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
+        raise SpinneyError(
+            f"You may not write in {path}, so nothing could be saved. If it belongs to another"
+            " user, move it away or make it yours (chown), then start again.",
+            "forbidden",
+        )
+    if not os.access(path.parent, os.R_OK | os.W_OK | os.X_OK):
+        raise SpinneyError(
+            f"You may not write in {path.parent}, so nothing could be saved. Change its permissions"
+            " and start again.",
+            "forbidden",
+        )
 
 
 def _looked_after(path: Path, marker: Marker) -> str | None:

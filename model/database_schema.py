@@ -37,9 +37,15 @@ _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
 has no position.
 """
 
+_PARTS_OF_WORDS: Final = ("data", "idx", "content", "docsize", "config")
+
 SEARCHABLE_ANEW: Final = (
     "DROP TRIGGER IF EXISTS words_forgotten",
-    "DROP TABLE IF EXISTS words",
+    # A damaged one cannot be dropped as what it is; the tables that it consists of can.
+    "PRAGMA writable_schema=ON",
+    "DELETE FROM sqlite_master WHERE name = 'words'",
+    "PRAGMA writable_schema=RESET",
+    *(f"DROP TABLE IF EXISTS words_{part}" for part in _PARTS_OF_WORDS),
     *_MIGRATIONS[1],
 )
 """Makes the index of what was said anew."""

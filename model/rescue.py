@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import struct
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +20,9 @@ _KEYS: Final = {
     "messages": ("id",),
     "blocks": ("message_id", "place"),
 }
+_HEADER: Final = 100
+"""Bytes at the begin of a file that say how to read it."""
+
 _ORDERS: Final = {
     "documents": "kind {0}, id {0}",
     "messages": "rowid {0}",
@@ -57,6 +61,8 @@ def read_into(made: Path, path: Path) -> str:
     try:
         with closing(new_file(made)) as target:
             copied = [_copied(path, target, table) for table in COLUMNS]
+            if not any(_count(target, table) for table in COLUMNS):
+                _copied_by_new_header(path, target, made)
             backup = _filled(target, path, all(copied))
             if not copied[0]:
                 target.execute(_ORPHANS)
@@ -118,6 +124,22 @@ def _copied(path: Path, target: sqlite3.Connection, table: str) -> bool:
         finally:
             target.execute("COMMIT")
     return False
+
+
+def _copied_by_new_header(path: Path, target: sqlite3.Connection, made: Path) -> None:
+    """Read a file by the head of another: where its own is damaged, all the rest may be whole."""
+    patched = path.with_name(f".{path.name}.patched")
+    try:
+        shutil.copyfile(path, patched)
+        header = bytearray(made.read_bytes()[:_HEADER])
+        pages = patched.stat().st_size // int.from_bytes(header[16:18], "big")
+        header[28:40] = struct.pack(">III", pages, 0, 0)  # the size, and no free pages
+        with patched.open("r+b") as file:
+            file.write(header)
+        for table in COLUMNS:
+            _copied(patched, target, table)
+    finally:
+        _remove(patched)
 
 
 class _UnreadableError(Exception):

@@ -23,7 +23,7 @@ from model.chat.outputs import ToolOutputs, follow_sessions
 from model.chat.recap import Recaps
 from model.contexts import Contexts
 from model.database import Database
-from model.events import PreferencesUpdated
+from model.events import PreferencesUpdated, TaskCompleted
 from model.freed import return_freed_memory
 from model.launching import Launching
 from model.paths import Directories
@@ -162,7 +162,7 @@ class Workspace:
             follow_sessions(self.store, self.outputs, self.pictures, spared=spared)
         )
         self.run_in_background(sweep(self.store, self.directories))
-        backups = DailyBackups(self.directories.database, self.problems.append)
+        backups = DailyBackups(self.directories.database, self._tell_problem)
         self.run_in_background(backups.run())
         self.contexts = Contexts(self.directories.contexts)
         handovers = Handovers(self.store, self.writer, self.catalog)
@@ -231,6 +231,11 @@ class Workspace:
         if changes:
             self.store.record(PreferencesUpdated(changes=changes))
             self.chats.room.look()
+
+    def _tell_problem(self, problem: str) -> None:
+        """Say what went wrong meanwhile, and keep it for who comes later."""
+        self.problems.append(problem)
+        self.store.record(TaskCompleted(task="backup", ok=False, detail=problem))
 
     def _environment_of(self, worktree: Worktree) -> dict[str, str]:
         """What Spinney's agents and all that they start find in their environment."""

@@ -142,7 +142,14 @@ def make_room(kept: Path) -> None:
 
 def _undo(path: Path, kept: Path, wanted: str | None) -> Discarded:
     folder = _found(kept, wanted)
-    record = Discarded(**json.loads((folder / _RECORD).read_text()))
+    try:
+        record = Discarded(**json.loads((folder / _RECORD).read_text()))
+    except (OSError, ValueError, TypeError):
+        raise SpinneyError(
+            "The discard cannot be undone, because the note of it is damaged. What was discarded"
+            f" lies in {folder / _CONTENT}.",
+            "conflict",
+        ) from None
     place = path / record.name
     if _state(place) != record.after:
         raise SpinneyError(

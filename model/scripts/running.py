@@ -277,13 +277,14 @@ class Scripts:
         place = self._place(worktree_id)
         try:
             kept = json.loads((place / f"{name}.json").read_bytes())
-        except (OSError, ValueError):
+            ran = ScriptRun.model_validate({**kept, "output": ""})
+        except (OSError, ValueError, TypeError):
             raise SpinneyError(f"The script '{name}' has not run here.", "not_found") from None
         output = ""
         with suppress(OSError), (place / f"{name}.log").open("rb") as file:
             file.seek(max(0, file.seek(0, 2) - OUTPUT_SHOWN))
             output = make_output_visible(file.read().decode(errors="replace"))
-        ran = ScriptRun.model_validate({**kept, "output": output})
+        ran = ran.model_copy(update={"output": output})
         if ran.status == "running" and (worktree_id, name) not in self._running:
             # Spinney was killed while it ran; what was left of it is ended at the next start.
             return ran.model_copy(update={"status": "stopped"})

@@ -10,8 +10,9 @@ import pytest
 
 from model.backups import kept_aside
 from model.database import Database
+from model.errors import SpinneyError
 from model.resources import TextBlock, UnreadableBlock
-from tests.bench.long_session import write_sessions
+from tests.bench.long_session import write_messages, write_sessions
 
 FLIPS = 60
 """Files with 64 random bytes in them."""
@@ -162,7 +163,7 @@ async def test_what_is_gone_from_the_file_costs_only_itself(
     database, problem = await Database.open(path)
     assert is_right(await database.saved())
     lost = harm.startswith("DROP TABLE") and "words" not in harm
-    assert (problem is not None) == (lost or "-7" in harm or "words_data" in harm)
+    assert (problem is not None) == (lost or "-7" in harm)
     await database.write([("DELETE FROM messages WHERE id = 'one-000003'", ())])
     await read_all(database)
     await database.close()
@@ -194,4 +195,35 @@ async def test_damaged_projects_worktrees_and_sessions_stand_where_they_belong(
         [body] = kept.execute("SELECT body FROM documents WHERE id = 'two'").fetchone()
     assert body == "{oops"
     assert (await database.saved()).damage == ""
+    await database.close()
+
+
+async def test_a_damaged_index_of_words_refuses_no_message_and_is_made_anew(
+    tmp_path: Path, whole: bytes
+) -> None:
+    path = tmp_path / "db"
+    path.write_bytes(whole)
+    database, _ = await Database.open(path)
+    damaged(path, "UPDATE words_data SET block = x'ffffffffff'")
+    with pytest.raises(SpinneyError, match=r"nothing can be searched.*doctor --repair"):
+        await database.search("apples", None, 100)
+    await write_messages(database, "two", 14)
+    assert len((await database.messages("two")).messages) == 14
+    assert len(await database.search("apples", ["two"], 100)) == 7
+    await database.close()
+
+
+async def test_what_is_damaged_while_spinney_runs_is_told_in_a_sentence(
+    tmp_path: Path, whole: bytes
+) -> None:
+    path = tmp_path / "db"
+    path.write_bytes(whole)
+    database, _ = await Database.open(path)
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(bytes(len(whole) - 4096))
+    with pytest.raises(SpinneyError, match=r"this conversation cannot be read.*doctor --repair"):
+        await database.messages("one")
+    with pytest.raises(SpinneyError, match="doctor --repair"):
+        await database.write([("DELETE FROM messages WHERE id = 'one-000003'", ())])
     await database.close()

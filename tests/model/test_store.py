@@ -321,8 +321,12 @@ async def test_a_damaged_file_is_moved_aside_and_said(tmp_path: Path, damage: st
     assert aside.read_bytes() == bytes(content)
     assert aside.name in problem
     saved = await database.saved()
-    # What is left of a half is read; the others have nothing that leads to the rest.
-    assert saved.sessions == ([SESSION] if damage == "half" else [])
+    # What the noise is written over leads to all the rest.
+    assert saved.sessions == ([] if damage == "noise" else [SESSION])
+    assert (
+        len((await database.messages("s")).messages)
+        >= {"header": 50, "half": 20, "noise": 0}[damage]
+    )
     await database.close()
 
 

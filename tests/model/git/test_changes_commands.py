@@ -92,6 +92,19 @@ async def test_what_a_worktree_discarded_goes_with_it(place: Place, worktree: Wo
     assert not kept.exists()
 
 
+@pytest.mark.parametrize("damage", ["", "[7]", "{}", '{"id": 7, "what": 1}'])
+async def test_a_damaged_note_of_a_discard_says_where_the_content_lies(
+    place: Place, worktree: Worktree, damage: str
+) -> None:
+    place.in_worktree(worktree).write("new", "1\n")
+    done = await discard_changes.function(place.workspace, worktree.id, "new")
+    kept = place.workspace.directories.discarded / worktree.id / done.id
+    (kept / "record.json").write_text(damage)
+    with pytest.raises(SpinneyError, match="note of it is damaged") as told:
+        await undo_discard.function(place.workspace, worktree.id)
+    assert (kept / "content").read_text() == "1\n" and str(kept / "content") in told.value.message
+
+
 async def test_an_agent_writes_the_message_from_what_will_be_committed(
     place: Place, worktree: Worktree, backend: FakeBackend
 ) -> None:

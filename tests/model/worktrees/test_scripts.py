@@ -303,6 +303,18 @@ async def test_a_held_teardown_stops_a_deletion(
     assert Path(made.path).exists()
 
 
+@pytest.mark.parametrize("damage", ["", "[7]", "{}", '{"status": "tired"}'])
+async def test_a_damaged_outcome_counts_as_none(
+    workspace: Workspace, make: Maker, damage: str
+) -> None:
+    made = await make("one")
+    place = workspace.directories.scripts / made.id
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "run.json").write_text(damage)
+    with pytest.raises(SpinneyError, match="has not run here"):
+        await get_script_output.function(workspace, made.id, "run")
+
+
 async def test_there_may_be_no_scripts_at_all(
     workspace: Workspace, make: Maker, repository: Repository, told: Told, eventually: Eventually
 ) -> None:
