@@ -378,11 +378,12 @@ def _export(options: "Namespace") -> int:
 
 
 def _completion(options: "Namespace") -> int:
+    from model.client.words import callable_names
     from model.command_line import build_parser
     from model.completion import completion_script
     from model.streams import put
 
-    put(completion_script(options.shell, build_parser()))
+    put(completion_script(options.shell, build_parser(), callable_names()))
     return 0
 
 

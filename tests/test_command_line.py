@@ -317,6 +317,9 @@ def test_a_completion_script_is_one_that_its_shell_reads(spinney: Program, shell
         ("spinney ser", "serve"),
         ("spinney serve --a", "--all-interfaces"),
         ("spinney completion z", "zsh"),
+        ("spinney --vers", "--version"),
+        ("spinney call create_w", "create_worktree"),
+        ("spinney call create_worktree cust", "customName="),
     ],
 )
 def test_bash_completes_commands_and_options(spinney: Program, typed: str, completed: str) -> None:
@@ -327,6 +330,27 @@ def test_bash_completes_commands_and_options(spinney: Program, typed: str, compl
         ["bash", "--norc"],
         input=script,
         cwd=spinney.cwd,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+    )
+    assert ran.stdout.split() == [completed]
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [("call create_w", "create_worktree"), ("call create_worktree cust", "customName=")],
+)
+def test_fish_completes_what_can_be_called(spinney: Program, typed: str, completed: str) -> None:
+    if shutil.which("fish") is None:
+        pytest.skip("fish is not here to try it")
+    script = spinney.run("completion", "fish").stdout + f"complete -C 'spinney {typed}'\n"
+    ran = subprocess.run(
+        ["fish", "--no-config"],
+        input=script,
+        cwd=spinney.cwd,
+        env=spinney.environ,
         capture_output=True,
         text=True,
         check=True,

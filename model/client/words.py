@@ -59,6 +59,12 @@ def listing() -> str:
     return "\n".join(["commands:", *lines, "", "One in full: spinney call NAME --help"]) + "\n"
 
 
+def callable_names() -> dict[str, list[str]]:
+    """The names of the commands, each with those of its arguments."""
+    found = _table()["commands"]
+    return {name: list(its["args"]) for name, its in found.items() if its["remote"]}
+
+
 def command_named(name: str) -> Known:
     """What is known of a command. Raises `UsageError` with the nearest name."""
     table = _table()
