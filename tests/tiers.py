@@ -26,6 +26,7 @@ LONGER = (
     "page/test_alerts.py",
     "page/test_connection.py",
     "page/test_foreign_text.py",
+    "page/test_hostile_page.py",
     "page/test_offline.py",
     "terminal/test_foreign_text.py",
     "test_bench_runs.py",

@@ -69,6 +69,7 @@ BROKEN = {
     "a ping that is too long": (raw_frame(0x89, b"a" * 126), 1002),
     "an end without a beginning": (raw_frame(0x80, GOOD), 1002),
     "a beginning in a beginning": (raw_frame(0x01, b"{") + raw_frame(0x81, GOOD), 1002),
+    "a frame without a mask": (b"\x81" + bytes([len(GOOD)]) + GOOD, 1002),
     "a close with half a code": (raw_frame(0x88, b"\x03"), 1002),
     "a close with a code that is none": (raw_frame(0x88, b"\x00\x01"), 1002),
 }
@@ -85,6 +86,34 @@ async def test_what_breaks_the_protocol_closes_with_its_code(served: Serving, br
             opcode, payload = await next_frame(reader)
         assert int.from_bytes(payload[:2], "big") == code
         writer.close()
+
+
+async def test_bytes_that_are_no_frames_end_their_connection_and_no_other(served: Serving) -> None:
+    rng = random.Random(SEED)
+    good = raw_frame(0x81, GOOD)
+
+    async def client(number: int) -> None:
+        reader, writer = await upgraded(served)
+        if number % 2:
+            sent = rng.randbytes(rng.randint(1, 5000))
+        else:
+            bent = bytearray(good * 5)
+            for _ in range(rng.randint(1, 8)):
+                bent[rng.randrange(len(bent))] = rng.randrange(256)
+            sent = bytes(bent)
+        try:
+            for piece in (sent[:7], sent[7:]):
+                writer.write(piece)
+                await writer.drain()
+            writer.write_eof()
+            await reader.read()
+        except ConnectionError:
+            pass
+        writer.transport.abort()
+
+    async with bystander(served), asyncio.timeout(TIME):
+        for start in range(0, 160, 16):
+            await asyncio.gather(*(client(start + number) for number in range(16)))
 
 
 async def test_what_is_odd_and_allowed_is_answered(served: Serving) -> None:
