@@ -86,7 +86,7 @@ class LogLines(logging.Formatter):
             told = [self._line(f"    | {line}") for line in _told(record.exc_info[1])]
             if len(told) > LINES:
                 told[LINES // 2 : -LINES // 2] = [f"    | {_LEFT_OUT}"]
-            lines += told
+            lines += ["    | Traceback (most recent call last):", *told]
         return "\n".join(lines)
 
     def _line(self, text: str) -> str:

@@ -70,7 +70,8 @@ def test_a_traceback_is_bounded_and_its_lines_begin_as_no_record_does(
         log.exception("it broke")
     first, *rest = lines(tmp_path)
     assert BEGINNING.match(first) and "it broke" in first
-    assert 5 < len(rest) <= LINES + 1
+    assert rest[0] == f"{MORE}Traceback (most recent call last):"
+    assert 5 < len(rest) <= LINES + 2
     assert all(line.startswith(MORE) and len(line.encode()) <= LINE for line in rest)
     assert any("raise" in line for line in rest)
     assert not any(re.search("[\0-\x1f\x7f-\x9f\u2028\u202e]", line) for line in rest)
