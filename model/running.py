@@ -205,14 +205,17 @@ def other_protocol(version: str, who: str = "") -> SpinneyError:
 
 
 def wait_for_end(path: Path, pid: int, patience: float) -> bool:
-    """Wait until this process has ended and holds no lock; whether it did in time (seconds)."""
-    end = time.monotonic() + patience
+    """Wait until this process has ended and holds no lock; whether it did in time (seconds).
+
+    One that works on a busy machine has longer (`Patience`).
+    """
+    waited = Patience(pid, patience)
     while (running := running_here(path)) is not None and running.pid == pid:
-        if time.monotonic() > end:
+        if waited.is_over:
             return False
         time.sleep(_LOOK_AGAIN)
     # The lock is free a moment before the process is gone. Nobody may have asked what became of it.
-    end = min(end, time.monotonic() + _LAST_MOMENT)
+    end = time.monotonic() + _LAST_MOMENT
     while time.monotonic() < end and is_alive(pid):
         time.sleep(_LOOK_AGAIN)
     return True

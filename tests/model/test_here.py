@@ -14,7 +14,7 @@ from model.client import here
 from model.client.address import parse_address
 from model.errors import SpinneyError
 from model.paths import Directories
-from model.running import Lock, answering_here, running_here, take_lock
+from model.running import Lock, answering_here, running_here, take_lock, wait_for_end
 
 
 @pytest.fixture
@@ -94,6 +94,22 @@ def test_a_start_that_works_is_waited_for_however_busy_the_machine_is(
     with pytest.raises(SpinneyError, match="does not answer"):
         answering_here(path, patience=0.1)
     lock.close()
+
+
+def test_an_end_that_works_is_waited_for_however_busy_the_machine_is(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, looks = held(path), count()
+
+    def work(_pid: int) -> int:
+        look = next(looks)
+        if look == 25:
+            lock.close()
+        return look
+
+    monkeypatch.setattr(running_module, "_spent_by", work)
+    monkeypatch.setattr(running_module, "is_alive", lambda _: False)
+    assert wait_for_end(path, os.getpid(), 0.5)
 
 
 async def test_one_that_works_has_longer_to_answer(
