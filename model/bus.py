@@ -10,14 +10,14 @@ reach it through that loop.
 import asyncio
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 from pydantic import BaseModel
 
-from model.events import ContentDelta, Event
+from model.events import ContentDelta, Event, GitStatusUpdated, SessionUpdated, WorktreeEvent
 
 CAPACITY = 1000
 """Events that a ring holds (interface 8), if they are not too large."""
@@ -39,6 +39,10 @@ WINDOW = 0.016
 
 WINDOW_FULL = 100
 """Events that are not kept waiting: with 16 ms for each window a burst would outrun the ring."""
+
+
+_SHORT = 400
+"""Bytes of an event that never holds a long text."""
 
 
 @dataclass(slots=True)
@@ -90,19 +94,26 @@ class _Ring:
         return gone
 
 
-def _weight(value: Any) -> int:
-    """Bytes of the texts in an event or a part of it, about."""
-    match value:
-        case str():
-            return len(value)
-        case BaseModel():
-            return sum(map(_weight, value.__dict__.values()))
-        case Mapping():
-            return sum(_weight(key) + _weight(item) for key, item in value.items())
-        case list() | tuple():
-            return sum(map(_weight, value))
-        case _:
-            return 8
+def _weight(event: Event) -> int:
+    """Bytes of what an event tells, about."""
+    if isinstance(event, ContentDelta):
+        return len(event.content)
+    if isinstance(event, WorktreeEvent | GitStatusUpdated | SessionUpdated):
+        return _SHORT  # Their texts are short, and they are many.
+    return _length(event)
+
+
+def _length(value: Any) -> int:
+    """Characters of the texts in a part of an event."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, BaseModel):
+        return sum(map(_length, value.__dict__.values()))
+    if isinstance(value, dict):
+        return sum(map(_length, value)) + sum(map(_length, value.values()))
+    if isinstance(value, list | tuple):
+        return sum(map(_length, value))
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
