@@ -10,8 +10,11 @@ LONGER_JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 3)
 NEWEST := .tools/newest
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --constraint constraints.txt
 
-.PHONY: run test test-longer test-all test-newest stress monkey check lint types imports bench docs pictures \
+.PHONY: help run test test-longer test-all test-newest stress monkey check lint types imports bench docs pictures \
 	media clean
+
+help:                               ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 run: .venv/installed                ## the demo: a throw-away repository, an agent that needs nothing
 	@$(BIN)/spinney demo

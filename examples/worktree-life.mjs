@@ -169,6 +169,7 @@ async function putAway({ id: worktreeId }, connection) {
 const say = (step, what) => console.log(`${step.padEnd(8)} ${what}`);
 
 async function main(baseUrl, token, repository) {
+  if (!globalThis.WebSocket) throw new Error("Node before 22 needs --experimental-websocket");
   if (!repository) throw new Error("usage: worktree-life.mjs BASE_URL TOKEN REPOSITORY");
   const ask = httpClient(baseUrl, token);
   await ask("GET", "/api/auth"); // A WebSocket is refused without a reason; this gives one.

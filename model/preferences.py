@@ -223,7 +223,8 @@ class Preferences(BaseModel):
         more="Of one that is at work it is always asked.")
 
     auto_branch_naming: bool = _setting(
-        True, "Worktrees and git", "Name a branch after its first message")
+        True, "Worktrees and git", "Name a branch after its first message",
+        more="Where Spinney made up its name.")
     branch_naming_model: Model = _setting(
         "model_5", "Worktrees and git", "Model that names branches")
     auto_pull_base_branch: bool = _setting(

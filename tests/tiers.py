@@ -30,6 +30,7 @@ LONGER = (
     "page/test_offline.py",
     "terminal/test_foreign_text.py",
     "test_bench_runs.py",
+    "test_documented_commands.py",
     "test_media.py",
     "test_packaging.py",
     "tui/test_agents_astray.py",

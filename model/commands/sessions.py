@@ -290,7 +290,8 @@ async def approve_plan(
     request_id: str | None = None,
     fresh: bool = False,
 ) -> Session:
-    """Carry out the proposed plan in `build` or `yolo` mode, as edited in `plan` if given.
+    """Carry out the proposed plan in `build` or `yolo` mode, with the text of `plan` in place of
+    the proposed one, if given.
 
     With `requestId` (of the session's `request`) it is refused when a newer plan has replaced it.
     A plan that was stopped (`set_aside_plan`) is approved by its id, while nothing runs.
