@@ -30,6 +30,11 @@ _CACHE: Final = "PRAGMA cache_size=-512"
 """KiB of pages that a connection keeps. The check at the start would fill four times as much, which
 is never looked at again; the system keeps the file's pages anyway."""
 
+_FULL: Final = (
+    "The disk was full when Spinney started: what is here can be read, and nothing can be saved"
+    " until there is room."
+)
+
 _LITTLE: Final = 256 * 1024
 """Free bytes of a disk that may be too few for the file's own side files."""
 
@@ -172,7 +177,7 @@ def _prepared(path: Path, marker: Marker) -> tuple[str | None, bool]:
             connection.execute("PRAGMA locking_mode=EXCLUSIVE")
             check(connection)
             migrate(connection, path)
-        return "The disk is full: what is here can be read, and nothing can be saved.", True
+        return _FULL, True
 
 
 def _refuse_unusable(path: Path) -> None:

@@ -6,7 +6,9 @@ Nothing here fails: a row of any bytes becomes something that can be shown where
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -18,6 +20,12 @@ R = TypeVar("R", bound=Resource)
 
 NOWHERE: Final = "/unreadable"
 """Where a project or worktree lies whose path is lost: nothing does, so nothing is touched."""
+
+_LOST: Final = "lost"
+"""Stands for the id of what something belongs to, where that cannot be read."""
+
+_LONGEST_LINK: Final = 4096
+"""Bytes that are read of where a worktree says that its repository is."""
 
 _MOST_LOST: Final = 1000
 """Blocks that may be missing before another; a larger gap is a damaged number."""
@@ -93,6 +101,10 @@ def with_parents(
     for worktree in trees.values():
         if worktree.project_id not in known:
             known[worktree.project_id], _ = read_resource(Project, worktree.project_id, "")
+    for project in list(known.values()):
+        if project.path.startswith(NOWHERE) and project.id != _LOST:
+            own = [worktree for worktree in trees.values() if worktree.project_id == project.id]
+            known[project.id] = _found_again(project, own)
     for folder in {p.parent_id for p in known.values() if p.parent_id}:
         there = known.get(folder) or Project(id=folder, name="unreadable folder", added_at=0)
         if not there.is_folder:
@@ -103,6 +115,28 @@ def with_parents(
             # The word for it may be lost, and a project's own directory is never removed.
             trees[worktree.id] = worktree.model_copy(update={"session_type": "base"})
     return list(known.values()), list(trees.values())
+
+
+def _found_again(project: Project, worktrees: list[Worktree]) -> Project:
+    """The project where its worktrees say that it lies, if one does."""
+    for worktree in sorted(worktrees, key=lambda worktree: worktree.session_type != "base"):
+        is_own = worktree.session_type == "base"
+        path = worktree.path if is_own else _repository_of(worktree)
+        if path and not path.startswith(NOWHERE):
+            branch = worktree.branch if is_own else worktree.base_branch
+            told = {"path": path, "name": Path(path).name}
+            kept = {"default_branch": project.default_branch or branch or ""}
+            return project.model_copy(update={**told, **kept})
+    return project
+
+
+def _repository_of(worktree: Worktree) -> str:
+    with suppress(OSError, ValueError):
+        with (Path(worktree.path) / ".git").open("rb") as file:
+            link = file.read(_LONGEST_LINK).decode()
+        if match := re.fullmatch(r"gitdir: (/.+)/\.git/worktrees/[^/]+\s*", link):
+            return match[1]
+    return ""
 
 
 @cache
@@ -116,9 +150,9 @@ def _stand_ins(kind: type[Resource], key: str) -> dict[str, Any]:
     if kind is Project:
         return {"id": key, "name": name, "path": path, "added_at": 0}
     if kind is Worktree:
-        of_worktree = {"project_id": "lost", "path": path, "branch": "", "created_at": 0}
+        of_worktree = {"project_id": _LOST, "path": path, "branch": "", "created_at": 0}
         return {"id": key, "name": name, **of_worktree}
-    return {"id": key, "name": name, "worktree_id": "lost", "created_at": 0}
+    return {"id": key, "name": name, "worktree_id": _LOST, "created_at": 0}
 
 
 def _mended(kind: type[R], raw: str, needed: Mapping[str, Any]) -> R:

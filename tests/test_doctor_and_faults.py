@@ -199,7 +199,7 @@ def test_a_start_on_a_full_disk_shows_what_is_there_and_refuses_changes(
         messages = spinney.call("get_messages", f"sessionId={session['id']}")
         assert messages == {"messages": [], "total": 0}
         [problem] = spinney.call("get_problems")
-        assert "The disk is full" in problem
+        assert "The disk was full" in problem
         ran = spinney.run("call", "create_session", named)
         assert is_a_sentence(ran), ran.stderr
         assert "disk is full" in ran.stderr

@@ -9,10 +9,18 @@ from pathlib import Path
 import pytest
 
 from model.backups import kept_aside
+from model.catalog import Catalog
+from model.commands.doctor import get_problems
+from model.commands.projects import remove_project
+from model.commands.sessions import delete_session, get_session
 from model.database import Database
 from model.errors import SpinneyError
+from model.paths import Directories
 from model.resources import TextBlock, UnreadableBlock
+from model.workspace import Workspace
 from tests.bench.long_session import write_messages, write_sessions
+from tests.fakes import FakeBackend
+from tests.model.git.made_repository import Repository
 
 FLIPS = 60
 """Files with 64 random bytes in them."""
@@ -227,3 +235,42 @@ async def test_what_is_damaged_while_spinney_runs_is_told_in_a_sentence(
     with pytest.raises(SpinneyError, match="doctor --repair"):
         await database.write([("DELETE FROM messages WHERE id = 'one-000003'", ())])
     await database.close()
+
+
+async def test_spinney_starts_with_what_belongs_to_nothing_and_finds_the_repository_again(
+    directories: Directories, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    repository = Repository(tmp_path / "orchard")
+    repository.root.mkdir()
+    repository.git("init", "--quiet")
+    repository.commit("read.me", "apples\n")
+    tree = tmp_path / "calm-otter"
+    repository.git("worktree", "add", "--quiet", str(tree))
+    directories.create()
+    await write_sessions(directories.database, MESSAGES)
+    damaged(
+        directories.database,
+        "UPDATE documents SET body = json_set(body, '$.path', '" + str(tree) + "')"
+        " WHERE kind = 'worktree'",
+        "DELETE FROM documents WHERE kind = 'project'",
+        "UPDATE documents SET body = '' WHERE id = 'two'",
+    )
+    workspace = Workspace(directories, {"demo": FakeBackend()}, Catalog())
+    await workspace.start()
+    problem, *_ = await get_problems.function(workspace)
+    assert "the project “orchard”" in problem and "kept as" in problem
+    state = workspace.store.state
+    assert (state.projects["p"].path, state.projects["p"].name) == (str(repository.root), "orchard")
+    lost = state.sessions["two"]
+    assert (lost.name, state.worktrees[lost.worktree_id].name) == (
+        "unreadable session",
+        "unreadable worktree",
+    )
+    assert (await get_session.function(workspace, "two")).messages
+    await workspace.poller.ask_and_wait(["w", lost.worktree_id])
+    # What nobody wants goes as anything else does.
+    await delete_session.function(workspace, "two")
+    await remove_project.function(workspace, state.worktrees[lost.worktree_id].project_id)
+    assert lost.worktree_id not in workspace.store.state.worktrees
+    await workspace.stop()
+    assert [record for record in caplog.records if record.exc_info] == []
