@@ -5,7 +5,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -67,7 +67,8 @@ class Lock:
 
     def forget_address(self) -> None:
         """Remove what a killed Spinney said of its server: this process may have its number."""
-        self._path.with_name(SERVER_FILE).unlink(missing_ok=True)
+        with suppress(OSError):  # none there, or no file at all
+            self._path.with_name(SERVER_FILE).unlink()
 
     def close(self) -> None:
         """Let others have it."""
