@@ -1,6 +1,7 @@
 """The one mapping from the wire's neutral words to real programs, models and labels.
 
-Nothing else in the program knows which word means what. Presets of models age, so a person can
+Nothing else in the program knows which word means what. A preset is a role; what it stands for the
+programs tell (`model_lists`), and only until they have done so the names below serve. A person can
 override them and add rows in `models.toml`; see `load_overrides`.
 """
 
@@ -21,8 +22,18 @@ class ModelRow:
     name: str
     """On the wire and in settings."""
     passed: str
-    """What the agent's program is told."""
+    """What the agent's program is told; empty for its own choice."""
     label: str
+    description: str = ""
+    efforts: tuple[str, ...] = ()
+    """What it can be told to make, as far as its program tells."""
+    default_effort: str = ""
+    answers_as: str = ""
+    """The full name, where `passed` is a short one."""
+    is_default: bool = False
+    """Whether its program takes it where none is chosen."""
+    is_offered: bool = True
+    """Whether lists to choose from show it; a preset gives way to the model that it stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +60,13 @@ class ProgramRow:
 
 
 _CODEX_MODELS = (
-    ("gpt-5.3-codex", "GPT-5.3 Codex"),
-    ("gpt-5.2-codex", "GPT-5.2 Codex"),
-    ("gpt-5.1-codex-max", "GPT-5.1 Codex Max"),
-    ("gpt-5.2", "GPT-5.2"),
-    ("gpt-5.1-codex-mini", "GPT-5.1 Codex Mini"),
+    ("", "Default"),
+    ("gpt-6-astra", "GPT-6-Astra"),
+    ("gpt-6-sol", "GPT-6-Sol"),
+    ("gpt-6.1-terra", "GPT-6.1 Terra"),
+    ("gpt-6-luna", "GPT-6-Luna"),
 )
+"""Without a name the program takes the person's own model, or its newest (0.169)."""
 
 BACKENDS = (
     BackendRow(
@@ -63,11 +75,10 @@ BACKENDS = (
         "claude",
         (
             ModelRow("model_1", "opus", "Opus"),
-            # `opus-4.5` and `sonnet-4.5` are no aliases of the program: it takes them at the
-            # start and fails at the first turn, so the full names are passed.
-            ModelRow("model_2", "claude-opus-4-5", "Opus 4.5"),
+            # The program has no short names for these; it takes any full one at the start.
+            ModelRow("model_2", "claude-opus-5", "Opus 5"),
             ModelRow("model_3", "sonnet", "Sonnet"),
-            ModelRow("model_4", "claude-sonnet-4-5", "Sonnet 4.5"),
+            ModelRow("model_4", "claude-sonnet-5", "Sonnet 5"),
             ModelRow("model_5", "haiku", "Haiku"),
         ),
     ),
@@ -85,7 +96,7 @@ BACKENDS = (
         "OpenCode",
         "opencode",
         tuple(
-            ModelRow(f"backend_c/codex_model_{number}", f"opencode/{passed}", label)
+            ModelRow(f"backend_c/codex_model_{number}", passed and f"opencode/{passed}", label)
             for number, (passed, label) in enumerate(_CODEX_MODELS, 1)
         ),
     ),
@@ -137,16 +148,39 @@ class Catalog:
     def label(self, word: str, model: str | None = None) -> str:
         """What a person sees for a backend, service, editor or terminal, or a backend's `model`.
 
-        A word that the catalogue does not know is shown as it is.
+        A model may go by its full name. A word that the catalogue does not know is shown as it is.
         """
         if model is not None:
-            row = self.model(word, model)
+            row = self.model(word, model) or self._of_full_name(word, model)
             return row.label if row else model
         named: tuple[BackendRow | ProgramRow, ...] = (*self.backends, DEMO, *EDITORS, *TERMINALS)
         return next((row.label for row in named if row.name == word), SERVICES.get(word, word))
 
+    def offered(self, backend: str, model: str) -> str:
+        """The name under which lists to choose from show this model, which may be a preset."""
+        row = self.model(backend, model)
+        if row is None or row.is_offered:
+            return model
+        shown = (each for each in self.models(backend) if each.passed == row.passed)
+        return next((each.name for each in shown), model)
+
+    def models(self, backend: str) -> tuple[ModelRow, ...]:
+        """Those that people are offered."""
+        row = self.backend(backend)
+        return tuple(model for model in row.models if model.is_offered) if row else ()
+
+    def _of_full_name(self, backend: str, name: str) -> ModelRow | None:
+        found = (model for model in self.models(backend) if name and model.answers_as == name)
+        return next((model for model in found if model.name), None)
+
 
 BUILT_IN = Catalog()
+PRESETS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {row.name: frozenset(model.name for model in row.models) for row in BACKENDS}
+)
+"""The names of the interface that stand for whatever a program has, by backend."""
+SMALLEST: Mapping[str, str] = MappingProxyType({row.name: row.models[-1].name for row in BACKENDS})
+"""The preset for small tasks, by backend."""
 
 
 def load_overrides(path: Path) -> tuple[Catalog, list[str]]:

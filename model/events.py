@@ -191,6 +191,14 @@ class RunNoticed(Event):
     text: str
 
 
+class ModelsUpdated(Event):
+    """An agent's program told other models than before; `list_agents` has them."""
+
+    name: ClassVar[str] = "models:updated"
+    numbered: ClassVar[bool] = True
+    backend: str
+
+
 class SessionCreated(_ChatEvent):
     """A session was created."""
 

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from model import profiles
 from model.backends.base import Launch, Settings
-from model.catalog import Catalog
 from model.errors import SpinneyError
 from model.events import Event, ProjectUpdated, RunNoticed
+from model.known_models import KnownModels
+from model.model_lists import ModelList
 from model.preferences import Preferences
 from model.preferences_layers import effort_for, layered
 from model.resources import Project, Session, Worktree
@@ -38,13 +39,13 @@ class Launching:
     def __init__(
         self,
         store: Store,
-        catalog: Catalog,
+        models: KnownModels,
         environment_of: Callable[[Worktree], Mapping[str, str]],
         save: Callable[[Preferences], Awaitable[None]],
         in_background: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
         self._store = store
-        self._catalog = catalog
+        self._models = models
         self._environment_of = environment_of
         self._save = save
         self._in_background = in_background
@@ -59,9 +60,11 @@ class Launching:
         for profile in preferences.custom_cli_profiles:
             if profile.name == name and profile.supports_thinking is False:
                 thinking = "off"
+        model, is_preset = self._models.resolve(session.backend, session.model, name)
         return Settings(
             mode=session.execution_mode,
-            model=self._catalog.resolve_model(session.backend, session.model),
+            model=model,
+            model_is_preset=is_preset,
             thinking=thinking,
             effort=effort_for(session.backend, thinking, preferences),
             web_in_plan=preferences.allow_web_tools_in_plan_mode,
@@ -108,7 +111,13 @@ class Launching:
 
     def label_of(self, backend: str) -> str:
         """What people call the agents of a backend."""
-        return self._catalog.label(backend)
+        return self._models.catalog.label(backend)
+
+    def note_models(self, session: Session, models: ModelList) -> None:
+        """Remember the models that the session's agent has, so that people can choose."""
+        state = self._store.state
+        profile = profiles.name_for(state.preferences, _project_of(session, state))
+        self._models.note(session.backend, models, profile)
 
     def note_mcp_servers(self, session: Session, names: Sequence[str]) -> None:
         """Remember the MCP servers that the session's agent knows, so that people can choose."""

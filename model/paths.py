@@ -41,6 +41,11 @@ class Directories:
         return self.config / "models.toml"
 
     @property
+    def told_models(self) -> Path:
+        """What the agents' programs told of their models."""
+        return self.data / "models.json"
+
+    @property
     def agents(self) -> Path:
         """A person's own agents, each with how it is started."""
         return self.config / "agents.toml"

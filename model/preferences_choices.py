@@ -36,7 +36,9 @@ def choices(
         values = tuple(profile.name for profile in preferences.custom_cli_profiles)
     elif field.key == "magic_prompt_models":
         row = catalog.backend("backend_a")
-        values = tuple(model.name for model in row.models) if row is not None else ()
+        # Presets come before them, and are not followed by what they stand for.
+        named = reversed(row.models if row is not None else ())
+        values = tuple({model.passed: model.name for model in named if model.name}.values())[::-1]
     return tuple((value, label(field.key, value, catalog)) for value in values)
 
 

@@ -221,6 +221,8 @@ class Session(Resource):
     turn_mode: ExecutionMode | None = None
     """The mode that the running turn keeps, where `execution_mode` holds only from the next on."""
     model: str = ""
+    answering_model: str = ""
+    """The one that answers, as the agent's program calls it; empty until it was told."""
     thinking_level: ThinkingLevel = "ultrathink"
     backend: str = "backend_a"
     archived_at: float | None = None

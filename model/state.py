@@ -114,7 +114,7 @@ def apply(state: State, event: e.Event) -> State:
             known = state.preferences.model_dump()
             merged = Preferences.model_validate({**known, **event.changes})
             return replace(state, preferences=merged)
-        case e.SessionWaiting() | e.RunNoticed() | e.TaskCompleted():
+        case e.SessionWaiting() | e.RunNoticed() | e.TaskCompleted() | e.ModelsUpdated():
             return state
         case _:
             return _apply_to_worktree(state, event)

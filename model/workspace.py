@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, Protocol
 
 from model import worktrees
 from model.backends.base import Backend
-from model.backends.leftovers import end_leftovers, owner_mark
+from model.backends.leftovers import OWNER, end_leftovers, owner_mark
 from model.backups import DailyBackups
 from model.bus import EventBus
 from model.cancelling import SlowWork
@@ -23,8 +24,9 @@ from model.chat.outputs import ToolOutputs, follow_sessions
 from model.chat.recap import Recaps
 from model.contexts import Contexts
 from model.database import Database
-from model.events import PreferencesUpdated, TaskCompleted
+from model.events import ModelsUpdated, PreferencesUpdated, TaskCompleted
 from model.freed import return_freed_memory
+from model.known_models import KnownModels
 from model.launching import Launching
 from model.paths import Directories
 from model.pictures import Pictures
@@ -42,6 +44,12 @@ from model.worktrees.branch_naming import BranchNaming
 from model.worktrees.files import WorktreeFiles
 from model.worktrees.removing import Removals
 from model.writing.writer import Writer
+
+MODELS_AFTER = 30.0
+"""Seconds from the start until agents are asked for their models."""
+
+IN_USE = 14 * 24 * 3600.0
+"""Seconds since its last session was used for which an agent counts as in use."""
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +85,6 @@ class Workspace:
         self.demo = demo
         """Whether the demo agent can be chosen, and is unless something else is."""
         self.backends = backends
-        self.catalog = catalog
         self.bus = EventBus()
         self.problems: list[str] = []
         """Sentences about what was found wrong at start, for the first screen."""
@@ -103,6 +110,19 @@ class Workspace:
         self._preferences_file = PreferencesFile(directories.preferences)
         self._background: set[asyncio.Task[None]] = set()
         self._ending = AsyncExitStack()
+        self.models = KnownModels(
+            directories.told_models,
+            catalog,
+            backends,
+            {OWNER: owner_mark(directories.data)},
+            self.run_in_background,
+            lambda backend: self.store.record(ModelsUpdated(backend=backend)),
+        )
+
+    @property
+    def catalog(self) -> Catalog:
+        """The agents, with the models that their programs are known to have."""
+        return self.models.catalog
 
     async def start(self) -> None:
         """Open the files, close what a killed Spinney left open, begin the background work.
@@ -139,8 +159,10 @@ class Workspace:
         self._ending.push_async_callback(self.store.close)
         for backend in self.backends.values():
             self._ending.push_async_callback(backend.close)
+        await self.models.load()
+        self._ending.push_async_callback(self.models.close)
         self.writer = Writer(
-            self.store, self.backends, self.catalog, self._environment_of, demo=self.demo
+            self.store, self.backends, self.models, self._environment_of, demo=self.demo
         )
         self._ending.push_async_callback(self.writer.close)
         self.naming = SessionNaming(self.store, self.writer)
@@ -149,7 +171,7 @@ class Workspace:
         self._ending.push_async_callback(self._end_background)
         launching = Launching(
             self.store,
-            self.catalog,
+            self.models,
             self._environment_of,
             self.change_preferences,
             self.run_in_background,
@@ -181,6 +203,7 @@ class Workspace:
         self.run_in_background(self.poller.run())
         self.run_in_background(self._preferences_file.watch(self._preferences_edited))
         self.run_in_background(return_freed_memory(self.bus))
+        self.run_in_background(self._ask_for_models())
 
     async def stop(self) -> None:
         """End agents and background work, write what is left. Stopping twice is no error."""
@@ -194,6 +217,17 @@ class Workspace:
             return offered(told, ())
         where = Path(worktree.path)
         return offered(told, await driver.commands(where, self._environment_of(worktree)))
+
+    async def _ask_for_models(self) -> None:
+        """Some time after the start, when nobody waits for the machine, renew what is old."""
+        await asyncio.sleep(MODELS_AFTER)
+        lately = time.time() - IN_USE
+        sessions = self.store.state.sessions.values()
+        used = {
+            each.backend for each in sessions if each.message_count and each.updated_at > lately
+        }
+        for backend in sorted(used):
+            await self.models.ask(backend)
 
     async def _finish_creations(self) -> None:
         for worktree in await worktrees.recover(self.store):
@@ -240,7 +274,7 @@ class Workspace:
     def _environment_of(self, worktree: Worktree) -> dict[str, str]:
         """What Spinney's agents and all that they start find in their environment."""
         return {
-            "SPINNEY_OWNER": owner_mark(self.directories.data),
+            OWNER: owner_mark(self.directories.data),
             "SPINNEY_WORKSPACE_PATH": worktree.path,
             "SPINNEY_BRANCH": worktree.branch,
         }

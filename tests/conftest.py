@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ def pytest_configure() -> None:
     # Every test imports and starts what stays for long: with Python's 700 new objects, looking
     # through it again and again is a third of what the tests of the terminal cost.
     gc.set_threshold(50_000, 20, 50)
+    # What somebody's own agents are set to is no business of a test.
+    os.environ["CLAUDE_CONFIG_DIR"] = "/nonexistent"
 
 
 def pytest_collection_finish() -> None:

@@ -9,11 +9,18 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from model import events as e
-from model.catalog import BackendRow, Catalog, ModelRow
+from model.catalog import PRESETS, BackendRow, Catalog, ModelRow
 from model.client.base import Client
 from model.commands import sessions as commands
 from model.commands.agent_commands import list_agent_commands
-from model.commands.doctor import AgentKind, get_problems, list_agents, list_backends
+from model.commands.doctor import (
+    AgentKind,
+    AgentModel,
+    get_problems,
+    list_agents,
+    list_backends,
+    list_models,
+)
 from model.commands.files import list_worktree_files
 from model.commands.server import get_http_server_status
 from model.commands.worktrees import mark_worktree_opened
@@ -327,8 +334,8 @@ class Link:
 
     def labels(self, session: "Session") -> tuple[str, str]:
         """What people call the session's agent and model."""
-        model = self.catalog.label(session.backend, session.model) if session.model else ""
-        return self.catalog.label(session.backend), model
+        model = session.answering_model or session.model
+        return self.catalog.label(session.backend), self.catalog.label(session.backend, model)
 
     # What happened ------------------------------------------------------------------------------
 
@@ -336,6 +343,8 @@ class Link:
         """Say what a person should hear of, wherever they are."""
         for event in events:
             match event:
+                case e.ModelsUpdated():
+                    self.start(self._look_at_agents())
                 case e.TaskCompleted(task="http_server"):
                     self.start(self._look_at_server("" if event.ok else event.detail))
                 case e.TaskCompleted() if (event.task, event.worktree_id) in self.told_here:
@@ -358,14 +367,27 @@ class Link:
             self._screen.say(problem, bad=True)
         self._screen.show_server(await self.client.call(get_http_server_status), problem)
 
-    async def first_look(self) -> None:
-        """What is asked once, at start: agents, problems, the server, what is installed."""
+    async def catalog_with_models(self, backend: str) -> Catalog:
+        """The catalogue, for choosing among an agent's models; its program may be asked."""
+        if backend in PRESETS and not any(row.is_default for row in self.catalog.models(backend)):
+            self._screen.say(f"Asking {self.catalog.label(backend)} for its models …")
+        await self.client.call(list_models, backend=backend)
+        await self._look_at_agents()
+        return self.catalog
+
+    async def _look_at_agents(self) -> None:
         agents = await self.client.call(list_agents)
         session = self._screen.session
         shown = self.labels(session) if session is not None else None
         self.catalog = _catalog(agents)
         if session is not None and self.labels(session) != shown:
-            await self.show(session)  # it was shown under the built-in names
+            await self.show(session)  # it was shown under other names
+            if self._screen.session is not None:
+                self._screen.follow_session()
+
+    async def first_look(self) -> None:
+        """What is asked once, at start: agents, problems, the server, what is installed."""
+        await self._look_at_agents()
         for problem in await self.client.call(get_problems):
             self._screen.say(problem, bad=True)
         self._screen.show_server(await self.client.call(get_http_server_status))
@@ -377,6 +399,11 @@ class Link:
             self._screen.agents_found(await self.client.call(list_backends))
 
 
+def _row(model: AgentModel) -> ModelRow:
+    told = model.model_dump(include=set(AgentModel.model_fields))
+    return ModelRow(**{**told, "efforts": tuple(model.efforts)})
+
+
 def _catalog(agents: list[AgentKind]) -> Catalog:
     return Catalog(
         tuple(
@@ -384,7 +411,7 @@ def _catalog(agents: list[AgentKind]) -> Catalog:
                 agent.name,
                 agent.label,
                 agent.program,
-                tuple(ModelRow(model.name, model.passed, model.label) for model in agent.models),
+                tuple(_row(model) for model in agent.models),
             )
             for agent in agents
         )

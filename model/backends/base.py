@@ -5,12 +5,13 @@ into the events below and takes the calls of `Agent`. Everything is keyed by ids
 because programs report blocks, tools and questions out of order.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from model.errors import ErrorType
+from model.model_lists import ModelList
 from model.resources import (
     AgentCommand,
     Effort,
@@ -56,6 +57,8 @@ class Settings:
     """For models that take an effort instead of an amount of thinking."""
     web_in_plan: bool = True
     """Whether plan mode may search and read the web."""
+    model_is_preset: bool = False
+    """Whether nobody named that very model: the program takes its own where it has none such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +256,22 @@ class CommandsKnown:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelsKnown:
+    """The models that the program has; they replace those told before."""
+
+    models: ModelList
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswers:
+    """The model that answers from now on, as the program calls it."""
+
+    name: str
+    chosen: bool = False
+    """Whether a person chose it by a command of the program."""
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFinished:
     """The turn ended as it should; `stop_reason` is `stopped` when a person stopped it."""
 
@@ -290,6 +309,8 @@ AgentEvent = (
     | ConversationIdentified
     | McpServersSeen
     | CommandsKnown
+    | ModelsKnown
+    | ModelAnswers
     | TurnFinished
     | TurnFailed
 )
@@ -301,6 +322,8 @@ BETWEEN_TURNS = (
     | Note
     | McpServersSeen
     | CommandsKnown
+    | ModelsKnown
+    | ModelAnswers
     | ConversationIdentified
     | RequestWithdrawn
 )
@@ -360,6 +383,15 @@ class Agent(Protocol):
         ...
 
 
+@runtime_checkable
+class ListsModels(Protocol):
+    """A backend whose program tells `ModelsKnown` as soon as it is started."""
+
+    def models_stand_on(self, environment: Mapping[str, str]) -> Sequence[Path]:
+        """The program and the files of the person: when one changes, the list may be another."""
+        ...
+
+
 class Backend(Protocol):
     """A kind of agent program."""
 
@@ -386,3 +418,8 @@ class Backend(Protocol):
     async def close(self) -> None:
         """End what sessions share, such as a server program; every agent is closed by now."""
         ...
+
+
+def falls_back(agent: str, model: str) -> str:
+    """The notice about a preset that the program of `agent` knows nothing of."""
+    return f"{agent} has no model “{model}” here and takes its own default."

@@ -6,12 +6,20 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
 
-from model.backends import base, claude_commands, claude_errors, claude_program, claude_prompt
+from model.backends import (
+    base,
+    claude_commands,
+    claude_errors,
+    claude_models,
+    claude_program,
+    claude_prompt,
+)
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.claude_control import Control
 from model.backends.claude_edits import Edits
@@ -59,6 +67,10 @@ class ClaudeBackend:
         found = agent_environment(environment)
         return await asyncio.to_thread(claude_commands.in_files, worktree, found)
 
+    def models_stand_on(self, environment: Mapping[str, str]) -> list[Path]:
+        """The program, the person's settings and their sign-in."""
+        return [*claude_program.PROGRAM.files(), *claude_models.persons_files(environment)]
+
     async def open(self, launch: Launch) -> "ClaudeSession":
         """Start the program; a conversation that it does not know any more begins afresh."""
         environment = claude_program.environment(launch)
@@ -92,7 +104,7 @@ class ClaudeBackend:
         plans = claude_program.plans_folder(environment, launch.worktree)
         session = ClaudeSession(process, launch, conversation[1], Edits(launch.worktree, plans))
         try:
-            await session.initialize(claude_program.profile(launch))
+            await session.initialize(claude_program.profile(launch), launch)
         except SpinneyError as error:
             await process.settled()
             code = process.returncode
@@ -127,14 +139,25 @@ class ClaudeSession:
         self._asked: dict[str, dict[str, Any]] = {}
         """What waits for an answer: each tool's input."""
         self._failure: base.TurnFailed | None = None
+        self._said: Line = {}
+        """Our message that the turn began with."""
+        self._lacks: set[str] = set()
+        """The models of presets that the provider does not know."""
+        self._falling_back: asyncio.Task[None] | None = None
+        self._chose_model = False
+        """Whether a command chose a model that no answer was given by yet."""
         self._link = AgentLink(NAME, process, self._on_line)
         self._control = Control(NAME, self._link)
 
-    async def initialize(self, profile: Line) -> None:
+    async def initialize(self, profile: Line, launch: Launch) -> None:
         """Wait until the program is ready."""
         told = await self._control.ask("initialize", START_PATIENCE, hooks=WEB_HOOK)
         for event in self._stream.introduced(told):
             await self._link.tell(event)
+        where = launch.worktree, launch.environment, launch.profile
+        own = await asyncio.to_thread(claude_models.own_model, *where)
+        if (known := claude_models.listed(told, own)).models:
+            await self._link.tell(base.ModelsKnown(known))
         if profile:
             # Here and not on the command line, which everybody on the machine can read.
             await self._control.ask("apply_flag_settings", settings=profile)
@@ -152,6 +175,8 @@ class ClaudeSession:
         """Start a turn. A text that begins with `/` is a command of the program, on purpose."""
         line = await asyncio.to_thread(claude_prompt.user_line, prompt, self._worktree)
         self._commanded = claude_prompt.is_command(prompt.text)
+        self._chose_model = self._chose_model or claude_models.chooses(prompt.text)
+        self._said = line
         self._stream.begin_turn()
         self._failure = None
         await self._link.start_turn(line)
@@ -205,6 +230,8 @@ class ClaudeSession:
     async def _use(self, settings: Settings) -> None:
         """Apply all but the mode. What fails is tried again the next time."""
         old = self._settings
+        if settings.model_is_preset and settings.model in self._lacks:
+            settings = replace(settings, model="")
         if settings.model != old.model:
             await self._control.ask("set_model", model=settings.model or None)
         if settings.effort != old.effort:
@@ -253,6 +280,13 @@ class ClaudeSession:
                     corrected = self._edits.corrected(tool, line.get("tool_use_result"))
                     if corrected is not None:
                         await self._link.tell(corrected)
+                case base.ModelAnswers():
+                    event = replace(event, chosen=self._chose_model)
+                    self._chose_model = False
+                case base.TurnFailed() if self._stream.lacks_model and self._can_fall_back:
+                    # By the way that we are on its answers come, which are waited for.
+                    self._falling_back = asyncio.create_task(self._fall_back(event))
+                    continue
                 case base.TurnFinished() | base.TurnFailed():
                     await self._withdraw(*self._asked)
                     self._edits.forget()
@@ -264,6 +298,27 @@ class ClaudeSession:
         if self._link.turn_open and self._link.stopping and self._stream.begins_work(line):
             # The program had not yet begun with our message when it heard of the stop.
             await self._control.interrupt()
+
+    @property
+    def _can_fall_back(self) -> bool:
+        """Whether the program may take its own model instead of the one it does not know."""
+        settings = self._settings
+        return settings.model_is_preset and bool(settings.model) and not self._link.stopping
+
+    async def _fall_back(self, failed: base.TurnFailed) -> None:
+        """Ask again what was asked, of the program's own model, in the same turn."""
+        self._lacks.add(self._settings.model)
+        try:
+            await self.notice(base.falls_back(NAME, self._settings.model))
+            self._settings = replace(self._settings, model="")
+            await self._control.ask("set_model", model=None)
+            if not self._link.stopping:
+                self._stream.begin_turn()
+                await self._link.write({**self._said, "uuid": str(uuid.uuid4())})
+                return
+        except SpinneyError as error:
+            failed = base.TurnFailed(error.message, error.error_type)
+        await self._link.tell(failed)
 
     async def _is_ours(self, conversation: str) -> bool:
         """Whether the program goes on in this session's conversation; else its answer is none."""

@@ -84,6 +84,11 @@ class ClaudeStream:
                 self._message = None
                 yield self._ending(line)
 
+    @property
+    def lacks_model(self) -> bool:
+        """Whether the provider said that it does not know the model."""
+        return self._error_word == "model_not_found"
+
     def begins_answer(self, line: Line) -> bool:
         """Whether the main conversation's answer starts with this line, asked for or not."""
         if line.get("parent_tool_use_id") is not None:
@@ -116,8 +121,8 @@ class ClaudeStream:
     def _system(self, line: Line) -> Iterator[base.AgentEvent]:
         match line.get("subtype"):
             case "init":
-                self._model = str(line.get("model", ""))
                 yield from self._identified(line)
+                yield from self._model_reported(str(line.get("model") or ""))
                 yield from self._mode_reported(line)
                 yield from self._mcp_servers(line)
                 names = line.get("slash_commands")
@@ -150,6 +155,11 @@ class ClaudeStream:
             if mode != self.mode:
                 self.mode = mode
                 yield base.ModeChanged(mode)
+
+    def _model_reported(self, model: str) -> Iterator[base.AgentEvent]:
+        if model and model != self._model:
+            self._model = model
+            yield base.ModelAnswers(model)
 
     def _mcp_servers(self, line: Line) -> Iterator[base.AgentEvent]:
         listed = as_objects(line.get("mcp_servers"))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from model.backends import base, codex_commands, codex_notes, codex_program
+from model.backends import base, codex_commands, codex_models, codex_notes, codex_program
 from model.backends.base import Launch
 from model.backends.codex_server import NAME, CodexServer, Servers
 from model.backends.codex_session import CodexSession
@@ -40,6 +40,10 @@ class CodexBackend:
         found = agent_environment(environment)
         return await asyncio.to_thread(codex_commands.in_files, worktree, found)
 
+    def models_stand_on(self, environment: Mapping[str, str]) -> list[Path]:
+        """The program, the person's configuration and their sign-in."""
+        return [*codex_program.PROGRAM.files(), *codex_models.persons_files(environment)]
+
     async def open(self, launch: Launch) -> CodexSession:
         """Open a thread; a conversation that the program does not know any more begins afresh."""
         environment = codex_program.shared_environment(launch)
@@ -52,6 +56,8 @@ class CodexBackend:
             self._servers.release(server)
             raise
         session = CodexSession(server, launch, thread, lambda: self._servers.release(server))
+        if (known := server.models.listed(thread.own)).models:
+            await session.tell(base.ModelsKnown(known))
         if thread.is_lost:
             lost = f"{NAME} has lost the conversation so far and begins afresh."
             await session.tell(base.Notice(lost))

@@ -146,6 +146,14 @@ def refuses_key(error: Mapping[str, Any]) -> bool:
     return _word_and_status(error.get("codexErrorInfo"))[1] in (401, 403)
 
 
+def lacks_model(turn: object) -> bool:
+    """Whether a turn ended because its provider does not know the model."""
+    error = turn.get("error") if isinstance(turn, dict) else None
+    told = error.get("codexErrorInfo") if isinstance(error, dict) else None
+    word, status = _word_and_status(told)
+    return word == "modelNotFound" or status == 404
+
+
 def _word_and_status(info: object) -> tuple[str, int | None]:
     """`"word"` and `{"word": {"httpStatusCode": 401}}` are both in use."""
     if isinstance(info, dict) and info:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from model.backends.codex_errors import SIGN_IN
+from model.backends.codex_models import Models
 from model.backends.codex_program import PROGRAM, command_line
 from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
 from model.backends.process import AgentProcess, Said, Unreadable
@@ -79,8 +80,7 @@ class CodexServer:
         self.ended = asyncio.Event()
         """Set when the program says nothing more."""
         self.rpc = JsonRpc(NAME, process.write, self.ended)
-        self.efforts: dict[str, list[str]] = {}
-        """What each model that the program lists can be told to make."""
+        self.models = Models()
         self._threads: dict[str, Listener] = {}
         self._limits: Json = {}
         self._early: list[tuple[str, Json]] = []
@@ -195,10 +195,8 @@ class CodexServer:
         if not PROGRAM.drives(version):
             raise SpinneyError(PROGRAM.too_old(version), "backend_unavailable")
         await self.rpc.notify("initialized", {})
-        models = (await self.rpc.request("model/list", {"includeHidden": True})).get("data")
-        for model in models if isinstance(models, list) else ():
-            known = model.get("supportedReasoningEfforts") or ()
-            self.efforts[str(model.get("model"))] = [str(e["reasoningEffort"]) for e in known]
+        told = await self.rpc.request("model/list", {"includeHidden": True})
+        self.models = Models(told.get("data"))
 
     async def _read(self) -> None:
         try:

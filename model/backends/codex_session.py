@@ -55,6 +55,12 @@ class CodexSession:
         self._failure: base.TurnFailed | None = None
         self._calls = asyncio.Lock()
         """Held while a turn begins or is stopped, so that no stop hits the next turn."""
+        self._answers_with = ""
+        self._lacks: set[str] = set()
+        """The models of presets that the program, or its provider, does not know."""
+        self._falling_back: asyncio.Task[None] | None = None
+        self._words: list[Json] = []
+        """What the program's turn began with."""
         self._is_identified = False
         self._is_resumed = thread.is_kept
         self._closing = False
@@ -262,6 +268,8 @@ class CodexSession:
         # What a person shall answer ends with the turn, except what the turn was ended for.
         await self._withdraw(*(key for key, each in self._asked.items() if each.rpc_id is not None))
         await self.tell(*self._stream.cut_off(is_stopped=self._channel.stopping))
+        if await self._falls_back(params):
+            return
         ending = self._ending_of(params)
         if isinstance(ending, base.TurnFinished) and ending.stop_reason == "end_turn":
             if plan := self._plan():
@@ -359,9 +367,10 @@ class CodexSession:
 
     async def _begin(self, words: list[Json]) -> None:
         """Begin a turn of the program's, with all the settings of now."""
-        settings = self._settings
-        model = settings.model or self._thread.model
-        effort = codex_policy.effort(settings.effort, self._server.efforts.get(model, ()))
+        settings, self._words = self._settings, words
+        model = await self._model()
+        efforts = self._server.models.efforts(model)
+        effort = codex_policy.effort(settings.effort, efforts)
         policies = codex_policy.turn(self._launch, settings, model, effort, self._thread.git)
         if self._is_resumed and self._launch.system_prompt:
             # A thread keeps the instructions that it began with; the same ones are told once.
@@ -373,6 +382,40 @@ class CodexSession:
             self._stream.begin_part()
             self._mode = settings.mode
             await self._call("turn/start", {**policies, "input": words})
+
+    async def _model(self) -> str:
+        """The model of the next turn; that of a preset only where the program knows it."""
+        models, own = self._server.models, self._thread.own
+        chosen = self._settings.model
+        if not models.knows(self._settings, own) and chosen not in self._lacks:
+            await self._note_lack(chosen)
+        model = "" if chosen in self._lacks else chosen
+        model = model or models.default(own)
+        if model != self._answers_with:
+            self._answers_with = model
+            await self.tell(base.ModelAnswers(model))
+        return model
+
+    async def _note_lack(self, model: str) -> None:
+        """The program does not know a model that nobody named: its own default does."""
+        self._lacks.add(model)
+        if not self._thread.own.has_provider:
+            await self.tell(base.Notice(base.falls_back(NAME, model)))
+
+    async def _falls_back(self, params: Json) -> bool:
+        """Whether the turn that ended for want of its model goes on with the default one."""
+        settings = self._settings
+        is_wanted = settings.model_is_preset and settings.model not in ("", *self._lacks)
+        if (
+            self._channel.stopping
+            or not is_wanted
+            or not codex_errors.lacks_model(params.get("turn"))
+        ):
+            return False
+        await self._note_lack(settings.model)
+        # By the way that we are on comes its answer, which is waited for.
+        self._falling_back = asyncio.create_task(self._go_on(self._words))
+        return True
 
     async def _reopen(self) -> None:
         """What may be done on the web is said when a thread is opened."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from model.backends import codex_policy
 from model.backends.base import Launch, Settings
+from model.backends.codex_models import Own
 from model.backends.codex_server import NAME, CodexServer
 from model.backends.json_rpc import RpcError
 from model.errors import SpinneyError
@@ -38,8 +39,8 @@ class Thread:
     """The session's conversation as the program knows it."""
 
     id: str
-    model: str
-    """What it takes where no model is chosen."""
+    own: Own
+    """What the person's configuration says of models."""
     mark: str
     """The value of `codex_policy.MARK` that its commands carry."""
     git: list[Path]
@@ -65,12 +66,13 @@ async def open_thread(
     mark = mark or uuid.uuid4().hex
     read = await server.rpc.request("config/read", {"cwd": str(launch.worktree)})
     servers = sorted({*_servers(read), *codex_policy.servers_of(launch.profile)})
+    own = Own.of(read, launch.profile)
     told: Json = {
         "cwd": str(launch.worktree),
         "config": codex_policy.thread_config(launch, settings, mark, servers),
     }
-    if settings.model:
-        told["model"] = settings.model
+    if model := server.models.at_start(settings, own):
+        told["model"] = model
     answer = await _resumed(server, told, token) if token else None
     is_kept = answer is not None
     if answer is None:
@@ -81,7 +83,7 @@ async def open_thread(
         answer = await server.rpc.request("thread/start", told, _PATIENCE)
     return Thread(
         id=_id_of(answer),
-        model=str(answer.get("model") or ""),
+        own=own,
         mark=mark,
         git=await asyncio.to_thread(codex_policy.git_places, launch.worktree),
         servers=tuple(servers),

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends import base, opencode_commands, opencode_program
+from model.backends import base, opencode_commands, opencode_listed, opencode_program
 from model.backends.base import Launch
+from model.backends.opencode_listed import Own
 from model.backends.opencode_models import Models
 from model.backends.opencode_rules import Rules
 from model.backends.opencode_server import NAME, OpenCodeServer
@@ -46,6 +47,10 @@ class OpenCodeBackend:
         found = agent_environment(environment)
         return await asyncio.to_thread(opencode_commands.in_files, worktree, found)
 
+    def models_stand_on(self, environment: Mapping[str, str]) -> list[Path]:
+        """The program, the person's configuration and their sign-in."""
+        return [*opencode_program.PROGRAM.files(), *opencode_listed.persons_files(environment)]
+
     async def open(self, launch: Launch) -> OpenCodeSession:
         """Begin a conversation, or resume one; one that is gone begins afresh."""
         environment = opencode_program.environment(launch, self._worktrees)
@@ -70,10 +75,13 @@ class OpenCodeBackend:
         Rules.of(agents)  # before anything begins that they do not hold for
         known = await _known(server, launch) if launch.resume_token else None
         conversation = known or await _new(server, launch)
-        models = Models(await server.call("GET", "/config/providers", launch.worktree))
+        own = Own.of(await server.call("GET", "/config", launch.worktree))
+        models = Models(await server.call("GET", "/config/providers", launch.worktree), own)
         session = OpenCodeSession(
             server, launch, conversation, models, agents, lambda: self._servers.give_back(server)
         )
+        if models.listed.models:
+            await session.tell(base.ModelsKnown(models.listed))
         if launch.resume_token and not known:
             await session.notice(f"{NAME} has lost the conversation so far and begins afresh.")
         return session

@@ -1,9 +1,11 @@
 """What the providers of OpenCode offer: how far a model's context goes, how hard it can think."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from model.backends.base import Settings
+from model.backends.opencode_listed import Own, listed
 from model.resources import Effort
 
 _VARIANTS: Final[dict[Effort, tuple[str, ...]]] = {
@@ -18,14 +20,24 @@ _VARIANTS: Final[dict[Effort, tuple[str, ...]]] = {
 _MOST_NAMED: Final = 8
 """Models that are named where one is not there."""
 
+_NOTHING: Final = Own()
+
 _NO_THINKING: Final = ("none", "minimal", "low")
 
 
 class Models:
     """The models by `provider/model`, from what the program tells of its providers."""
 
-    def __init__(self, told: object) -> None:
+    def __init__(self, told: object, own: Own = _NOTHING) -> None:
         self._models = dict(_models(told))
+        self.own = own
+        self.listed = listed(told, own)
+        """For those who choose."""
+
+    def fitting(self, settings: Settings) -> Settings:
+        """The same, without a preset that no provider has."""
+        lacks = settings.model_is_preset and self.lacks(settings.model)
+        return replace(settings, model="") if lacks else settings
 
     def variant(self, model: str, settings: Settings) -> str | None:
         """Which of its variants thinks as hard as the settings say; `None` for no choice."""

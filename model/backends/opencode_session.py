@@ -78,6 +78,11 @@ class OpenCodeSession:
         self._channel = Channel(NAME)
         self._plan: base.PlanProposed | None = None
         self._turn = 0
+        self._is_named = False
+        """Whether a prompt named a model."""
+        self._lacks: set[str] = set()
+        """The presets that no provider has."""
+        self._answers_with = ""
         self._introduced = False
         self._closed = False
         self._inbox: asyncio.Queue[Heard] = asyncio.Queue()
@@ -90,6 +95,10 @@ class OpenCodeSession:
     def events(self) -> AsyncIterator[base.AgentEvent]:
         """What the agent tells, until its program has ended."""
         return self._channel.events()
+
+    async def tell(self, event: base.AgentEvent) -> None:
+        """Hand an event of the adapter's own to the engine."""
+        await self._channel.tell(event)
 
     async def notice(self, text: str) -> None:
         """Tell a passing word of the adapter's own."""
@@ -228,6 +237,7 @@ class OpenCodeSession:
                     for shown in await self._shown(told):
                         self._requests.note(shown)
                         await self._channel.tell(shown)
+                await self._tell_model()
         if event.session_id == self._id:
             await self._own_state(event)
 
@@ -338,12 +348,13 @@ class OpenCodeSession:
         return await self._server.call(method, path, self._launch.worktree, body)
 
     async def _prompt(self, parts: list[dict[str, Any]]) -> None:
-        model = self._settings.model or self._stream.model
-        if problem := self._models.lacks(model):
+        settings = await self._fitting()
+        model = settings.model or self._stream.model or self._models.own.model
+        if problem := self._models.lacks(settings.model):
             raise SpinneyError(problem)
         self._stopper.note_prompt()
-        body = opencode_prompt.body(parts, self._launch, self._settings)
-        if variant := self._models.variant(model, self._settings):
+        body = opencode_prompt.body(parts, self._launch, settings)
+        if variant := self._models.variant(model, settings):
             body["variant"] = variant
         path = f"/session/{self._id}"
         if command := await opencode_commands.command(self._call, path, body):
@@ -351,6 +362,17 @@ class OpenCodeSession:
         else:
             addressed = self._agents.addressed(body)
             await self._call("POST", f"{path}/prompt_async", addressed)
+
+    async def _fitting(self) -> Settings:
+        """The settings of the next turn; of a preset that no provider has, without it."""
+        settings = self._models.fitting(self._settings)
+        if settings.model != self._settings.model and self._settings.model not in self._lacks:
+            self._lacks.add(self._settings.model)
+            await self.notice(base.falls_back(NAME, self._settings.model))
+        if not settings.model and self._is_named:  # a prompt without one keeps the last
+            settings = replace(settings, model=self._models.own.model)
+        self._is_named = self._is_named or bool(settings.model)
+        return settings
 
     async def _carry_out(self, path: str, body: Mapping[str, Any]) -> None:
         """Let the program carry a command out, which it answers at the end of the turn."""
@@ -419,6 +441,11 @@ class OpenCodeSession:
     async def _introduce(self) -> None:
         async for told in introduction(self._call, self._agents):
             await self._channel.tell(told)
+
+    async def _tell_model(self) -> None:
+        if (model := self._stream.model) not in ("", self._answers_with):
+            self._answers_with = model
+            await self._channel.tell(base.ModelAnswers(model))
 
     def _in_background(self, work: Any) -> None:
         task = asyncio.create_task(work)

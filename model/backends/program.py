@@ -43,6 +43,11 @@ class Program:
             raise SpinneyError(text, "backend_unavailable")
         return program
 
+    def files(self) -> list[Path]:
+        """The program's file, whose change is another version; none where it is nowhere."""
+        program = _which(self.command, None)
+        return [Path(program).resolve()] if program else []
+
     async def look(
         self, *questions: Sequence[str], environment: Mapping[str, str] | None = None
     ) -> tuple[Probe, list[Answer]]:

@@ -30,6 +30,8 @@ def plan_overrides(
         wanted.setdefault("model", model_for(backend, preferences))
         # The plan itself is what the other agent is told.
         wanted |= {**change_of_agent(session, backend), "handover": None}
+    if "model" in wanted:
+        wanted["answering_model"] = ""
     return wanted
 
 

@@ -284,6 +284,12 @@ class Conversation:
                 self._launching.note_mcp_servers(self.session, event.names)
             case base.CommandsKnown():
                 self.known = event
+            case base.ModelsKnown():
+                self._launching.note_models(self.session, event.models)
+            case base.ModelAnswers():
+                self._update(answering_model=event.name)
+                if event.chosen:
+                    self._update(model=event.name)
             case base.ConversationIdentified():
                 if event.resume_token != self.session.resume_token:
                     self._update(resume_token=event.resume_token)

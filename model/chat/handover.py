@@ -43,6 +43,7 @@ def change_of_agent(session: Session, backend: str) -> dict[str, Any]:
     handover = Handover(backend=worked_before, since=back.messages) if missed else None
     return {
         "backend": backend,
+        "answering_model": "",
         "resume_token": back.resume_token,
         "memories": {name: memory.model_dump() for name, memory in memories.items()},
         "handover": handover.model_dump() if handover else None,

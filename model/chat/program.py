@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from model.backends import base
 from model.chat.room import Place, Room
 from model.errors import SpinneyError
+from model.model_lists import ModelList
 from model.resources import Session
 
 IDLE_LIMIT = 15 * 60.0
@@ -41,6 +42,10 @@ class Launching(Protocol):
 
     def label_of(self, backend: str) -> str:
         """What people call the agents of a backend."""
+        ...
+
+    def note_models(self, session: Session, models: ModelList) -> None:
+        """Remember the models that the session's agent has."""
         ...
 
     def note_mcp_servers(self, session: Session, names: Sequence[str]) -> None:

@@ -1,11 +1,15 @@
 """Commands about this installation: what is there and what is missing."""
 
 import asyncio
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from pydantic import Field
 
 from model import __version__
 from model.backends.probing import probe_all
+from model.catalog import BackendRow
 from model.commands.registry import command
 from model.doctor import Finding, examine_machine
 from model.errors import SpinneyError, project_gone
@@ -14,6 +18,9 @@ from model.resources import Resource
 
 if TYPE_CHECKING:
     from model.workspace import Workspace
+
+LIST_PATIENCE: Final = 20.0
+"""Seconds that somebody who wants to choose waits for an agent's program."""
 
 
 class BackendReport(Resource):
@@ -40,8 +47,18 @@ class AgentModel(Resource):
     name: str
     """What sessions and preferences call it."""
     passed: str
-    """What the agent's program is told."""
+    """What the agent's program is told; empty for its own choice."""
     label: str
+    description: str = ""
+    efforts: list[str] = Field(default_factory=list)
+    """How hard it can be told to work, as far as its program tells."""
+    default_effort: str = ""
+    answers_as: str = ""
+    """Its full name, where the other is a short one."""
+    is_default: bool = False
+    """Whether it stands for the program's own choice, which may be the person's."""
+    is_offered: bool = True
+    """Whether to show it where people choose; a preset gives way to what it stands for."""
 
 
 class AgentKind(Resource):
@@ -66,19 +83,35 @@ class Installation(Resource):
 
 @command
 async def list_agents(workspace: "Workspace") -> list[AgentKind]:
-    """Every agent that can be chosen, with its models; looks at no program."""
+    """Every agent that can be chosen, with its models as they are known; looks at no program.
+
+    The event `models:updated` tells when an agent's program had others.
+    """
     return [
-        AgentKind(
-            name=row.name,
-            label=row.label,
-            program=row.program,
-            models=[
-                AgentModel(name=model.name, passed=model.passed, label=model.label)
-                for model in row.models
-            ],
-        )
+        AgentKind(name=row.name, label=row.label, program=row.program, models=_models(row))
         for row in workspace.catalog.backend_rows(demo=workspace.demo)
     ]
+
+
+@command
+async def list_models(workspace: "Workspace", backend: str, ask: bool = True) -> list[AgentModel]:
+    """The models of an agent: those that its program told, else the built-in ones.
+
+    With `ask`, a program that was never heard is started and waited for, which takes seconds; one
+    whose list may be old is asked behind the scenes. Nothing is asked of a provider.
+    """
+    if workspace.catalog.backend(backend) is None:
+        raise SpinneyError(f"Invalid field 'backend': there is no agent '{backend}'")
+    if ask and workspace.models.is_known(backend):
+        workspace.run_in_background(workspace.models.ask(backend))
+    elif ask:
+        await workspace.models.ask(backend, LIST_PATIENCE)
+    row = workspace.catalog.backend(backend)
+    return _models(row) if row else []
+
+
+def _models(row: BackendRow) -> list[AgentModel]:
+    return [AgentModel(**{**asdict(model), "efforts": list(model.efforts)}) for model in row.models]
 
 
 @command

@@ -2,8 +2,10 @@
 
 import time
 import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model import profiles
 from model.chat.chats import session_in
 from model.chat.outputs import ToolOutput
 from model.commands.registry import command
@@ -15,7 +17,7 @@ from model.events import (
     SessionDeleted,
     SessionUpdated,
 )
-from model.preferences_layers import backend_for, model_for
+from model.preferences_layers import backend_for
 from model.resources import (
     Decision,
     ExecutionMode,
@@ -69,6 +71,7 @@ async def create_session(
     """Begin a chat. What is not given comes from the project, the preferences, the defaults."""
     if backend is not None:
         _check_backend(workspace, backend)
+    model = model or await _usual_model(workspace, worktree_id, backend)
 
     def accepted(state: State) -> list[Event]:
         worktree = worktree_in(state, worktree_id)
@@ -86,7 +89,7 @@ async def create_session(
             created_at=time.time(),
             updated_at=time.time(),
             execution_mode=execution_mode,
-            model=model_for(agent, state.preferences, model),
+            model=model,
             thinking_level=thinking_level or state.preferences.thinking_level,
             backend=agent,
             order=max((other.order + 1 for other in others), default=0),
@@ -161,8 +164,10 @@ async def update_session(
     }
     updates = {key: value for key, value in given.items() if value is not None}
     session = session_in(workspace.store.state, session_id)
+    if model is not None and model != session.model:
+        updates["answering_model"] = ""
     if backend is not None and backend != session.backend:
-        updates["model"] = model or model_for(backend, workspace.store.state.preferences)
+        updates["model"] = model or await _usual_model(workspace, session.worktree_id, backend)
         await workspace.chats.change_agent(session_id, backend, updates)
     elif updates:
         await _update(workspace, session_id, updates)
@@ -377,6 +382,18 @@ async def remove_queued_message(workspace: "Workspace", session_id: str, message
     """Take a waiting message back."""
     session_in(workspace.store.state, session_id)
     await workspace.chats.take_back(session_id, message_id)
+
+
+async def _usual_model(workspace: "Workspace", worktree_id: str, backend: str | None) -> str:
+    """The model of a session for which nobody names one."""
+    state = workspace.store.state
+    worktree = worktree_in(state, worktree_id)
+    project = state.projects[worktree.project_id]
+    agent = backend_for(
+        project, state.preferences, backend, catalog=workspace.catalog, demo=workspace.demo
+    )
+    profile = profiles.name_for(state.preferences, project)
+    return await workspace.models.for_new(agent, state.preferences, Path(worktree.path), profile)
 
 
 def _check_backend(workspace: "Workspace", backend: str) -> None:

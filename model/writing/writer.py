@@ -17,8 +17,9 @@ from typing import Final
 
 from model import profiles
 from model.backends import base
-from model.catalog import Catalog
+from model.catalog import SMALLEST
 from model.errors import SpinneyError
+from model.known_models import KnownModels
 from model.preferences import Preferences
 from model.preferences_layers import backend_for, model_for
 from model.resources import Worktree
@@ -49,14 +50,14 @@ class Writer:
         self,
         store: Store,
         backends: Mapping[str, base.Backend],
-        catalog: Catalog,
+        models: KnownModels,
         environment_of: Callable[[Worktree], Mapping[str, str]],
         *,
         demo: bool = False,
     ) -> None:
         self._store = store
         self._backends = backends
-        self._catalog = catalog
+        self._models = models
         self._environment_of = environment_of
         self._demo = demo
         self._endings: set[asyncio.Task[None]] = set()
@@ -105,7 +106,8 @@ class Writer:
         backend = self._backends.get(name)
         if backend is None:
             raise SpinneyError(
-                f"Spinney cannot drive {self._catalog.label(name)} here.", "backend_unavailable"
+                f"Spinney cannot drive {self._models.catalog.label(name)} here.",
+                "backend_unavailable",
             )
         launch = await self._launch(key, worktree, name)
         opening = asyncio.create_task(backend.open(launch))
@@ -115,7 +117,7 @@ class Writer:
                 await agent.send(base.Prompt(text))
                 return await _answer(agent)
         except TimeoutError:
-            label = self._catalog.label(name)
+            label = self._models.catalog.label(name)
             raise SpinneyError(
                 f"{label} took longer than {PATIENCE:g} seconds.", "timeout"
             ) from None
@@ -131,11 +133,13 @@ class Writer:
             ending.add_done_callback(self._endings.discard)
 
     async def _launch(self, key: WritingKey, worktree: Worktree, backend: str) -> base.Launch:
-        model = self._model(key, backend, self._store.state.preferences)
+        chosen = self._model(key, backend, self._store.state.preferences)
+        profile = self._profile_name(key, worktree)
+        model, is_preset = self._models.resolve(backend, chosen, profile)
         return base.Launch(
             session_id=str(uuid.uuid4()),
             worktree=Path(worktree.path),
-            settings=base.Settings("plan", self._catalog.resolve_model(backend, model)),
+            settings=base.Settings("plan", model, model_is_preset=is_preset),
             system_prompt=ROLE,
             environment=self._environment_of(worktree),
             text_only=True,
@@ -155,7 +159,7 @@ class Writer:
         profile = profiles.named(name, self._store.state.preferences)
         found = await asyncio.to_thread(profiles.read, profile) if profile else {}
         if not profiles.suits(found, backend):
-            label = self._catalog.label(backend)
+            label = self._models.catalog.label(backend)
             raise SpinneyError(
                 f"The provider profile “{name}” is not for {label}, which would write this with"
                 " an account of its own. Choose another agent or profile for it, in"
@@ -168,26 +172,27 @@ class Writer:
         state = self._store.state
         chosen = state.preferences.magic_prompt_backends.get(f"{key}_backend")
         project = state.projects.get(worktree.project_id)
-        if chosen is not None and self._catalog.backend(chosen) is None:
+        if chosen is not None and self._models.catalog.backend(chosen) is None:
             chosen = None  # an agent of agents.toml that is not there any more
         return backend_for(
-            project, state.preferences, chosen, catalog=self._catalog, demo=self._demo
+            project, state.preferences, chosen, catalog=self._models.catalog, demo=self._demo
         )
 
     def _model(self, key: WritingKey, backend: str, preferences: Preferences) -> str:
-        """The prompt's model; the backend's usual one where that is a preset of another backend."""
+        """The prompt's model; a preset of another backend as this one has it: small, or usual."""
         if key == "branch_naming":
             chosen: str = preferences.branch_naming_model
         else:
             chosen = preferences.magic_prompt_models[f"{key}_model"]
         if key == "session_naming" and chosen == _default_model(key):
             chosen = preferences.session_naming_model  # a setting of its own, in the same words
-        rows = self._catalog.backend_rows(demo=True)
+        rows = self._models.catalog.backend_rows(demo=True)
         others = (row.name for row in rows if row.name != backend)
-        if self._catalog.model(backend, chosen) is None and any(
-            self._catalog.model(other, chosen) for other in others
+        if self._models.catalog.model(backend, chosen) is None and any(
+            self._models.catalog.model(other, chosen) for other in others
         ):
-            return model_for(backend, preferences)
+            usual = model_for(backend, preferences)
+            return SMALLEST.get(backend, usual) if chosen in SMALLEST.values() else usual
         return chosen
 
 

@@ -78,7 +78,7 @@ def _status(visit: Visit, session: Session) -> str:
     parts = [
         told,
         visit.agent(session.backend),
-        visit.workspace.catalog.label(session.backend, session.model),
+        visit.workspace.catalog.label(session.backend, session.answering_model or session.model),
     ]
     failed = session.last_run.error if session.status == "failed" and session.last_run else None
     return " · ".join(short(part, 300) for part in [*parts, failed] if part)

@@ -31,6 +31,10 @@ ERRORS = {
 }
 
 
+UNKNOWN_MODEL = "no-such"
+"""What the names of models begin with that the provider does not have."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """One message of the model."""
@@ -65,6 +69,8 @@ class ProviderStub(Stub):
         body = await request.json()
         self.requests.append(body)
         answer = answer_to(body)
+        if str(body.get("model")).startswith(UNKNOWN_MODEL):
+            answer = Answer(f"model: {body['model']}", status=404)
         if answer.status != 200:
             kind = ERRORS.get(answer.status, "api_error")
             told = {"type": kind, "message": answer.text or f"scripted {kind}"}

@@ -27,16 +27,16 @@ def test_each_backend_has_a_label_and_a_program(name: str, label: str, program: 
     ("backend", "model", "passed"),
     [
         ("backend_a", "model_1", "opus"),
-        ("backend_a", "model_2", "claude-opus-4-5"),
+        ("backend_a", "model_2", "claude-opus-5"),
         ("backend_a", "model_3", "sonnet"),
-        ("backend_a", "model_4", "claude-sonnet-4-5"),
+        ("backend_a", "model_4", "claude-sonnet-5"),
         ("backend_a", "model_5", "haiku"),
-        ("backend_b", "codex_model_1", "gpt-5.3-codex"),
-        ("backend_b", "codex_model_2", "gpt-5.2-codex"),
-        ("backend_b", "codex_model_3", "gpt-5.1-codex-max"),
-        ("backend_b", "codex_model_4", "gpt-5.2"),
-        ("backend_b", "codex_model_5", "gpt-5.1-codex-mini"),
-        ("backend_c", "backend_c/codex_model_1", "opencode/gpt-5.3-codex"),
+        ("backend_b", "codex_model_1", ""),
+        ("backend_b", "codex_model_2", "gpt-6-astra"),
+        ("backend_b", "codex_model_3", "gpt-6-sol"),
+        ("backend_b", "codex_model_4", "gpt-6.1-terra"),
+        ("backend_b", "codex_model_5", "gpt-6-luna"),
+        ("backend_c", "backend_c/codex_model_1", ""),
         ("backend_c", "anthropic/claude-x", "anthropic/claude-x"),
         ("backend_a", "any-name", "any-name"),
         ("backend_z", "any-name", "any-name"),
@@ -94,7 +94,7 @@ def test_a_person_overrides_presets_and_adds_rows(tmp_path: Path) -> None:
     assert catalog.resolve_model("backend_a", "model_5") == "haiku"
     assert catalog.label("backend_a", "model_5") == "Small"
     assert catalog.resolve_model("backend_c", "backend_c/codex_model_1") == "opencode/other"
-    assert catalog.resolve_model("backend_b", "codex_model_1") == "gpt-5.3-codex"
+    assert catalog.resolve_model("backend_b", "codex_model_2") == "gpt-6-astra"
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ class FakeClient:
                 )
                 for row in BUILT_IN.backends
             ],
+            "list_models": lambda given: [],
             "get_installation": lambda given: Installation(
                 version="1.0", log="/data/spinney.log", findings=[Finding("git", True, "2.43")]
             ),

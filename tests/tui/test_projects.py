@@ -1,5 +1,6 @@
 """The tree and what one does with projects, worktrees and sessions."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from textual import events
 from textual.widgets import Input, Static
 
 from model import events as e
-from model.commands.doctor import AgentKind
+from model.catalog import BUILT_IN
+from model.commands.doctor import AgentKind, AgentModel
+from model.model_lists import ModelList, OfferedModel, with_lists
 from model.resources import AgentMemory
 from tests.tui.conftest import Start, until
 from tui.places import Place
@@ -411,6 +414,37 @@ async def test_a_change_of_agent_says_what_the_new_one_will_know(
             await until(pilot, lambda: app.screen is app.main)
         await until(pilot, lambda: client.called("update_session"))
         assert client.called("update_session")[0]["backend"] == "backend_b"
+
+
+async def test_the_models_that_the_program_has_are_offered_with_its_default_and_efforts(
+    start: Start,
+) -> None:
+    client = two_sessions()
+    opus = OfferedModel(name="opus", label="Opus 9", efforts=["low", "max"], answers_as="opus-9")
+    told = ModelList(models=[opus], default="opus-9")
+    (row, *_) = with_lists(BUILT_IN, {"backend_a": told}).backends
+    models = [AgentModel.model_validate(asdict(model)) for model in row.models]
+    kind = AgentKind(name=row.name, label=row.label, program=row.program, models=models)
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        await until(pilot, lambda: "Opus" in app.main.chat.status.text)
+        client.answers["list_agents"] = lambda given: [kind]
+        client.feed(e.SessionUpdated(session_id="s1", updates={"answering_model": "opus-9"}))
+        client.feed(e.ModelsUpdated(backend="backend_a"))
+        await until(pilot, lambda: "Opus 9" in app.main.chat.status.text)
+        app.main.action_do("choose_model")
+        await until(pilot, lambda: isinstance(app.screen, Choose))
+        assert isinstance(app.screen, Choose)
+        shown = [(choice.label, choice.description) for choice in app.screen.choices]
+        assert shown == [
+            ("Default (Opus 9)", "effort low max"),
+            ("Opus 9", "effort low max"),
+            ("another one…", "by its name"),
+        ]
+        assert app.screen.present == "opus"
+        await pilot.press("home", "enter")
+        await until(pilot, lambda: client.called("update_session"))
+        assert client.called("update_session")[0]["model"] == ""
 
 
 async def test_any_model_that_the_agent_knows_may_be_named(start: Start) -> None:

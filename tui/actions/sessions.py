@@ -12,7 +12,7 @@ from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText, Confirm
 
 if TYPE_CHECKING:
-    from model.catalog import Catalog
+    from model.catalog import Catalog, ModelRow
     from model.resources import Session
     from tui.screens.main import MainScreen
 
@@ -200,18 +200,27 @@ async def choose_model(screen: "MainScreen") -> None:
     session = _opened(screen)
     if session is None:
         return
-    row = _catalog(screen).backend(session.backend)
-    agent = row.label if row else session.backend
-    choices = [Choice(m.name, m.label, m.passed) for m in row.models] if row else []
-    if session.model and session.model not in {choice.value for choice in choices}:
-        choices.append(Choice(session.model, session.model))
+    assert screen.link is not None
+    catalog = await screen.link.catalog_with_models(session.backend)
+    agent = catalog.label(session.backend)
+    present = catalog.offered(session.backend, session.model)
+    choices = [Choice(m.name, m.label, _about(m)) for m in catalog.models(session.backend)]
+    if present and present not in {choice.value for choice in choices}:
+        choices.append(Choice(present, present))
     choices.append(Choice(_OTHER_MODEL, "another one…", "by its name"))
-    model = await screen.app.push_screen_wait(Choose("Model", choices, session.model))
+    model = await screen.app.push_screen_wait(Choose("Model", choices, present))
     if model == _OTHER_MODEL:
         sentence = f"The model's name as {agent} knows it."
-        model = await screen.app.push_screen_wait(AskText("Model", sentence=sentence))
-    if model:
+        model = await screen.app.push_screen_wait(AskText("Model", sentence=sentence)) or None
+    if model is not None:
         await screen.client.call(commands.update_session, session_id=session.id, model=model)
+
+
+def _about(model: "ModelRow") -> str:
+    """What it is good for, and how hard it can be told to work."""
+    known = model.description or ("" if model.passed == model.name else model.passed)
+    efforts = " ".join(model.efforts)
+    return " · ".join(part for part in (known, efforts and f"effort {efforts}") if part)
 
 
 async def choose_agent(screen: "MainScreen") -> None:

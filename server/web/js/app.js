@@ -126,9 +126,10 @@ export class App {
     return () => this.#followers.delete(follow);
   }
 
-  /** Hear every event at once. @param {(name: string, body: any) => void} listen */
+  /** Hear every event at once; gives how to end it. @param {(name: string, body: any) => void} listen */
   listen(listen) {
     this.#listeners.add(listen);
+    return () => this.#listeners.delete(listen);
   }
 
   /** Hear how the connection is, now and whenever that changes; gives how to end it. @param {(link: import("./net.js").Link) => void} watch */

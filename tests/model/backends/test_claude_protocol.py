@@ -156,6 +156,7 @@ def test_what_we_do_not_know_is_passed_over() -> None:
 def test_the_conversations_name_is_told_once_and_when_it_changes() -> None:
     assert told(say.init(session="a"), say.init(session="a"), say.init(session="b")) == [
         base.ConversationIdentified("a"),
+        base.ModelAnswers("opus"),
         base.ConversationIdentified("b"),
     ]
 
@@ -163,6 +164,7 @@ def test_the_conversations_name_is_told_once_and_when_it_changes() -> None:
 def test_a_mode_that_the_program_changed_is_told() -> None:
     stream = a_stream()
     stream.session_id = "s-1"
+    told(say.init(), stream=stream)
     assert told(say.init(), say.status(permissionMode="plan"), stream=stream) == [
         base.ModeChanged("plan")
     ]

@@ -92,7 +92,9 @@ async def test_a_recording_becomes_the_events_of_its_conversation(
 
 def _is_about_the_program(event: base.AgentEvent) -> bool:
     is_of_model = isinstance(event, base.Notice) and "Model metadata" in event.text
-    return is_of_model or isinstance(event, base.CommandsKnown)
+    return is_of_model or isinstance(
+        event, base.CommandsKnown | base.ModelsKnown | base.ModelAnswers
+    )
 
 
 @pytest.mark.usefixtures("impatience")

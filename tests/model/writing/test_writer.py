@@ -8,7 +8,6 @@ import pytest
 
 from model.backends import base
 from model.backends.demo import DemoBackend
-from model.catalog import Catalog
 from model.commands.preferences import update_preferences
 from model.errors import SpinneyError
 from model.events import ProjectUpdated
@@ -299,11 +298,25 @@ async def test_another_agent_gets_its_own_model_in_the_place_of_a_preset_it_has_
 ) -> None:
     changes = {
         "magic_prompt_backends": {"pr_content_backend": "backend_b"},
-        "selected_codex_model": "codex_model_5",
+        "magic_prompt_models": {"pr_content_model": "model_1"},
+        "selected_codex_model": "codex_model_3",
     }
     await update_preferences.function(workspace, changes)
     await write(workspace, worktree)
-    assert (await only_agent(workspace, other)).launch.settings.model == "gpt-5.1-codex-mini"
+    settings = (await only_agent(workspace, other)).launch.settings
+    assert (settings.model, settings.model_is_preset) == ("gpt-6-sol", True)
+
+
+async def test_another_agent_writes_small_texts_with_its_own_small_model(
+    workspace: Workspace, worktree: Worktree, other: Others
+) -> None:
+    changes = {
+        "magic_prompt_backends": {"pr_content_backend": "backend_b"},
+        "magic_prompt_models": {"pr_content_model": "model_5"},
+    }
+    await update_preferences.function(workspace, changes)
+    await write(workspace, worktree)
+    assert (await only_agent(workspace, other)).launch.settings.model == "gpt-6-luna"
 
 
 @pytest.mark.parametrize(
@@ -338,7 +351,7 @@ async def test_in_the_demo_the_demo_agent_writes_and_follows_no_directive(
     workspace: Workspace, worktree: Worktree, tmp_path: Path
 ) -> None:
     demo = DemoBackend(tmp_path / "memory")
-    writer = Writer(workspace.store, {"demo": demo}, Catalog(), lambda _: {}, demo=True)
+    writer = Writer(workspace.store, {"demo": demo}, workspace.models, lambda _: {}, demo=True)
     assert await writer.is_there("pr_content", worktree)
     await update_preferences.function(
         workspace, {"magic_prompts": {"pr_content": "/demo write a.txt: x"}}

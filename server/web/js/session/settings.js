@@ -1,31 +1,19 @@
 // @ts-check
 // How a session works, in one line under its message box: mode, agent, model, thinking, and what it used.
 
-import { ask, confirm } from "../dialogs.js";
+import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { counted } from "../words.js";
+import { agentsOf, answeredBy, forgetAgents, modelChooser, offer } from "./models.js";
 
 /**
  * @typedef {import("../app.js").App} App
  * @typedef {import("../state.js").Resource} Resource
- * @typedef {{ name: string, label: string, models: { name: string, label: string }[] }} Agent
+ * @typedef {import("./models.js").Agent} Agent
  */
 
 const MODES = ["plan", "build", "yolo"];
 const THINKING = [["off", "no thinking"], ["think", "think"], ["megathink", "megathink"], ["ultrathink", "ultrathink"]];
-const OTHER = "\0other";
-
-/** All agents, asked for once. @type {Promise<Agent[]> | null} */
-let asked = null;
-
-/** @param {App} app @returns {Promise<Agent[]>} */
-export function agentsOf(app) {
-  asked ??= app.connection.call("list_agents").catch(() => {
-    asked = null;
-    return [];
-  });
-  return asked;
-}
 
 /** @param {App} app @param {string} sessionId */
 export function settings(app, sessionId) {
@@ -34,17 +22,17 @@ export function settings(app, sessionId) {
   const mode = make("select.mode", MODES.map(option), { "aria-label": "Mode", title: "How far the agent may go" });
   const kept = make("span.kept", { role: "status" });
   const agent = make("select.agent", { "aria-label": "Agent" });
-  const model = make("select.model", { "aria-label": "Model" });
   const thinking = make("select.thinking", THINKING.map(([value, words]) => make("option", words, { value })), { "aria-label": "Thinking" });
   const used = make("span.used");
   const more = button("⚙", () => unfold(more.ariaExpanded !== "true"), ".quiet.rest", { "aria-label": "Agent, model, thinking", "aria-expanded": "false" });
-  const element = make("div.settings", mode, kept, more, agent, model, thinking, used, { role: "group", "aria-label": "How the session works" });
+  const session = () => app.state.sessions.get(sessionId);
+  const known = () => agents.find((each) => each.name === session()?.backend);
+  const models = modelChooser(app, session, known, (model) => change({ model }));
+  const element = make("div.settings", mode, kept, more, agent, models.element, thinking, used, { role: "group", "aria-label": "How the session works" });
   /** Where there is little room all but the mode is folded away. @param {boolean} isOpen */
   const unfold = (isOpen) => {
     more.ariaExpanded = String(isOpen);
   };
-  const session = () => app.state.sessions.get(sessionId);
-  const known = () => agents.find((each) => each.name === session()?.backend);
   /** @param {Record<string, unknown>} changes */
   const change = async (changes) => {
     await app.run("update_session", { sessionId, ...changes });
@@ -60,40 +48,41 @@ export function settings(app, sessionId) {
     if (yes) await change({ backend });
     else agent.value = now?.backend ?? "";
   };
-  model.onchange = async () => {
-    const name = model.value === OTHER ? await ask("Model", { yes: "Use it", hint: "Its name, as the agent's program knows it." }) : model.value;
-    if (name?.trim()) await change({ model: name.trim() });
-    else model.value = session()?.model ?? "";
-  };
   /** @param {Resource} now */
   const draw = (now) => {
-    const models = known()?.models ?? [];
-    const own = models.some((each) => each.name === now.model) || !now.model ? [] : [{ name: now.model, label: now.model }];
-    offer(agent, known() ? agents : [{ name: now.backend, label: now.backend }]);
-    offer(model, [...own, ...models, { name: OTHER, label: "other…" }]);
+    offer(agent, known() ? agents : [{ name: now.backend, label: "…" }]);
+    models.follow();
     mode.value = now.execution_mode;
     agent.value = now.backend;
-    model.value = now.model;
     thinking.value = now.thinking_level;
     mode.dataset.mode = now.execution_mode;
     kept.textContent = now.turn_mode ? `from the next turn on, ${now.turn_mode} now` : "";
     agent.disabled = now.status === "running" || now.status === "waiting";
     agent.title = agent.disabled ? "Stop the session before it changes its agent" : "Who works here";
-    used.textContent = usedBy(now);
+    used.textContent = [answeredBy(known(), now), usedBy(now)].filter(Boolean).join(" · ");
     used.title = usedInWords(now);
   };
-  const unwatch = app.watch((link) => {
-    if (link.state !== "open" || agents.length) return;
+  const read = () =>
     agentsOf(app).then((found) => {
       agents = found;
       const now = session();
       if (now) draw(now);
     });
+  const unwatch = app.watch((link) => {
+    if (link.state === "open" && !agents.length) read();
+  });
+  const unhear = app.listen((name) => {
+    if (name !== "models:updated") return;
+    forgetAgents();
+    read();
   });
   return {
     element,
     follow: draw,
-    close: unwatch,
+    close() {
+      unwatch();
+      unhear();
+    },
     get agent() {
       return known()?.label ?? "agent";
     },
@@ -113,14 +102,6 @@ function changeOfAgent(session, backend, agents) {
 
 /** @param {string} name */
 const option = (name) => make("option", name, { value: name });
-
-/** Offer these, where others stood: an open list would close. @param {HTMLSelectElement} select @param {{ name: string, label: string }[]} rows */
-function offer(select, rows) {
-  const names = rows.map(({ name, label }) => `${name} ${label}`).join("\n");
-  if (select.dataset.offered === names) return;
-  select.dataset.offered = names;
-  select.replaceChildren(...rows.map(({ name, label }) => make("option", label, { value: name })));
-}
 
 /** @param {Resource} session */
 function usedBy(session) {

@@ -1,0 +1,125 @@
+"""The models of the real programs: what they list, which one a session without a choice gets, and
+what becomes of a preset that is not there.
+"""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.contract.conftest import remote_call
+from tests.live.every_backend.conftest import Begin, begun, client_of, connected
+from tests.live.every_backend.kinds import KINDS, Kind
+from tests.live.every_backend.talk import Talk
+from tests.live.provider_stub import UNKNOWN_MODEL
+from tests.program import Program, Serving
+
+REAL = ("claude", "codex", "opencode")
+PRESET = {
+    "claude": "model_2",
+    "codex": "codex_model_2",
+    "opencode": "backend_c/codex_model_2",
+}
+"""One that the person gave a name which the provider does not know."""
+OWN = {"claude": "claude-haiku-", "codex": "gpt-5.5", "opencode": "stub/stub-1"}
+"""How the model that the person's own configuration names calls itself."""
+LISTED = {"claude": "sonnet", "codex": "gpt-6.1-sol", "opencode": "stub/stub-2"}
+
+pytestmark = [
+    pytest.mark.parametrize("kind", [KINDS[name] for name in REAL], ids=REAL, scope="module"),
+    pytest.mark.timeout(300),
+]
+
+
+@pytest.fixture(scope="module")
+def program(kind: Kind, place: Path) -> Any:
+    with kind.program(place / "spinney") as made:
+        _configure(made, kind)
+        yield made
+
+
+def _configure(program: Program, kind: Kind) -> None:
+    program.config.mkdir(exist_ok=True)
+    unknown = f'[{kind.backend}]\n"{PRESET[kind.needs]}" = "stub/{UNKNOWN_MODEL}"\n'
+    if kind.needs == "claude":
+        unknown = unknown.replace("stub/", "")
+        settings = Path(program.environ["CLAUDE_CONFIG_DIR"]) / "settings.json"
+        settings.parent.mkdir(exist_ok=True)
+        settings.write_text(json.dumps({"model": "haiku"}))
+    (program.config / "models.toml").write_text(unknown)
+
+
+@pytest.fixture
+async def call(served: Serving) -> AsyncIterator[Any]:
+    async with client_of(served) as http:
+        yield remote_call(await connected(http, served))
+
+
+@pytest.fixture
+async def begin(kind: Kind, served: Serving, place: Path) -> AsyncIterator[Begin]:
+    """`await begin(model)`: a conversation for which that model was chosen, or none."""
+    async with client_of(served) as http:
+
+        async def begin(model: str | None = None) -> Talk:
+            made = replace(kind, model=model)
+            return await begun(made, await connected(http, served), place / uuid4().hex, "build")
+
+        yield begin
+
+
+async def test_the_program_is_asked_for_its_models_before_anybody_spoke_to_it(
+    kind: Kind, call: Any
+) -> None:
+    models = await call("list_models", backend=kind.backend)
+    offered = {model["name"]: model for model in models if model["is_offered"]}
+    assert LISTED[kind.needs] in offered
+    assert offered[LISTED[kind.needs]]["efforts"]
+    assert offered[""]["is_default"]
+    assert offered[""]["label"].startswith("Default (")
+    agents = {agent["name"]: agent for agent in await call("list_agents")}
+    assert agents[kind.backend]["models"] == models
+
+
+async def test_a_session_without_a_choice_has_the_model_of_the_persons_own_configuration(
+    kind: Kind, begin: Begin
+) -> None:
+    talk = await begin()
+    session = await talk.say("say: warp")
+    assert session["answering_model"].startswith(OWN[kind.needs])
+    assert _notices(talk) == []
+
+
+async def test_a_preset_that_is_not_there_gives_way_to_the_default_and_that_is_said_once(
+    kind: Kind, begin: Begin
+) -> None:
+    talk = await begin(PRESET[kind.needs])
+    for words in ("warp", "weft"):
+        session = await talk.say(f"say: {words}")
+        assert await talk.last_text() == words
+        assert session["last_run"]["status"] == "completed"
+    # Of a provider of the person's own Codex knows no models, and every preset is the default.
+    assert len(_notices(talk)) == (kind.needs != "codex")
+    assert session["model"] == PRESET[kind.needs]
+
+
+async def test_a_model_chosen_by_the_programs_own_command_is_shown_and_kept(
+    kind: Kind, begin: Begin
+) -> None:
+    if kind.needs != "claude":
+        pytest.skip("only Claude Code has such a command")
+    talk = await begin()
+    await talk.say("say: warp")
+    await talk.say("/model sonnet")
+    session = await talk.say("say: weft")
+    assert session["answering_model"].startswith("claude-sonnet-")
+    assert session["model"] == session["answering_model"]
+
+
+def _notices(talk: Talk) -> list[str]:
+    heard = (frame for frame in talk.socket.frames if frame.get("event") == "session-notice")
+    texts = [frame["payload"]["text"] for frame in heard]
+    return [text for text in texts if "starting" not in text]
