@@ -16,6 +16,7 @@ from model.command_texts import (
     DOCTOR_WORDS,
     EVENTS_EXAMPLES,
     EXAMPLES,
+    EXPORT_WORDS,
     OPEN_WORDS,
     SERVE_EXAMPLES,
     STOP_WORDS,
@@ -177,7 +178,7 @@ def build_parser() -> Parser:
     add("schema", "print every command, event, resource and preference as JSON Schema")
     doctor = add("doctor", "show what is installed, what is missing, what mends it", DOCTOR_WORDS)
     _add_doctor(doctor)
-    export = add("export", "write every session to files: Markdown, and all as JSON lines")
+    export = add("export", "write every session to files: Markdown, and JSON lines", EXPORT_WORDS)
     export.add_argument("folder", metavar="FOLDER", help="a new folder")
     export.add_argument(
         "--from", dest="database", metavar="FILE", help="a backup, or a database that was kept"

@@ -10,6 +10,7 @@ examples:
   spinney serve --port 0       only the server, on a free port
   spinney call list_projects   one command against the running Spinney
   spinney doctor               what is installed, what is missing, what mends it
+  spinney export talks         every conversation as files, in a new folder
 
 `spinney --plain` opens it for screen readers.
 
@@ -102,6 +103,16 @@ neither: what may be missing. Exit code 0, or 1 where a line begins with BAD.
 Spinney makes a backup of its database a day and keeps seven. --repair makes a damaged database
 whole from what can be read of it and of the newest backup, --restore goes back to a backup. Both
 keep the database as it was beside the new one. Neither runs while a Spinney does (spinney stop).
+"""
+
+EXPORT_WORDS = """\
+examples:
+  spinney export talks
+  spinney export talks --from ~/.local/share/spinney/backups/spinney-20260101-120000.db
+
+A Markdown file for each session, by project and worktree, and spinney.jsonl: a JSON object a line
+for each project, worktree, session and message. A Spinney may run meanwhile. What is damaged stands
+as unreadable in its place.
 """
 
 COMPLETION_EXAMPLES = """\
