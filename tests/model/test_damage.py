@@ -1,6 +1,7 @@
 """A damaged database opens; what is damaged shows where it belongs, and a copy is kept."""
 
 import asyncio
+import os
 import random
 import sqlite3
 from collections.abc import Callable
@@ -274,3 +275,23 @@ async def test_spinney_starts_with_what_belongs_to_nothing_and_finds_the_reposit
     assert lost.worktree_id not in workspace.store.state.worktrees
     await workspace.stop()
     assert [record for record in caplog.records if record.exc_info] == []
+
+
+async def test_a_database_that_may_not_be_written_is_named_with_what_to_do(
+    tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "db"
+    path.write_bytes(whole)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "not yours")
+
+    monkeypatch.setattr(Path, "chmod", refuse)
+    database, problem = await Database.open(path)  # another's, who shares it
+    assert problem is None
+    await database.close()
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda place, how: place != path and access(place, how))
+    with pytest.raises(SpinneyError, match=r"You may not write in .*db.*chown"):
+        await Database.open(path)
+    assert path.read_bytes()[4096:] == whole[4096:] and not kept_aside(path)
