@@ -69,6 +69,19 @@ def repository_of(root: Path) -> Path:
     return _configured_root(found.common) or found.common
 
 
+def borrowed_from(root: Path) -> Path | None:
+    """The other checkout whose own repository the `.git` at `root` leads to, if it does.
+
+    Not that of a linked worktree or a submodule, nor a repository that was made apart from its
+    files: those belong together.
+    """
+    found = git_directories(root)
+    if found is None or found.own != found.common or found.own.name != ".git":
+        return None
+    root, other = root.resolve(), found.own.parent
+    return None if root in (other, _configured_root(found.own)) else other
+
+
 def _configured_root(common: Path) -> Path | None:
     """What `core.worktree` says, as in the git directory of a submodule."""
     try:

@@ -9,7 +9,7 @@ from typing import Final
 from model.errors import SpinneyError, not_a_repository
 from model.git.refs import check_ref, check_remote_name
 from model.git.run import Output, git, without_credentials
-from model.repository_files import looks_bare, repository_of
+from model.repository_files import borrowed_from, looks_bare, repository_of
 from model.resources import Branch, Remote
 from model.text import clean_line
 
@@ -40,6 +40,14 @@ async def find_root(path: Path) -> Path:
     bare, inside, directory = asked.stdout.split("\n", 2)
     if inside == "true" and not looks_bare(path):
         top = _path_in(await git(path, "rev-parse", "--show-toplevel", discover=True))
+        other = await asyncio.to_thread(borrowed_from, Path(top))
+        if other is not None:
+            raise SpinneyError(
+                f"{clean_line(top)} has no repository of its own: its .git leads to that of "
+                f"{clean_line(str(other))}, where each commit and each branch of this one would "
+                "end up. Add that one, or make a worktree of it.",
+                "conflict",
+            )
         return await asyncio.to_thread(repository_of, Path(top))
     if bare == "true":
         return _bare_root(path, Path(directory))

@@ -206,3 +206,25 @@ async def test_a_base_stands_for_the_local_branch_and_its_counterpart_on_origin(
     assert await base_commits(with_remote.root, local[:12]) == [local]
     with pytest.raises(SpinneyError, match="There is no branch or commit “nowhere”"):
         await base_commits(with_remote.root, "nowhere")
+
+
+@pytest.mark.parametrize("as_link", [False, True])
+async def test_a_folder_whose_git_leads_to_another_checkout_is_refused(
+    repository: Repository, tmp_path: Path, as_link: bool
+) -> None:
+    folder = tmp_path.resolve() / "guest"
+    folder.mkdir()
+    if as_link:
+        (folder / ".git").symlink_to(repository.root / ".git")
+    else:
+        (folder / ".git").write_text(f"gitdir: {repository.root}/.git\n")
+    with pytest.raises(SpinneyError, match=f"leads to that of {repository.root}"):
+        await find_root(folder)
+
+
+async def test_a_repository_that_was_made_apart_from_its_files_is_one(
+    repository: Repository, tmp_path: Path
+) -> None:
+    apart = tmp_path.resolve() / "apart"
+    repository.git("init", "--quiet", f"--separate-git-dir={tmp_path / 'kept'}", str(apart))
+    assert await find_root(apart) == apart
