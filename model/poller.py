@@ -7,7 +7,8 @@ itself; the intervals of the preferences find the rest. Archived worktrees are l
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -40,12 +41,22 @@ AT_ONCE: Final = 2
 """Calls of git: more do not finish a sweep any sooner."""
 _TIPS_GOOD_FOR: Final = 5.0
 """Seconds that a reading of a repository's branches serves a sweep."""
+_LONGEST_REST: Final = 16
+"""Intervals after which a worktree is looked at again, however often git has failed there."""
 _WATCHED_TOGETHER: Final = 0.5
 """Seconds within which new worktrees share a new watch."""
 _STILL_TELLS: Final = 3.0
 """Seconds for which the watch before goes on: it bundles what it saw before it tells of it."""
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    """A worktree in which git fails."""
+
+    times: int
+    rests_until: float
 
 
 class Poller:
@@ -58,14 +69,23 @@ class Poller:
     """
 
     def __init__(
-        self, store: Store, bus: EventBus, archive: Callable[[Store, str], Awaitable[None]]
+        self,
+        store: Store,
+        bus: EventBus,
+        archive: Callable[[Store, str], Awaitable[None]],
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._bus = bus
         self._git = Rounds(self._ask_git, self._worktrees, self._git_interval, AT_ONCE)
         self._following = Following(store, archive, self._tips_of)
         self._hosting = Rounds(self._following.look, self._proposed, self._remote_interval, 1)
+        self._clock = clock
         self._tips: dict[Path, tuple[float, BranchTips | None]] = {}
+        self._broken: dict[str, _Broken] = {}
+        self._asked: set[str] = set()
+        """Worktrees that are looked at even if the look that runs now should fail."""
         self._to_tell: set[str] = set()
         """Worktrees that somebody asked about and waits for."""
         self._watched: frozenset[str] | None = frozenset()
@@ -83,12 +103,12 @@ class Poller:
 
     def ask(self, *worktree_ids: str) -> None:
         """Have git asked about these as soon as may be."""
-        self._forget_tips(*worktree_ids)
+        self._looks_anew(*worktree_ids)
         self._git.ask(*worktree_ids)
 
     async def ask_and_wait(self, worktree_ids: list[str]) -> None:
         """Have git asked about these, and tell what it answers, changed or not."""
-        self._forget_tips(*worktree_ids)
+        self._looks_anew(*worktree_ids)
         self._to_tell.update(worktree_ids)
         await self._git.ask_and_wait(worktree_ids)
 
@@ -97,13 +117,16 @@ class Poller:
         self._hosting.ask(worktree_id)
 
     def _worktrees(self) -> Mapping[str, str]:
-        found = self._store.state.worktrees.values()
-        return {w.id: w.project_id for w in found if _alive(w)}
+        return {w.id: w.project_id for w in self._living()}
 
     def _proposed(self) -> Mapping[str, str]:
-        found = self._store.state.worktrees.values()
         may_change = self._following.may_change
-        return {w.id: w.project_id for w in found if _alive(w) and may_change(w)}
+        return {w.id: w.project_id for w in self._living() if may_change(w)}
+
+    def _living(self) -> Iterator[Worktree]:
+        """Those that are looked at; a damaged database may hold some whose project is lost."""
+        state = self._store.state
+        return (w for w in state.worktrees.values() if _alive(w) and w.project_id in state.projects)
 
     def _git_interval(self) -> float:
         return self._store.state.preferences.git_poll_interval
@@ -114,9 +137,16 @@ class Poller:
     async def _ask_git(self, worktree_id: str) -> None:
         tell = worktree_id in self._to_tell
         self._to_tell.discard(worktree_id)
+        broken = self._broken.get(worktree_id)
+        is_asked = worktree_id in self._asked
+        self._asked.discard(worktree_id)
+        if broken is not None and not is_asked and self._clock() < broken.rests_until:
+            return
         try:
             await worktree_status.refresh(self._store, worktree_id, self._tips_of, tell=tell)
+            self._broken.pop(worktree_id, None)
         except SpinneyError as error:
+            self._rest(worktree_id)
             # Told where a person asks for something; here the last counts stay.
             _log.debug("git about %s: %s", worktree_id, error.message)
 
@@ -131,12 +161,22 @@ class Poller:
                 self._tips[root] = (now, tips)
         return tips
 
-    def _forget_tips(self, *worktree_ids: str) -> None:
+    def _rest(self, worktree_id: str) -> None:
+        """Look the less often, the more looks in a row failed: thousands may be broken at once."""
+        times = self._broken[worktree_id].times + 1 if worktree_id in self._broken else 1
+        rest = self._git_interval() * min(2 ** (times - 1), _LONGEST_REST)
+        self._broken[worktree_id] = _Broken(times, self._clock() + rest)
+
+    def _looks_anew(self, *worktree_ids: str) -> None:
+        """Forget what could keep a look from finding what is new."""
         state = self._store.state
+        self._asked.update(worktree_ids)
         for worktree_id in worktree_ids:
+            self._broken.pop(worktree_id, None)
             worktree = state.worktrees.get(worktree_id)
-            if worktree is not None:
-                self._tips.pop(Path(state.projects[worktree.project_id].path), None)
+            project = state.projects.get(worktree.project_id) if worktree else None
+            if project is not None:
+                self._tips.pop(Path(project.path), None)
 
     async def _follow(self, reader: Reader) -> None:
         """Hear what makes another look worth while."""
@@ -170,6 +210,9 @@ class Poller:
                 self._git.look_again()
                 self._hosting.look_again()
             case ProjectRemoved() | WorktreeArchived() | WorktreeDeleted():
+                known = self._worktrees()
+                self._broken = {key: self._broken[key] for key in self._broken.keys() & known}
+                self._asked &= known.keys()
                 self._places_changed()
             case _:
                 pass

@@ -32,9 +32,9 @@ async def refresh(
         SpinneyError: git does not answer, or refuses; the last counts stay.
     """
     worktree = store.state.worktrees.get(worktree_id)
-    if worktree is None or _in_other_hands(worktree):
+    project = store.state.projects.get(worktree.project_id) if worktree else None
+    if worktree is None or project is None or _in_other_hands(worktree):
         return
-    project = store.state.projects[worktree.project_id]
     path = Path(worktree.path)
     if not await asyncio.to_thread(path.is_dir):
         await _correct(store, worktree, status="missing")

@@ -187,6 +187,7 @@ OTHERS: Final = {
     "model/log.py: _SECRET_NAME": "names of the person's own environment",
     "model/paths.py: _remove_stale": "names in Spinney's own directories",
     "model/preferences_changes.py: _about_token": "a token that the person writes",
+    "model/unreadable.py: _repository_of": "the beginning of one file, see `_LONGEST_LINK`",
     "server/static.py: StaticFiles._filled": "names of Spinney's own files",
     "server/static.py: _COMMENT": "Spinney's own scripts",
     "server/theme_css.py: _PLAIN": "names in Spinney's own themes",

@@ -183,7 +183,11 @@ async def _known_root(workspace: "Workspace", given: str) -> tuple[Path, Project
     """The known worktree or project whose root is at this path; nothing else is touched."""
     state = workspace.store.state
     places: list[tuple[str, Project, Worktree | None]] = [
-        *((w.path, state.projects[w.project_id], w) for w in state.worktrees.values()),
+        *(
+            (w.path, state.projects[w.project_id], w)
+            for w in state.worktrees.values()
+            if w.project_id in state.projects
+        ),
         *((p.path, p, None) for p in state.projects.values() if p.path),
     ]
     paths = [given, *(path for path, _, _ in places)]

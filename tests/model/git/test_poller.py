@@ -16,12 +16,13 @@ from model.commands.git import fetch_worktrees_status
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
 from model.errors import SpinneyError
-from model.events import WorktreeArchived, WorktreeUpdated
+from model.events import WorktreeArchived, WorktreeCreated, WorktreeUpdated
 from model.git import status
 from model.git.watch import WatchedTree, watch
 from model.repository_files import GitDirectories, git_directories
 from model.resources import Worktree
 from model.workspace import Workspace
+from model.worktrees import archive
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend
 from tests.model.git.made_repository import Repository
@@ -350,3 +351,40 @@ async def test_polling_never_makes_another_git_fail(place: Place) -> None:
     await task
     await look(place)
     assert place.now(worktree).cached_ahead_count == 15
+
+
+async def test_a_worktree_in_which_git_fails_is_looked_at_less_and_less_often(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worktree = await place.add("otter")
+    now = 0.0
+    looks = 0
+
+    async def broken(*args: object, **more: object) -> None:
+        nonlocal looks
+        looks += 1
+        raise SpinneyError("fatal: not a git repository", "git_error")
+
+    monkeypatch.setattr(worktree_status, "refresh", broken)
+    workspace = place.workspace
+    alone = poller.Poller(workspace.store, workspace.bus, archive, clock=lambda: now)
+    for _ in range(100):
+        await alone._ask_git(worktree.id)
+        now += workspace.store.state.preferences.git_poll_interval
+    assert looks == 10  # after 1, 2, 4, 8 and then each 16 intervals
+    alone.ask(worktree.id)
+    await alone._ask_git(worktree.id)
+    assert looks == 11
+
+
+async def test_a_worktree_whose_project_is_lost_is_left_alone(
+    place: Place, caplog: pytest.LogCaptureFixture, eventually: Eventually
+) -> None:
+    lost = (await place.add("otter")).model_copy(update={"id": "lost", "project_id": "gone"})
+    await place.workspace.store.accept(WorktreeCreated(worktree=lost))
+    worktree = await place.add("heron")
+    place.workspace.poller.ask("lost", worktree.id)
+    await looked_at(place, worktree, eventually)
+    assert "lost" not in place.workspace.poller._worktrees()
+    await worktree_status.refresh(place.workspace.store, "lost")
+    assert not [record for record in caplog.records if record.exc_info]
