@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from docs import proofs
+from docs.effects import EFFECTS
 from model.client.words import TABLE
 from model.errors import HTTP_STATUS
 from model.preferences_fields import PreferenceField, preference_fields, shown_fields
@@ -166,13 +167,15 @@ def _preferences() -> Iterator[str]:
 
 def _table(title: str, about: str, fields: Iterable[PreferenceField]) -> Iterator[str]:
     yield from ["", f"## {title}", "", *([about, ""] if about else [])]
-    yield from ["| key | must be | default | |", "| --- | --- | --- | --- |"]
+    yield from ["| key | must be | default | | read by |", "| --- | --- | --- | --- | --- |"]
     for field in fields:
         must = field.requirement.removeprefix("be ")
         secret = " Secret." if field.secret else ""
         more = f" {field.more}" if field.more else ""
         entries = f" Entries: {', '.join(field.entries)}." if field.entries else ""
         row = (f"`{field.key}`", must, _default(field), f"{field.help}.{more}{entries}{secret}")
+        readers = EFFECTS[field.key].readers if field.shown else ()
+        row = (*row, ", ".join(f"`{reader}`" for reader in readers))
         yield f"| {' | '.join(_cell(text) for text in row)} |"
 
 

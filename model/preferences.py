@@ -301,7 +301,8 @@ class Preferences(BaseModel):
     ai_language: str = _setting("", "Advanced", "Language that agents answer in; empty for any")
     allow_web_tools_in_plan_mode: bool = _setting(
         True, "Advanced", "Let agents search the web while they plan")
-    debug_mode_enabled: bool = _setting(False, "Advanced", "Show what agents are sent and say")
+    debug_mode_enabled: bool = _setting(
+        False, "Advanced", "Show what agents are sent and say", shown=False)
     default_provider: str | None = _setting(
         None, "Advanced", "Provider profile of agents; null is each program's own account",
         more="For sessions, from their program's next start on, and for the texts that agents "

@@ -8,11 +8,15 @@ import pytest
 
 import spinney
 from docs import proofs
+from docs.effects import EFFECTS, ROOT
 from docs.generate import call_table, pages
 from model.client.words import TABLE
 from model.commands.registry import COMMANDS
 from model.events import EVENTS
+from model.preferences import TOLD_PROMPTS, WRITTEN_PROMPTS
+from model.preferences_fields import shown_fields
 from model.reference import schema
+from model.writing.prompts import BUILT_IN
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -33,6 +37,19 @@ def test_what_call_knows_of_the_commands_is_as_new_as_they_are() -> None:
 
 def test_every_row_of_the_interface_has_a_test() -> None:
     assert proofs.without_a_test() == []
+
+
+def test_every_preference_that_people_see_is_read_and_a_test_sees_what_comes_of_it() -> None:
+    assert set(EFFECTS) == set(shown_fields())
+    assert [lack for key, effect in EFFECTS.items() for lack in effect.lacking(key)] == []
+
+
+def test_every_prompt_that_people_see_is_used() -> None:
+    written: set[str] = {*WRITTEN_PROMPTS, "branch_naming"}
+    assert written == set(BUILT_IN)
+    readers = [ROOT / reader for reader in EFFECTS["magic_prompts"].readers]
+    read = "".join(reader.read_text() for reader in readers)
+    assert [key for key in TOLD_PROMPTS if f'"{key}"' not in read] == []
 
 
 def test_every_command_says_what_it_does() -> None:

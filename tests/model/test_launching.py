@@ -1,17 +1,18 @@
 """How an agent is started: the layers of session, project and person put together."""
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from model.backends import base
 from model.commands.preferences import update_preferences
-from model.commands.sessions import send_chat_message
+from model.commands.sessions import create_session, send_chat_message
 from model.events import ProjectUpdated
 from model.launching import PARALLEL_EXECUTION, mcp_off, system_prompt
 from model.preferences import Preferences
 from model.preferences_layers import effort_for
-from model.resources import Project, Session
+from model.resources import Project, Session, Worktree
 from model.text import clean_line
 from model.workspace import Workspace
 from tests.conftest import Eventually
@@ -73,14 +74,34 @@ def test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on(
     assert mcp_off(person(), project()) == frozenset()
 
 
-@pytest.mark.parametrize("wanted", [True, False])
-async def test_agents_are_started_with_a_browser_where_that_is_wanted(
-    workspace: Workspace, session: Session, backend: FakeBackend, wanted: bool
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"chrome_enabled": True}, {"browser": True}),
+        ({"chrome_enabled": False}, {"browser": False}),
+        ({"codex_multi_agent_enabled": False, "codex_max_agent_threads": 5}, {"sub_agents": 0}),
+        ({"codex_multi_agent_enabled": True, "codex_max_agent_threads": 5}, {"sub_agents": 5}),
+        ({"allow_web_tools_in_plan_mode": False}, {"web_in_plan": False}),
+        ({"thinking_level": "think"}, {"thinking": "think", "effort": "medium"}),
+        ({"default_codex_reasoning_effort": "xhigh"}, {"effort": "xhigh"}),
+    ],
+)
+async def test_agents_are_started_as_the_preferences_say(
+    workspace: Workspace, worktree: Worktree, changes: dict[str, Any], told: dict[str, Any]
 ) -> None:
-    await update_preferences.function(workspace, {"chrome_enabled": wanted})
+    assert isinstance(workspace.backends, dict)
+    workspace.backends["backend_b"] = codex = FakeBackend("backend_b")
+    await update_preferences.function(workspace, changes)
+    session = await create_session.function(workspace, worktree.id, backend="backend_b")
     await send_chat_message.function(workspace, session.id, "go")
-    await Eventually(workspace.bus)(lambda: session.id in backend.agents)
-    assert backend.agents[session.id].launch.browser is wanted
+    await Eventually(workspace.bus)(lambda: session.id in codex.agents)
+    launch = codex.agents[session.id].launch
+    found = {**vars_of(launch.settings), **vars_of(launch)}
+    assert {name: found[name] for name in told} == told
+
+
+def vars_of(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 # The MCP servers that agents report ------------------------------------------------------------

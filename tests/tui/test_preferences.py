@@ -97,11 +97,13 @@ async def test_what_it_does_its_bounds_and_its_default_are_told(start: Start) ->
 async def test_enter_turns_a_switch(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
-        await opened(app, pilot, "debug_mode_enabled")
+        await opened(app, pilot, "parallel_execution_prompt_enabled")
         await pilot.press("enter")
-        await until(pilot, lambda: app.main.state.preferences.debug_mode_enabled)
+        await until(pilot, lambda: app.main.state.preferences.parallel_execution_prompt_enabled)
         await until(pilot, lambda: "Changed." in words(app, "#details"))
-        assert client.called("update_preferences") == [{"changes": {"debug_mode_enabled": True}}]
+        assert client.called("update_preferences") == [
+            {"changes": {"parallel_execution_prompt_enabled": True}}
+        ]
 
 
 async def test_a_number_out_of_bounds_is_refused_at_the_field_and_nothing_is_lost(

@@ -314,6 +314,13 @@ async def test_a_shorter_interval_takes_effect_at_once(
     await eventually(lambda: place.now(worktree).cached_uncommitted_added == 1)
 
 
+async def test_both_intervals_are_those_of_the_preferences(workspace: Workspace) -> None:
+    changes = {"git_poll_interval": 20, "remote_poll_interval": 40}
+    await update_preferences.function(workspace, changes)
+    poller = workspace.poller
+    assert (poller._git_interval(), poller._remote_interval()) == (20, 40)
+
+
 async def test_a_repository_that_hangs_holds_up_no_other(
     workspace: Workspace,
     make_repository: Callable[[str], Repository],

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from model.commands.preferences import update_preferences
 from model.commands.projects import update_project_settings
 from model.commands.worktrees import create_worktree, list_worktrees, update_worktree_label
 from model.database_rows import Statement
@@ -115,15 +116,17 @@ async def test_a_base_is_local_or_of_a_remote(
     assert made.base_branch == base
 
 
+@pytest.mark.parametrize("wanted", [True, False])
 async def test_the_base_is_fetched_first(
-    make: Maker, with_remote: Repository, tmp_path: Path
+    make: Maker, with_remote: Repository, tmp_path: Path, workspace: Workspace, wanted: bool
 ) -> None:
+    await update_preferences.function(workspace, {"auto_pull_base_branch": wanted})
     elsewhere = tmp_path / "elsewhere"
     with_remote.git("clone", "--quiet", str(tmp_path / "origin.git"), str(elsewhere))
     with_remote.commit("newer", "text\n", cwd=elsewhere)
     with_remote.git("push", "--quiet", "origin", "main", cwd=elsewhere)
     made = await make("one")
-    assert (Path(made.path) / "newer").exists()
+    assert (Path(made.path) / "newer").exists() is wanted
 
 
 async def test_a_remote_out_of_reach_is_a_note_and_no_failure(
