@@ -1,16 +1,12 @@
-"""Codex's own commands in a message: its skills, which it calls `$name`, and `/compact`.
-
-Of what its own screen takes after a `/`, its server knows nothing; a folder `prompts` means nothing
-to it either (0.169.0).
-"""
+"""Codex's own commands in a message: its skills, which it calls `$name`; its screen's own ones."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from model.backends import codex_prompt
+from model.backends import codex_builtins, codex_prompt
 from model.backends.base import CommandsKnown, Prompt
 from model.backends.codex_server import CodexServer
 from model.backends.command_files import skills_in
@@ -19,18 +15,21 @@ from model.resources import AgentCommand
 
 Json = dict[str, Any]
 
-_COMPACT: Final = AgentCommand(
-    name=codex_prompt.COMPACT.removeprefix("/"),
-    description="Shorten the conversation to a summary",
-)
-
 
 def in_files(worktree: Path, environment: Mapping[str, str]) -> tuple[AgentCommand, ...]:
     """The project's and the person's. Reads files: call it in a thread."""
     home = Path(environment.get("HOME") or Path.home())
-    own = Path(environment.get("CODEX_HOME") or home / ".codex")
-    places = (worktree / ".codex", worktree / ".agents", own, home / ".agents")
-    return (_COMPACT, *(found for place in places for found in skills_in(place / "skills")))
+    places = (worktree / ".codex", worktree / ".agents", _home(environment), home / ".agents")
+    return (
+        *codex_builtins.OFFERED,
+        *(found for place in places for found in skills_in(place / "skills")),
+    )
+
+
+def _home(environment: Mapping[str, str]) -> Path:
+    """The program's own folder."""
+    home = Path(environment.get("HOME") or Path.home())
+    return Path(environment.get("CODEX_HOME") or home / ".codex")
 
 
 class Commands:
@@ -40,11 +39,19 @@ class Commands:
         self,
         server: CodexServer,
         worktree: Path,
+        environment: Mapping[str, str],
         tell: Callable[[CommandsKnown], Awaitable[None]],
     ) -> None:
         self._server = server
         self._worktree = worktree
+        self._home = _home(environment)
         self._telling = asyncio.create_task(self._tell(tell))
+
+    async def command_in(self, text: str) -> codex_builtins.Command | str | None:
+        """See `codex_builtins.command_in`."""
+        if not text.lstrip().startswith("/"):
+            return None
+        return await asyncio.to_thread(codex_builtins.command_in, text, self._home)
 
     async def input_of(self, prompt: Prompt) -> list[Json]:
         """A message as the program takes it, with the skill that it begins with."""
@@ -62,7 +69,7 @@ class Commands:
 
     async def _tell(self, tell: Callable[[CommandsKnown], Awaitable[None]]) -> None:
         skills = [_described(skill) for skill in (await self._skills()).values()]
-        await tell(CommandsKnown((_COMPACT, *skills)))
+        await tell(CommandsKnown((*codex_builtins.OFFERED, *skills)))
 
     async def _skills(self) -> dict[str, Json]:
         """By their names; none where the program does not list them."""

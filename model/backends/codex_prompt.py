@@ -9,9 +9,6 @@ from model.backends.codex_edits import shown
 
 Json = dict[str, Any]
 
-COMPACT: Final = "/compact"
-"""The one command of the program's own screen that is taken: it shortens the conversation."""
-
 _APPROVAL: Final = "Implement the plan."
 """The words that the program's own screen sends."""
 

@@ -10,7 +10,14 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from model.backends import base, codex_commands, codex_errors, codex_policy, codex_prompt
+from model.backends import (
+    base,
+    codex_builtins,
+    codex_commands,
+    codex_errors,
+    codex_policy,
+    codex_prompt,
+)
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
 from model.backends.codex_asking import Asked, answer_to, asked_of, is_a_matter_of_policy, stricter
@@ -18,7 +25,9 @@ from model.backends.codex_remains import Remains
 from model.backends.codex_server import NAME, CodexServer
 from model.backends.codex_stream import CodexStream, of_turn
 from model.backends.codex_thread import Thread, open_thread
+from model.backends.process import agent_environment
 from model.errors import SpinneyError
+from model.resources import Usage
 
 Json = dict[str, Any]
 
@@ -47,6 +56,7 @@ class CodexSession:
         self._asked: dict[str, Asked] = {}
         self._turn = ""
         """The program's turn while it runs."""
+        self._inner_turn = ""
         self._turn_runs = asyncio.Event()
         self._child_turns: dict[str, str] = {}
         """The running turns of sub-agents, by their threads."""
@@ -71,7 +81,9 @@ class CodexSession:
             for event in self._between_turns(method, params)
         ]
         """What was told of its thread before."""
-        self._commands = codex_commands.Commands(server, launch.worktree, self.tell)
+        self._commands = codex_commands.Commands(
+            server, launch.worktree, agent_environment(launch.environment), self.tell
+        )
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
         """What the agent tells, until its program has ended."""
@@ -84,14 +96,17 @@ class CodexSession:
                 await self._channel.tell(event)
 
     async def send(self, prompt: Prompt) -> None:
-        """Start a turn; `/compact` shortens the conversation instead."""
+        """Start a turn, or carry out what the program's own screen takes as a command."""
         self._channel.begin_turn()
         self._stream.begin_turn()
         try:
-            if prompt.text.strip() == codex_prompt.COMPACT:
-                await self._call("thread/compact/start", {})
-            else:
-                await self._begin(await self._commands.input_of(prompt))
+            match await self._commands.command_in(prompt.text):
+                case None:
+                    await self._begin(await self._commands.input_of(prompt))
+                case str() as reason:
+                    await self._answer(reason)
+                case command:
+                    await self._carry_out(command)
         except SpinneyError:
             if not self._channel.turn_open:
                 return  # the program's end was told as the turn's end already
@@ -175,7 +190,10 @@ class CodexSession:
         is_child = thread != self._thread.id
         is_late = self._is_late(thread, params)
         if method == "turn/started" and not is_child:
-            await self._turn_started(of_turn(params, "id"))
+            # A review has another turn inside, which is the one to interrupt; all that is told
+            # names the outer one.
+            self._inner_turn = of_turn(params, "id")
+            await self._turn_started(of_turn(params, "rootTurnId") or of_turn(params, "id"))
         elif method == "turn/started":
             self._child_turns[thread] = of_turn(params, "id")
         elif method == "turn/completed" and is_child:
@@ -335,7 +353,7 @@ class CodexSession:
         if self._failure is None and codex_errors.refuses_key(error) and self._turn:
             sentence, kind, _ = codex_errors.described(error, self._thread.own_key)
             self._failure = base.TurnFailed(sentence, kind)
-            words = {"threadId": self._thread.id, "turnId": self._turn}
+            words = {"threadId": self._thread.id, "turnId": self._inner_turn}
             # Its answer is not waited for: it comes by the way that we are on.
             await self._server.process.write(self._server.rpc.message("turn/interrupt", words))
 
@@ -367,11 +385,9 @@ class CodexSession:
 
     async def _begin(self, words: list[Json]) -> None:
         """Begin a turn of the program's, with all the settings of now."""
-        settings, self._words = self._settings, words
-        model = await self._model()
-        efforts = self._server.models.efforts(model)
-        effort = codex_policy.effort(settings.effort, efforts)
-        policies = codex_policy.turn(self._launch, settings, model, effort, self._thread.git)
+        self._words = words
+        policies = await self._policies()
+        settings = self._settings
         if self._is_resumed and self._launch.system_prompt:
             # A thread keeps the instructions that it began with; the same ones are told once.
             told = {"kind": "application", "value": self._launch.system_prompt}
@@ -409,6 +425,7 @@ class CodexSession:
         if (
             self._channel.stopping
             or not is_wanted
+            or not self._words
             or not codex_errors.lacks_model(params.get("turn"))
         ):
             return False
@@ -416,6 +433,39 @@ class CodexSession:
         # By the way that we are on comes its answer, which is waited for.
         self._falling_back = asyncio.create_task(self._go_on(self._words))
         return True
+
+    async def _policies(self) -> Json:
+        """What goes with every turn, as the settings are now."""
+        model = await self._model()
+        effort = codex_policy.effort(self._settings.effort, self._server.models.efforts(model))
+        return codex_policy.turn(self._launch, self._settings, model, effort, self._thread.git)
+
+    async def _carry_out(self, command: codex_builtins.Command) -> None:
+        self._words = []
+        match command.name:
+            case "compact":
+                await self._call("thread/compact/start", {})
+            case "init":
+                await self._begin(codex_prompt.words(codex_builtins.INIT))
+            case "review":
+                async with self._calls:
+                    # A review takes no settings of its own, and the thread has those of before.
+                    await self._call("thread/settings/update", await self._policies())
+                    self._mode = self._settings.mode
+                    words = {"target": command.target, "delivery": "inline"}
+                    await self._call("review/start", words)
+                await self.tell(base.Notice(f"{NAME} reviews …"))
+            case "status":
+                policies = (await self._policies())["collaborationMode"]["settings"]
+                told = codex_builtins.status(self._launch, self._settings, self._thread, policies)
+                await self._answer(told)
+
+    async def _answer(self, text: str) -> None:
+        """Say it in place of the program, which is not asked."""
+        await self.tell(
+            base.TextFinal("answer", text),
+            base.TurnFinished("end_turn", Usage()),
+        )
 
     async def _reopen(self) -> None:
         """What may be done on the web is said when a thread is opened."""
@@ -439,7 +489,7 @@ class CodexSession:
             elif self._ending is None:
                 # A turn that was accepted has no number yet for a moment.
                 await self._turn_runs.wait()
-            own = {self._thread.id: self._turn} if self._turn else {}
+            own = {self._thread.id: self._inner_turn} if self._turn else {}
             await self._server.interrupt({**self._child_turns, **own})
             if self._ending is not None:
                 await self._finish(base.TurnFinished("stopped", self._stream.usage))

@@ -384,4 +384,4 @@ def _difference(later: Usage, earlier: Usage) -> Usage:
 def of_turn(params: Json, key: str) -> str:
     """A word about the turn that is told of, empty where none is."""
     turn = params.get("turn")
-    return str(turn.get(key)) if isinstance(turn, dict) else ""
+    return str(turn.get(key) or "") if isinstance(turn, dict) else ""

@@ -1,5 +1,6 @@
 """The real programs' own commands: which they say that they take, and that they carry them out."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from model.resources import AgentCommand
 from tests.live.provider_stub import ProviderStub
 from tests.live.responses_stub import ResponsesStub
 from tests.model.backends.agents import Open, by_name, known, only, text
+from tests.patience import PATIENCE
 
 SKILL = "---\nname: {0}\ndescription: {1}\n---\nWind the yarn.\n"
 
@@ -98,7 +100,7 @@ async def test_codexs_skills_are_seen_before_it_runs(
     open_codex: Open, skilled: Path, codex_environment: dict[str, str]
 ) -> None:
     seen = by_name(await CodexBackend().commands(skilled, codex_environment))
-    assert set(seen) == {"compact", "wind", "spin", "mine"}
+    assert set(seen) == {"compact", "review", "init", "status", "wind", "spin", "mine"}
     assert seen.items() <= (await known(await open_codex())).items()
 
 
@@ -116,3 +118,36 @@ async def test_codex_takes_a_command_that_it_does_not_know_for_text(open_codex: 
     conversation = await open_codex()
     told = await conversation.turn("/etc/hosts is what?")
     assert text(told) == "You said: /etc/hosts is what?"
+
+
+async def test_codex_reviews_in_the_mode_of_the_session_and_can_be_stopped(
+    open_codex: Open, worktree: Path, responses: ResponsesStub
+) -> None:
+    conversation = await open_codex(mode="yolo")
+    await conversation.turn("say: one")
+    review = only(await conversation.turn("/review"), base.TextFinal)
+    assert "current code changes" in review.text
+    await conversation.agent.configure(base.Settings("plan", "gpt-5.5"))
+    await conversation.turn("/review write a.txt: hi")
+    assert not (worktree / "a.txt").exists()
+    await conversation.agent.send(base.Prompt("/review slow"))
+    await conversation.until(base.Notice)
+    async with asyncio.timeout(PATIENCE):  # the whole review takes a minute
+        _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(told, base.TurnFinished).stop_reason == "stopped"
+    assert text(await conversation.turn("say: still here")) == "still here"
+
+
+async def test_no_word_of_codexs_screen_goes_to_the_model(
+    open_codex: Open, skilled: Path, responses: ResponsesStub
+) -> None:
+    conversation = await open_codex()
+    for words, answer in (
+        ("/status", "Mode: build"),
+        ("/diff", "Spinney does that itself"),
+        ("/weave wool", "Make a skill of"),
+    ):
+        assert answer in only(await conversation.turn(words), base.TextFinal).text
+    assert responses.requests == []
+    await conversation.turn("/init")
+    assert "AGENTS.md" in json.dumps(responses.requests[-1]["input"][-1])
