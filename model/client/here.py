@@ -109,20 +109,6 @@ async def connected(places: Directories) -> "RemoteClient":
         return await connected(places)  # Another one took its place meanwhile.
 
 
-async def scripts_client(places: Directories) -> "RemoteClient":
-    """A client for a script, connected. Raises `SpinneyError`, also where nothing is answered."""
-
-    def find() -> tuple[str, str]:
-        return found_door(places)
-
-    base_url, token = await asyncio.to_thread(find)
-    running = await asyncio.to_thread(running_here, places.lock)
-    try:
-        return await reached(base_url, token, find, pid=running.pid if running else None)
-    except TimeoutError:
-        raise silent(places, base_url) from None
-
-
 def silent(places: Directories, base_url: str) -> SpinneyError:
     """What to tell of one that took the connection and says nothing."""
     running = running_here(places.lock)

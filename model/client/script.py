@@ -1,13 +1,13 @@
 """`spinney call`: one command for a shell; its result as JSON."""
 
-import asyncio
 import json
 from argparse import Namespace
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from model.client.here import found_door, silent
+from model.client.question import ask
 from model.client.words import arguments_from, command_named, listing
+from model.paths import directories
 from model.streams import put, put_json
 
 
@@ -21,17 +21,11 @@ def call(options: Namespace) -> int:
         put(command.help)
         return 0
     arguments = arguments_from(command, options.arguments, Path.cwd())
-    result = asyncio.run(_asked(command.name, arguments))
+    places = directories()
+    base_url, token = found_door(places)
+    try:
+        result = ask(base_url, token, command.name, arguments)
+    except TimeoutError:
+        raise silent(places, base_url) from None
     put_json(json.dumps(result, ensure_ascii=False, indent=2))
     return 0
-
-
-async def _asked(name: str, arguments: Mapping[str, Any]) -> Any:
-    from model.client.here import scripts_client
-    from model.paths import directories
-
-    client = await scripts_client(directories())
-    try:
-        return await client.call_raw(name, arguments)
-    finally:
-        await client.close()
