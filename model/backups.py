@@ -71,6 +71,14 @@ def written_count(connection: sqlite3.Connection) -> int:
     return row[0] if row and isinstance(row[0], int) else 0
 
 
+def unreadable_parts(connection: sqlite3.Connection) -> int:
+    """How many rows of a database hold what cannot be read."""
+    tables = ("documents", "messages", "blocks")
+    counts = (f"(SELECT count(*) FROM {table} WHERE NOT json_valid(body))" for table in tables)
+    (number,) = connection.execute(f"SELECT {' + '.join(counts)}").fetchone()
+    return int(number)
+
+
 def count_in(path: Path) -> int:
     """The same, of a file that nobody writes; 0 where it cannot be read."""
     try:
@@ -176,7 +184,7 @@ class DailyBackups:
         try:
             await asyncio.to_thread(self._look, now)
         except SpinneyError as error:
-            _log.warning("no backup was made: %s", error.message)
+            _log.warning("the backup of the day: %s", error.message)
             if error.message not in self._told:
                 self._told.add(error.message)
                 self._tell(error.message)
@@ -189,7 +197,15 @@ class DailyBackups:
         if newest and count_in(newest.path) == count_in(self._database):
             os.utime(newest.path, (now, now))
             return
-        back_up(self._database, now)
+        made = back_up(self._database, now)
+        with read_only(made) as connection:
+            number = unreadable_parts(connection)
+        if number:
+            raise SpinneyError(
+                f"Parts of the database {self._database} are damaged ({number}) and stand as"
+                " unreadable in their places. A backup from before may have them: end Spinney, then"
+                " run: spinney doctor --repair"
+            )
 
 
 def _folder(database: Path) -> Path:

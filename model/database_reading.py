@@ -195,7 +195,7 @@ def _told(mended: Sequence[tuple[str, Resource]]) -> str:
     who = f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
     return (
         f"{who[:1].upper()}{who[1:]} could not be read whole, because the database is damaged:"
-        " what is lost of them is called unreadable or stands as it would anew."
+        " what is lost is called unreadable, or stands as it would anew."
     )
 
 

@@ -4,7 +4,7 @@ import shutil
 import sqlite3
 from pathlib import Path
 
-from model.backups import Backup, backups_of, read_only
+from model.backups import Backup, backups_of, read_only, unreadable_parts
 from model.database_errors import disk_error, is_damage
 from model.database_marker import Marker
 from model.database_schema import check, refuse_newer
@@ -78,10 +78,7 @@ def found_damage(path: Path) -> str:
             (told,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if told != "ok":
                 return str(told)
-            number = 0
-            for table in ("documents", "messages", "blocks"):
-                query = f"SELECT count(*) FROM {table} WHERE NOT json_valid(body)"
-                number += connection.execute(query).fetchone()[0]
+            number = unreadable_parts(connection)
     except sqlite3.Error as error:
         if not is_damage(error):
             raise

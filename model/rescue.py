@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from model.backups import Backup, backups_of
-from model.database_errors import legible
+from model.database_errors import is_damage, legible
 from model.database_schema import COLUMNS, make_searchable, migrate
 from model.paths import PRIVATE_FILE, free_name_aside
 from model.unreadable import read_block, read_message, text_of
@@ -159,30 +159,49 @@ def _rows(path: Path, query: str, order: str) -> Iterator[tuple[object, ...]]:
 
 
 def _filled(target: sqlite3.Connection, path: Path, is_whole: bool) -> Backup | None:
-    """Take what is damaged or gone from the newest backup, where there is one."""
-    backup = next(iter(backups_of(path)), None)
-    if backup is None:
-        return None
-    target.execute(
-        "ATTACH ? AS backup", (f"{backup.path.absolute().as_uri()}?mode=ro&immutable=1",)
-    )
+    """Take what is damaged from the newest backup that has it, and what is gone from the newest.
+
+    Gives the first that something came from.
+    """
+    used, takes_gone = None, not is_whole
+    for backup in backups_of(path):
+        try:
+            has_changed = _filled_from(target, backup, takes_gone=takes_gone)
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            continue  # of the backup, that is
+        takes_gone = False
+        if has_changed and used is None:
+            used = backup
+    return used
+
+
+def _filled_from(target: sqlite3.Connection, backup: Backup, *, takes_gone: bool) -> bool:
+    address = f"{backup.path.absolute().as_uri()}?mode=ro&immutable=1"
     before = target.total_changes
+    target.execute("ATTACH ? AS backup", (address,))
     target.execute("BEGIN")
-    for table, keys in _KEYS.items():
-        same = " AND ".join(f"{table}.{key} = old.{key}" for key in keys)
-        target.execute(
-            f"UPDATE {table} SET body = old.body FROM backup.{table} AS old WHERE {same}"
-            f" AND NOT json_valid({table}.body) AND json_valid(old.body)"
-        )
-        if not is_whole:
-            columns = ", ".join(COLUMNS[table])
+    try:
+        for table, keys in _KEYS.items():
+            same = " AND ".join(f"{table}.{key} = old.{key}" for key in keys)
             target.execute(
-                f"INSERT OR IGNORE INTO {table} ({columns})"
-                f" SELECT {columns} FROM backup.{table}{_OF_WHAT_IS_THERE[table]}"
+                f"UPDATE {table} SET body = old.body FROM backup.{table} AS old WHERE {same}"
+                f" AND NOT json_valid({table}.body) AND json_valid(old.body)"
             )
-    target.execute("COMMIT")
-    target.execute("DETACH backup")
-    return backup if target.total_changes > before else None
+            if takes_gone:
+                columns = ", ".join(COLUMNS[table])
+                target.execute(
+                    f"INSERT OR IGNORE INTO {table} ({columns})"
+                    f" SELECT {columns} FROM backup.{table}{_OF_WHAT_IS_THERE[table]}"
+                )
+        target.execute("COMMIT")
+        return target.total_changes > before
+    except BaseException:
+        target.execute("ROLLBACK")
+        raise
+    finally:
+        target.execute("DETACH backup")
 
 
 def _mend_conversations(target: sqlite3.Connection) -> None:

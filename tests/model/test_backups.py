@@ -306,3 +306,26 @@ async def test_an_older_program_leaves_a_newer_database_alone_and_says_what_to_d
     restored(directories, "")
     assert kept_aside(database)[0].read_bytes() == content
     assert await count(database) == 12
+
+
+async def test_damage_is_told_by_the_backup_of_the_day_and_taken_from_an_older_one(
+    database: Path, directories: Directories
+) -> None:
+    back_up(database, NOON)
+    with sqlite3.connect(database) as harm:
+        harm.execute("UPDATE blocks SET body = '{' WHERE message_id = 'two-000000'")
+    harm.close()
+    told: list[str] = []
+    opened, _ = await Database.open(database)
+    await write_messages(opened, "one", 8)
+    await DailyBackups(database, told.append).look(NOON + EVERY)
+    await opened.close()
+    assert len(backups_of(database)) == 2
+    assert "are damaged (1)" in told[0] and "doctor --repair" in told[0]
+    # One that is damaged itself is passed by.
+    junk = back_up(database, NOON + EVERY + 60)
+    junk.write_bytes(b"junk" * 5000)
+    assert "from the backup of" in repaired(directories)
+    opened, _ = await Database.open(database)
+    assert (await opened.messages("two")).messages[0].content[0].type == "text"
+    await opened.close()
