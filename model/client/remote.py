@@ -30,6 +30,9 @@ R = TypeVar("R")
 INBOX = 5000
 """Events that may wait for a slow reader of `updates`; then it is loaded anew."""
 
+INBOX_SIZE = 16 * 1024 * 1024
+"""Characters of their frames."""
+
 _HEARTBEAT = 20.0
 """Seconds of silence after which the server is asked whether it is still there."""
 
@@ -227,6 +230,7 @@ class _Link:
     _calls: dict[str, "asyncio.Future[Any]"] = field(default_factory=dict)
     _ids: "itertools.count[int]" = field(default_factory=itertools.count)
     _inbox: list[dict[str, Any]] | None = None
+    _inbox_size: int = 0
     _missed: bool = False
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -267,10 +271,10 @@ class _Link:
         while True:
             if self._missed:
                 self._missed = False
-                self._inbox = []
+                self._inbox, self._inbox_size = [], 0
                 return None
             if self._inbox:
-                frames, self._inbox = self._inbox, []
+                frames, self._inbox, self._inbox_size = self._inbox, [], 0
                 return frames
             if self.is_over:
                 raise self._lost()
@@ -285,7 +289,7 @@ class _Link:
     async def _read(self) -> None:
         try:
             while True:
-                self._take(await _next_frame(self.socket, self.base_url))
+                self._take(*await _next_sized(self.socket, self.base_url))
         except SpinneyError:
             # Whoever waits is told below.
             pass
@@ -296,7 +300,7 @@ class _Link:
                 if not answer.done():
                     answer.set_exception(self._lost())
 
-    def _take(self, frame: dict[str, Any]) -> None:
+    def _take(self, frame: dict[str, Any], size: int) -> None:
         if frame.get("type") in ("response", "error"):
             answer = self._calls.get(frame.get("id") or "")
             if answer is None or answer.done():
@@ -306,9 +310,11 @@ class _Link:
             else:
                 answer.set_exception(_told(frame))
         elif self._inbox is not None:
-            if frame.get("event") == "events-missed" or len(self._inbox) >= INBOX:
+            self._inbox_size += size
+            is_full = len(self._inbox) >= INBOX or self._inbox_size > INBOX_SIZE
+            if frame.get("event") == "events-missed" or is_full:
                 self._missed = True
-                self._inbox = []
+                self._inbox, self._inbox_size = [], 0
             elif "seq" in frame:
                 self._inbox.append(frame)
             self._news.set()
@@ -319,6 +325,13 @@ class _Link:
 
 async def _next_frame(socket: aiohttp.ClientWebSocketResponse, base_url: str) -> dict[str, Any]:
     """The next frame. Raises `SpinneyError` when the connection has ended."""
+    return (await _next_sized(socket, base_url))[0]
+
+
+async def _next_sized(
+    socket: aiohttp.ClientWebSocketResponse, base_url: str
+) -> tuple[dict[str, Any], int]:
+    """The next frame, and how many characters it was."""
     while True:
         message = await socket.receive()
         if message.type is not aiohttp.WSMsgType.TEXT:
@@ -328,7 +341,7 @@ async def _next_frame(socket: aiohttp.ClientWebSocketResponse, base_url: str) ->
         except ValueError:
             continue
         if isinstance(frame, dict):
-            return frame
+            return frame, len(message.data)
 
 
 def _event(frame: dict[str, Any]) -> Event | None:

@@ -282,13 +282,16 @@ async def test_a_call_in_flight_ends_when_the_connection_does(
         del COMMANDS["wait_for_ever"]
 
 
+@pytest.mark.parametrize(("bound", "most"), [("INBOX", 10), ("INBOX_SIZE", 1000)])
 async def test_a_reader_that_does_not_ask_is_loaded_again_later(
     new_client: MakeClient,
     workspace: Workspace,
     session: Session,
     monkeypatch: pytest.MonkeyPatch,
+    bound: str,
+    most: int,
 ) -> None:
-    monkeypatch.setattr("model.client.remote.INBOX", 10)
+    monkeypatch.setattr(f"model.client.remote.{bound}", most)
     client = new_client()
     updates = client.updates()
     assert isinstance(await anext(updates), Loaded)
