@@ -49,6 +49,8 @@ class CodexStream:
         self._thoughts: set[str] = set()
         """Items whose thoughts are told as they are, and not as a summary."""
         self._failed_servers: set[str] = set()
+        self._warnings: set[str] = set()
+        """What was warned of; a model that the program has no metadata of is at every turn."""
         self._last_text: dict[str, str] = {}
         self._totals: dict[str, Usage] = {}
         self._before: dict[str, Usage] = {}
@@ -144,7 +146,9 @@ class CodexStream:
                 self._texts.clear()
                 yield base.Notice(codex_errors.retry_notice(_object(params.get("error"))))
             case "warning" if isinstance(params.get("message"), str):
-                yield base.Notice(params["message"])
+                if params["message"] not in self._warnings:
+                    self._warnings.add(params["message"])
+                    yield base.Notice(params["message"])
 
     def cut_off(self, *, is_stopped: bool) -> Iterator[base.AgentEvent]:
         """An end to the tools that the program never ended."""

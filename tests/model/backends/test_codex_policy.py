@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import codex_notes, codex_policy
+from model.backends import base, codex_notes, codex_policy
 from model.backends.base import Settings
 from model.backends.codex_asking import answer_to, asked_of, is_a_matter_of_policy, stricter
 from model.backends.codex_edits import edits
@@ -239,3 +239,13 @@ def test_a_warning_about_the_settings_is_told_but_for_what_comes_with_the_progra
     harmless = {"summary": "Codex could not find bubblewrap on PATH. Install it."}
     assert codex_notes.of_settings(harmless) == ""
     assert len(codex_notes.of_settings({"message": "x" * 9000})) < 400
+
+
+def test_what_the_program_warns_of_at_every_turn_is_told_once() -> None:
+    stream = CodexStream(Path("/w"), "main")
+    told = []
+    for _ in range(2):
+        stream.begin_turn()
+        warned = {"threadId": "main", "message": "Model metadata for `m` not found."}
+        told += list(stream.events("warning", warned))
+    assert told == [base.Notice("Model metadata for `m` not found.")]
