@@ -41,7 +41,7 @@ class Answers:
                 timestamp=time.time(),
                 session_id=session.id,
                 status="processing",
-                model=session.model,
+                model=session.answering_model or session.model,
                 backend=session.backend,
                 execution_mode=session.execution_mode,
             )
