@@ -66,6 +66,7 @@ class History:
             case (
                 e.ContentDelta()
                 | e.ToolUsed()
+                | e.ToolRunning()
                 | e.BlockChanged()
                 | e.MessageCompleted()
                 | e.MessageFailed()

@@ -3,7 +3,14 @@
 import pytest
 
 from model import events as e
-from model.resources import Message, MessagePage, TextBlock, Usage
+from model.resources import (
+    Message,
+    MessagePage,
+    TextBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    Usage,
+)
 from tui.history import History
 
 
@@ -118,3 +125,21 @@ def test_an_older_page_comes_before_without_what_is_known(history: History) -> N
 def test_an_empty_page_says_that_there_is_nothing_older(history: History) -> None:
     assert history.prepend(MessagePage(messages=[], total=10)) == 0
     assert history.older == 0
+
+
+def test_what_a_tool_prints_is_followed_until_its_result(history: History) -> None:
+    history.apply(started(answer("a")))
+    place = {"session_id": "s", "message_id": "a", "content_index": 0}
+    used = e.ToolUsed(**place, tool_name="bash", tool_input={}, tool_use_id="t")
+    assert history.apply(used) is not None
+    running = e.ToolRunning(**place, output="warp", seconds=3)
+    index = history.apply(running)
+    assert index is not None
+    (block,) = history[index].content
+    assert isinstance(block, ToolUseBlock)
+    assert (block.output_so_far, block.running_for) == ("warp", 3)
+    result = ToolResultBlock(tool_use_id="t", content="warp weft")
+    history.apply(e.BlockChanged(**{**place, "content_index": 1}, block=result))
+    assert history[index].content[0] == block.model_copy(
+        update={"output_so_far": None, "running_for": None}
+    )
