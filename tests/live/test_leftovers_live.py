@@ -38,15 +38,13 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
-async def test_the_next_start_ends_the_command_of_a_killed_spinney(
-    name: str, tmp_path: Path
-) -> None:
-    data, worktree = tmp_path / "data", tmp_path / "worktree"
+async def test_the_next_start_ends_the_command_of_a_killed_spinney(name: str, place: Path) -> None:
+    data, worktree = place / "data", place / "worktree"
     data.mkdir(exist_ok=True)
     worktree.mkdir()
     kind = KINDS[name]
     words = [str(data), str(worktree), kind.backend, kind.model or "", COMMAND]
-    with kind.program(tmp_path) as program:
+    with kind.program(place) as program:
         owner = subprocess.Popen(
             [sys.executable, "-c", OWNING_PROCESS, *words],
             cwd=ROOT,
