@@ -51,6 +51,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/backends/acp_settings.py: _is_called": lambda called, text: called(
         text, text, ("plan",)
     ),
+    "model/backends/claude_models.py: _COMMAND": match,
     "model/backends/claude_prompt.py: _PLAIN": whole,
     "model/backends/codex_edits.py: _sides": call,
     "model/backends/codex_errors.py: _DELAY": search,
@@ -109,6 +110,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/markdown.py: _DEFINITION": search,
     "model/markdown.py: _OPEN_FENCE": match,
     "model/markdown.py: _OpenFence.__init__": lambda fence, text: fence("```", "").is_end(text),
+    "model/model_lists.py: _SMALL": search,
     "model/repository_files.py: _configured_root": configured,
     "model/text.py: _ASCII_CONTROL": search,
     "model/text.py: _COLOR": every,

@@ -147,3 +147,17 @@ async def _look(root: Path) -> None:
     await has_uncommitted_changes(root)
     for kind in ("working", "staged", "branch"):
         await diff(root, kind)
+
+
+async def test_a_remote_that_says_the_same_for_ever_holds_up_nobody(
+    with_remote: Repository, tmp_path: Path
+) -> None:
+    hook = tmp_path / "origin.git" / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text('#!/bin/sh\nyes a. | head -n 100000 | tr -d "\\n" >&2\nexit 1\n')
+    hook.chmod(0o755)
+    with_remote.commit("file", "text\n")
+    async with asyncio.timeout(PATIENCE):
+        worked, said = await push(with_remote.root, "origin")
+    assert not worked
+    assert "a.a.a." in said

@@ -395,3 +395,19 @@ async def test_a_worktree_whose_project_is_lost_is_left_alone(
     assert "lost" not in place.workspace.poller._worktrees()
     await worktree_status.refresh(place.workspace.store, "lost")
     assert not [record for record in caplog.records if record.exc_info]
+
+
+async def test_polling_runs_nothing_that_a_repository_names(
+    place: Place, tmp_path: Path, eventually: Eventually
+) -> None:
+    marker = tmp_path / "it ran"
+    worktree = await place.add("otter")
+    inside = place.in_worktree(worktree)
+    inside.write(".gitattributes", "* filter=evil\n")
+    inside.commit("file", "text\n")
+    for key in ("filter.evil.clean", "filter.evil.process", "core.fsmonitor", "diff.external"):
+        inside.git("config", key, f"touch '{marker}'; cat")
+    inside.write("file", "changed\n")
+    await look(place)
+    assert place.now(worktree).cached_uncommitted_added == 1
+    assert not marker.exists()

@@ -1,13 +1,16 @@
 """Open issues and pull requests, as `gh` lists them."""
 
+import asyncio
 import json
 
 import pytest
 
 from model.commands.hosting import list_issues, list_pull_requests
+from model.commands.projects import list_projects
 from model.errors import SpinneyError
 from tests.model.git.place import Place
 from tests.model.hosting.conftest import FakeGh
+from tests.patience import PATIENCE
 
 
 async def test_issues_come_with_what_a_worktree_needs(place: Place, fake_gh: FakeGh) -> None:
@@ -38,3 +41,18 @@ async def test_trouble_is_told_in_words(place: Place, fake_gh: FakeGh) -> None:
     fake_gh.answers("pr list", err="please run: gh auth login", code=4)
     with pytest.raises(SpinneyError, match="gh is not signed in"):
         await list_pull_requests.function(place.workspace, place.project.id)
+
+
+async def test_an_issue_that_says_the_same_for_ever_holds_up_nobody(
+    place: Place, fake_gh: FakeGh
+) -> None:
+    """An expression that goes back and forth takes a quarter of a minute for each of these."""
+    rows = [{"number": n, "title": "Door", "body": "a." * 25_000} for n in range(5)]
+    fake_gh.answers("issue list", json.dumps(rows))
+    async with asyncio.timeout(PATIENCE):
+        issues, projects = await asyncio.gather(
+            list_issues.function(place.workspace, place.project.id),
+            list_projects.function(place.workspace),
+        )
+    assert len(issues) == 5
+    assert len(projects) == 1
