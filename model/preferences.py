@@ -306,8 +306,9 @@ class Preferences(BaseModel):
     default_provider: str | None = _setting(
         None, "Advanced", "Provider profile of agents; null is each program's own account",
         more="For sessions, from their program's next start on, and for the texts that agents "
-        "write. A project may name another. Where the profile is another agent's, a session tells "
-        "so and its agent has its own account; texts are not written then.")
+        "write. A project's settings, in the terminal, may name another. Where the profile is "
+        "another agent's, a session tells so and its agent has its own account; texts are not "
+        "written then.")
     custom_cli_profiles: list[CliProfile] = _setting(
         [], "Advanced", "Provider profiles: settings of an agent program under a name",
         more="The settings are the program's own, as JSON, and in a file: JSON or TOML, read "
@@ -318,7 +319,9 @@ class Preferences(BaseModel):
     review_sound: Sound = _setting(
         "none", "Advanced", "Sound when an agent has finished", more=BELL)
     keybindings: dict[str, str] = _setting(
-        {}, "Advanced", "Keys of your own, by action; an action without one has its built-in key")
+        {}, "Advanced", "Keys of your own, by action; an action without one has its built-in key",
+        more="The names are those of docs/terminal.md and of the key screen; the terminal tells of "
+        "a name that is none of them.")
     has_seen_feature_tour: bool = _setting(False, "Advanced", "The tour was shown")
     has_seen_jean_config_wizard: bool = _setting(
         False, "Advanced", "The wizard for a repository's scripts was shown", shown=False)

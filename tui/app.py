@@ -33,7 +33,7 @@ from tui.clipboard import copied, copy_sequence, too_long
 from tui.harmless import Harmless
 from tui.input_parser import BackgroundTold
 from tui.interrupt import Interrupt
-from tui.keymap import BY_ID, clashes, is_bound
+from tui.keymap import BY_ID, clashes, is_bound, strangers
 from tui.output_filters import color_system, filters
 from tui.screens.main import MainScreen
 from tui.snapshot import file_of
@@ -101,6 +101,7 @@ class SpinneyApp(PaintedApp):
         self.set_class(self.terminal.plain, "for-ears")
         compositor.for_all_screens()
         self._wanted_theme: Literal["system", "light", "dark"] = "system"
+        self._told_of_keys: list[str] = []
         term = os.environ.get("TERM", "")
         self.console._color_system = color_system(term, self.console._color_system)
         self._output_filters = filters(
@@ -236,8 +237,11 @@ class SpinneyApp(PaintedApp):
         self.main.set_class(not preferences.show_keybinding_hints, "no-hints")
         if dict(key_overrides) != self._keymap:
             self.set_keymap(key_overrides)
-            for sentence in clashes(key_overrides):
+        wrong = [*clashes(key_overrides), *strangers(preferences.keybindings)]
+        for sentence in wrong:
+            if sentence not in self._told_of_keys:
                 self.notify(sentence, severity="warning", markup=False)
+        self._told_of_keys = wrong
         self.preferences_changed.publish(preferences)
 
     def use_theme(self, wanted: Literal["system", "light", "dark"]) -> None:

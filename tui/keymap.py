@@ -13,6 +13,8 @@ from typing import Literal
 
 from textual.binding import Binding
 
+from model.text import clean_line
+
 Where = Literal["everywhere", "projects", "canvas", "diff"]
 """Where an action's keys work: everywhere, in the tree of projects, on the canvas or the diff."""
 
@@ -367,6 +369,11 @@ FOOTER = (
 )  # fmt: skip
 """The actions in the footer, those that are wanted most first."""
 
+_NAMED = 5
+"""How many names a sentence lists."""
+OF_THE_PAGE = ("write", "open_worktree_page")
+"""Actions that the browser page has and the terminal has not."""
+
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 
@@ -399,6 +406,13 @@ def normalised(preference: Mapping[str, str]) -> dict[str, str]:
         for action, keys in preference.items()
         if action in BY_ID and keys.strip()
     }
+
+
+def strangers(preference: Mapping[str, str]) -> list[str]:
+    """A sentence about the names that no action has, here or on the page; none where all are."""
+    names = [name for name in preference if name not in BY_ID and name not in OF_THE_PAGE]
+    listed = ", ".join(map(clean_line, names[:_NAMED])) + (", …" if len(names) > _NAMED else "")
+    return [f"The preference keybindings has no effect for: {listed}."] if names else []
 
 
 def clashes(overrides: Mapping[str, str]) -> list[str]:

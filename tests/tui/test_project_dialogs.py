@@ -251,6 +251,29 @@ async def test_projects_are_put_in_order_among_those_beside_them(start: Start) -
         assert client.called("reorder_projects") == [{"project_ids": ["f1", "p2", "p1"]}]
 
 
+async def test_a_project_has_a_provider_profile_of_its_own(start: Start) -> None:
+    client = FakeClient(a_state(a_project()))
+    profiles = [{"name": "gateway", "settings_json": "{}"}]
+    client.feed(e.PreferencesUpdated(changes={"custom_cli_profiles": profiles}))
+    client.answers["update_project_settings"] = lambda given: None
+    async with start(client) as (app, pilot):
+        await point(app, pilot, Place("project", "p1"))
+        app.main.action_do("project_settings")
+        await until(pilot, lambda: isinstance(app.screen, EditProject))
+        app.screen.query_one("#provider", PickField).focus()
+        await pilot.press("space")
+        await until(pilot, lambda: isinstance(app.screen, Pick) and app.screen.is_painted)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: isinstance(app.screen, EditProject))
+        await until(
+            pilot,
+            lambda: app.screen.query_one("#provider", PickField).choice.value == "gateway",
+        )
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: client.called("update_project_settings"))
+        assert client.called("update_project_settings")[0]["default_provider"] == "gateway"
+
+
 async def test_only_changed_settings_are_saved_and_a_refusal_keeps_them(start: Start) -> None:
     client = FakeClient(a_state(a_project(known_mcp_servers=["files", "web"])))
     client.refuse("update_project_settings", "Invalid field 'worktreesDir': no directory there")
@@ -270,6 +293,7 @@ async def test_only_changed_settings_are_saved_and_a_refusal_keeps_them(start: S
             {
                 "project_id": "p1",
                 "default_backend": None,
+                "default_provider": None,
                 "default_branch": None,
                 "worktrees_dir": "/nowhere",
                 "custom_system_prompt": "Be brief.",

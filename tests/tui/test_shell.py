@@ -1,5 +1,6 @@
 """The program around the conversation: starting, sizes, keys, colours, the connection, leaving."""
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -48,6 +49,12 @@ def test_every_action_of_the_table_can_be_done() -> None:
     of_diff = {"diff_back", *DIFF, *(f"diff_{name}" for name in DO)}
     known = DO.keys() | LOCAL.keys() | of_canvas | of_diff
     assert {action.id for action in keymap.ACTIONS} <= known
+
+
+def test_the_actions_that_the_page_alone_has_are_known() -> None:
+    page = (ROOT / "server" / "web" / "js" / "actions.js").read_text()
+    found = re.findall(r'\{ id: "(\w+)"', page)
+    assert tuple(name for name in found if name not in keymap.BY_ID) == keymap.OF_THE_PAGE
 
 
 def test_no_two_actions_share_a_key_and_none_has_a_key_that_terminals_mistake() -> None:
@@ -256,6 +263,8 @@ async def test_keys_of_ones_own_replace_the_built_in_ones(start: Start) -> None:
     client.reload(replace(client.state, preferences=preferences))
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.main.key_overrides)
+        (told,) = [note.message for note in app._notifications]
+        assert told == "The preference keybindings has no effect for: unknown."
         await pilot.press("f1")
         await pilot.pause()
         assert app.screen is app.main

@@ -11,6 +11,7 @@ from model.commands.projects import add_project as add_project_command
 from model.commands.projects import get_project_branches, update_project_settings
 from model.commands.projects import remove_project as remove_project_command
 from model.errors import SpinneyError
+from model.text import clean_line
 from tui.actions.folders import delete_folder
 from tui.places import Place
 from tui.screens.add_project import AddProject, WantedProject, is_url
@@ -130,6 +131,7 @@ async def project_settings(screen: "MainScreen") -> None:
     assert screen.link is not None
     agents = [Choice(row.name, row.label, row.program) for row in screen.link.catalog.backends]
     preferences = screen.state.preferences
+    profiles = [Choice(p.name, clean_line(p.name)) for p in preferences.custom_cli_profiles]
     known = dict.fromkeys([*project.known_mcp_servers, *preferences.known_mcp_servers])
     before = given = settings_of(project)
     problem = ""
@@ -139,7 +141,7 @@ async def project_settings(screen: "MainScreen") -> None:
         return [Choice(branch.name, branch.name) for branch in found]
 
     while True:
-        dialog = EditProject(project, agents, branches, list(known), given, problem)
+        dialog = EditProject(project, agents, profiles, branches, list(known), given, problem)
         wanted = await screen.app.push_screen_wait(dialog)
         if wanted is None or wanted == before:
             return
@@ -162,6 +164,7 @@ async def _save_settings(
         update_project_settings,
         project_id=project_id,
         default_backend=changed(wanted.backend, before.backend),
+        default_provider=changed(wanted.provider, before.provider),
         default_branch=changed(wanted.branch, before.branch),
         worktrees_dir=changed(wanted.directory, before.directory),
         custom_system_prompt=changed(wanted.prompt, before.prompt),

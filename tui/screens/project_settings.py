@@ -28,6 +28,7 @@ class ProjectSettings:
     """All of them, as they should be; empty gives up the project's own value."""
 
     backend: str
+    provider: str
     branch: str
     directory: str
     prompt: str
@@ -40,6 +41,7 @@ def settings_of(project: "Project") -> ProjectSettings:
     servers = project.enabled_mcp_servers
     return ProjectSettings(
         project.default_backend or "",
+        project.default_provider or "",
         project.default_branch,
         project.worktrees_dir or "",
         project.custom_system_prompt or "",
@@ -48,7 +50,7 @@ def settings_of(project: "Project") -> ProjectSettings:
 
 
 class EditProject(Dialog[ProjectSettings]):
-    """Agent, branch, directory of worktrees, instructions, MCP servers."""
+    """Agent and its account, branch, directory of worktrees, instructions, MCP servers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+g", "save", show=False, priority=True),
@@ -58,6 +60,7 @@ class EditProject(Dialog[ProjectSettings]):
         self,
         project: "Project",
         agents: Sequence[Choice],
+        profiles: Sequence[Choice],
         branches: Load,
         servers: Sequence[str],
         filled_in: ProjectSettings,
@@ -65,6 +68,7 @@ class EditProject(Dialog[ProjectSettings]):
     ) -> None:
         super().__init__(f"Settings of {clean_line(project.name)}")
         self._agents = [AS_USUAL, *agents]
+        self._profiles = [AS_USUAL, *profiles]
         self._branches = branches
         self._servers = servers
         self._given = filled_in
@@ -78,6 +82,7 @@ class EditProject(Dialog[ProjectSettings]):
         return [
             *problem,
             PickField("Agent", agent, self._pick_agent, id="agent"),
+            *self._provider_field(),
             PickField(
                 "Branch off", Choice(given.branch, given.branch), self._pick_branch, id="branch"
             ),
@@ -97,6 +102,15 @@ class EditProject(Dialog[ProjectSettings]):
             ),
         ]
 
+    def _provider_field(self) -> list[Widget]:
+        """The account of its agents, where there is another than each program's own."""
+        present = self._given.provider
+        if len(self._profiles) == 1 and not present:
+            return []
+        gone = Choice(present, clean_line(present), "is not there any more")
+        chosen = next((each for each in self._profiles if each.value == present), gone)
+        return [PickField("Provider profile", chosen, self._pick_profile, id="provider")]
+
     def _server_list(self) -> list[Widget]:
         if not self._servers:
             return []
@@ -113,6 +127,9 @@ class EditProject(Dialog[ProjectSettings]):
 
     def _pick_agent(self, present: str, typed: str) -> Pick:
         return Pick("Agent", self._agents, present, typed=typed)
+
+    def _pick_profile(self, present: str, typed: str) -> Pick:
+        return Pick("Provider profile", self._profiles, present, typed=typed)
 
     def _pick_branch(self, present: str, typed: str) -> Pick:
         return Pick("Branch off", self._branches, present, typed=typed)
@@ -140,9 +157,12 @@ class EditProject(Dialog[ProjectSettings]):
         for found in self.query("#servers").results(SelectionList):
             chosen = list(found.selected)
             servers = None if "" in chosen else tuple(chosen)
+        providers = self.query("#provider").results(PickField)
+        provider = next((field.choice.value for field in providers), self._given.provider)
         self.dismiss(
             ProjectSettings(
                 self.query_one("#agent", PickField).choice.value,
+                provider,
                 self.query_one("#branch", PickField).choice.value,
                 self.query_one("#directory", Input).value.strip(),
                 self.query_one("#prompt", TextArea).text.strip(),
