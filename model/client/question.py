@@ -1,7 +1,7 @@
 """One command to a Spinney on this machine, by the standard library alone.
 
-A script calls many commands, each in a process of its own. To import the libraries of the client
-that stays (`remote`) takes 0.3 s of such a call's 0.4 s; what one question needs is this.
+A script calls many commands, each in a process of its own. With the libraries of the client that
+stays (`remote`) such a call took 0.93 s on a busy machine, 0.32 s with this.
 """
 
 import base64

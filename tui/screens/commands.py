@@ -167,7 +167,7 @@ def _is_useful(action_id: str, screen: "MainScreen") -> bool:
         return worktree is not None and worktree.pr_number is not None
     if action_id == "rename_folder":
         return screen.project is not None and screen.project.is_folder
-    if action_id in ("project_settings", "move_project"):
+    if action_id in ("project_settings", "move_project", "adopt_worktree"):
         return screen.project is not None
     if action_id in ("start_server", "stop_server"):
         return bool(screen.server_address) is (action_id == "stop_server")
