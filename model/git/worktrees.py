@@ -58,9 +58,7 @@ async def add_worktree(
     """
     check_branch_name(branch)
     if not await has_commits(root):
-        raise errors.worktree_failed(
-            "the repository has no commits yet. Make a first commit, then try again."
-        )
+        raise without_commits()
     commit = await _newest(root, await base_commits(root, base))
     if await branch_exists(root, branch):
         raise errors.branch_exists(branch)
@@ -79,6 +77,13 @@ async def add_worktree(
         with contextlib.suppress(SpinneyError):
             await git(root, "branch", "-D", "--end-of-options", branch, write=True)
         raise
+
+
+def without_commits() -> SpinneyError:
+    """What is said where there is nothing to begin from."""
+    return errors.worktree_failed(
+        "the repository has no commits yet. Make a first commit, then try again."
+    )
 
 
 async def check_out(root: Path, path: Path, branch: str, *, hooks: bool = True) -> None:

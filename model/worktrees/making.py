@@ -57,6 +57,8 @@ async def announce(
     """
     project = project_in(store.state, project_id)
     branches = {branch.name for branch in await repositories.branches(Path(project.path))}
+    if not branches:
+        raise git_worktrees.without_commits()  # At once: scripts may miss an event.
     directory = base_directory(project, directories)
     taken = branches | {worktree.name for worktree in _of(store.state, project_id)}
     is_chosen = name is not None

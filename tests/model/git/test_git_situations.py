@@ -116,12 +116,9 @@ async def test_a_repository_without_commits_can_be_added_and_says_what_a_worktre
     assert project.default_branch == "main"
     repository.write("first.txt", "one\n")
     assert "+one" in await get_git_diff.function(workspace, project.path, "working")
-    try:
-        answer = await made(workspace, project)
-    except SpinneyError as error:
-        answer = error.message
-    assert isinstance(answer, str)
-    assert "no commits yet. Make a first commit" in answer
+    with pytest.raises(SpinneyError, match=r"no commits yet\. Make a first commit"):
+        await made(workspace, project)
+    assert not workspace.store.state.worktrees, "nothing was announced"
     repository.git("add", "--all")
     repository.git("commit", "--quiet", "-m", "First")
     await check_works(workspace, project)
