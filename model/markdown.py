@@ -6,6 +6,7 @@ nothing else; what it gives after `finish` is what `render` gives for the whole 
 """
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,11 @@ from model.markdown_tokens import MAX_NESTING, Piece, fence_language, pieces
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_core import StateCore
+
+MAX_PARAGRAPH: Final = 20_000
+"""Characters, beyond which no emphasis and no links are looked for: a million brackets alone take a
+quarter of a minute, and an open paragraph is read anew for each frame."""
 
 # A link definition may stand inside quotes and lists; at most 999 characters is CommonMark's limit.
 _DEFINITION: Final = re.compile(
@@ -179,7 +185,20 @@ def _parser(definitions: bool) -> "MarkdownIt":
 
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
     parser.enable(["table", "strikethrough"])
+    parser.core.ruler.at("inline", _read_inline)
     return parser if definitions else parser.disable("reference")
+
+
+def _read_inline(state: "StateCore") -> None:
+    """As the parser's own rule, but for what no person wrote: that is shown as it stands."""
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        token.children = []
+        if len(token.content) <= MAX_PARAGRAPH:
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
+        else:
+            token.children.append(replace(token, type="text", children=None))
 
 
 def _normal(text: str) -> str:

@@ -21,7 +21,7 @@ from model.blocks import (
     Token,
     as_json,
 )
-from model.markdown import MarkdownStream, render
+from model.markdown import MAX_PARAGRAPH, MarkdownStream, render
 
 
 def plain(block: Block) -> str:
@@ -332,3 +332,10 @@ def test_markdown_without_code_loads_no_pygments_and_reading_the_module_no_parse
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=30)
     assert done.stdout.split() == [b"False", b"False"]
+
+
+def test_a_paragraph_that_is_longer_than_any_is_shown_as_it_stands() -> None:
+    long = "**a** " * (MAX_PARAGRAPH // 6 + 1)
+    shown, after = render(f"{long}\n\n**b**")
+    assert shown == Paragraph((Span(long.rstrip()),))
+    assert after == Paragraph((Span("b", bold=True),))
