@@ -171,6 +171,8 @@ class DailyBackups:
         self._database = database
         self._tell = tell
         self._told: set[str] = set()
+        self._has_looked = False
+        """Whether what is damaged was counted since the start."""
 
     async def run(self) -> None:
         """Look every hour until cancelled."""
@@ -180,7 +182,10 @@ class DailyBackups:
             await asyncio.sleep(_LOOK)
 
     async def look(self, now: float) -> None:
-        """Make a backup if the newest is a day old and something has been written since."""
+        """Make a backup if the newest is a day old and something has been written since.
+
+        Then, and at the first look, what is damaged is counted and told of.
+        """
         try:
             await asyncio.to_thread(self._look, now)
         except SpinneyError as error:
@@ -190,22 +195,32 @@ class DailyBackups:
                 self._tell(error.message)
 
     def _look(self, now: float) -> None:
-        newest = next(iter(backups_of(self._database)), None)
-        # A backup of the future is one from before the clock was set.
-        if newest and -EVERY < now - newest.at < EVERY:
+        if self._is_due(now):
+            back_up(self._database, now)
+        elif self._has_looked:
             return
-        if newest and count_in(newest.path) == count_in(self._database):
-            os.utime(newest.path, (now, now))
-            return
-        made = back_up(self._database, now)
-        with read_only(made) as connection:
-            number = unreadable_parts(connection)
+        self._has_looked = True
+        try:
+            with read_only(self._database) as connection:
+                number = unreadable_parts(connection)
+        except sqlite3.Error as error:
+            raise disk_error(error, f"the database {self._database}") from error
         if number:
             raise SpinneyError(
                 f"Parts of the database {self._database} are damaged ({number}) and stand as"
                 " unreadable in their places. A backup from before may have them: end Spinney, then"
                 " run: spinney doctor --repair"
             )
+
+    def _is_due(self, now: float) -> bool:
+        """Whether the newest backup is a day old, and something has been written since."""
+        newest = next(iter(backups_of(self._database)), None)
+        # A backup of the future is one from before the clock was set.
+        if newest is None or not -EVERY < now - newest.at < EVERY:
+            if newest is None or count_in(newest.path) != count_in(self._database):
+                return True
+            os.utime(newest.path, (now, now))
+        return False
 
 
 def _folder(database: Path) -> Path:

@@ -226,13 +226,11 @@ def _mend_conversations(target: sqlite3.Connection) -> None:
 
 
 def _told(target: sqlite3.Connection, backup: Backup | None) -> str:
-    counted = [
-        *(
-            f"{_count(target, 'documents', kind)} {kind}s"
-            for kind in ("project", "worktree", "session")
-        ),
-        f"{_count(target, 'messages')} messages",
-    ]
+    numbers = {
+        kind: _count(target, "documents", kind) for kind in ("project", "worktree", "session")
+    }
+    numbers["message"] = _count(target, "messages")
+    counted = [f"{number} {kind}{'' if number == 1 else 's'}" for kind, number in numbers.items()]
     if not any(_count(target, table) for table in COLUMNS):
         return (
             "Nothing of it could be read, so this is a new, empty one; projects can be added"

@@ -322,6 +322,11 @@ async def test_damage_is_told_by_the_backup_of_the_day_and_taken_from_an_older_o
     await opened.close()
     assert len(backups_of(database)) == 2
     assert "are damaged (1)" in told[0] and "doctor --repair" in told[0]
+    # A start is told of it although no backup is due, and once.
+    again = DailyBackups(database, told.append)
+    await again.look(NOON + EVERY + 1)
+    await again.look(NOON + EVERY + 2)
+    assert told[1:] == told[:1]
     # One that is damaged itself is passed by.
     junk = back_up(database, NOON + EVERY + 60)
     junk.write_bytes(b"junk" * 5000)
