@@ -72,6 +72,7 @@ WAYS = {
     "spinney call your_command": Way("spinney call list_projects", prints="["),
     "spinney call list_projects": Way(prints="["),
     "spinney call list_agents": Way(prints='"models"'),
+    "spinney call list_models backend=backend_b": Way(prints="["),
     "spinney call create_worktree --help": Way(prints="customName"),
     "spinney call add_project path=.": Way(prints='"alpha"'),
     "spinney call regenerate_http_token": Way(prints='"'),
