@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from model import events as e
-from model.catalog import PRESETS, BackendRow, Catalog, ModelRow
+from model.catalog import BackendRow, Catalog, ModelRow
 from model.client.base import Client
 from model.commands import sessions as commands
 from model.commands.agent_commands import list_agent_commands
@@ -56,6 +56,9 @@ STEPS: Final = frozenset(
     }
 )  # fmt: skip
 """Actions of which every press counts, also while an earlier one is being carried out."""
+
+NOTICED: Final = 0.5
+"""Seconds of waiting after which it is said what is waited for."""
 
 REACH = 1000
 """Messages of a page on the way to one that is far back."""
@@ -369,9 +372,12 @@ class Link:
 
     async def catalog_with_models(self, backend: str) -> Catalog:
         """The catalogue, for choosing among an agent's models; its program may be asked."""
-        if backend in PRESETS and not any(row.is_default for row in self.catalog.models(backend)):
-            self._screen.say(f"Asking {self.catalog.label(backend)} for its models …")
-        await self.client.call(list_models, backend=backend)
+        asking = f"Asking {self.catalog.label(backend)} for its models …"
+        slow = asyncio.get_running_loop().call_later(NOTICED, self._screen.say, asking)
+        try:
+            await self.client.call(list_models, backend=backend)
+        finally:
+            slow.cancel()
         await self._look_at_agents()
         return self.catalog
 
