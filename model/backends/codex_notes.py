@@ -15,8 +15,29 @@ _LONGEST: Final = 300
 _LEFT_OUT: Final = ("untrusted", "modified")
 
 
-async def hooks_left_out(server: CodexServer, worktree: str) -> list[str]:
-    """Hooks that will not run there, each with why; none where the program does not list them."""
+async def left_out(server: CodexServer, worktree: str) -> list[str]:
+    """What of the person's and the project's settings does not hold there, each with why."""
+    project = await _project_left_out(server, worktree)
+    return [*project, *await _hooks_left_out(server, worktree)]
+
+
+async def _project_left_out(server: CodexServer, worktree: str) -> list[str]:
+    asked = {"cwd": worktree, "includeLayers": True}
+    try:
+        layers = (await server.rpc.request("config/read", asked)).get("layers")
+    except SpinneyError:
+        return []
+    return [
+        f"{NAME} leaves out the settings and hooks in {layer['name'].get('dotCodexFolder')}: you"
+        " have not trusted that folder. Run `codex` there once, and say that you do."
+        for layer in (layers if isinstance(layers, list) else ())
+        if layer.get("disabledReason")
+        and layer.get("config")
+        and layer["name"]["type"] == "project"
+    ]
+
+
+async def _hooks_left_out(server: CodexServer, worktree: str) -> list[str]:
     try:
         told = (await server.rpc.request("hooks/list", {"cwds": [worktree]})).get("data")
     except SpinneyError:

@@ -102,8 +102,10 @@ async def test_the_servers_of_the_person_are_told_and_can_be_off(
 
 
 async def test_what_codex_leaves_out_is_said_once_with_what_to_do(
-    open_codex: Open, codex_environment: dict[str, str], place: Path
+    open_codex: Open, codex_environment: dict[str, str], worktree: Path, place: Path
 ) -> None:
+    (worktree / ".codex").mkdir()
+    (worktree / ".codex" / "config.toml").write_text("model = 'gpt-5.2'\n")
     settings = Path(codex_environment["CODEX_HOME"]) / "config.toml"
     hook = f"type = 'command'\ncommand = 'touch {place}/hooked'\n"
     settings.write_text(
@@ -112,7 +114,9 @@ async def test_what_codex_leaves_out_is_said_once_with_what_to_do(
         + f"[[hooks.UserPromptSubmit]]\n[[hooks.UserPromptSubmit.hooks]]\n{hook}"
     )
     told = await (await open_codex()).turn("say: one")
-    server, hooks = sorted(event.text for event in told if isinstance(event, base.Note))[::-1]
+    notes = sorted(event.text for event in told if isinstance(event, base.Note))
+    hooks, project, server = notes
+    assert f"the settings and hooks in {worktree}/.codex: you have not trusted" in project
     assert server.startswith("The MCP server broken did not start")
     assert "Codex leaves out a hook of yours (userPromptSubmit)" in hooks
     assert "`/hooks`" in hooks
