@@ -53,6 +53,14 @@ class Serving:
         return self.process.returncode, out, errors
 
 
+def _without_agents(path: str) -> str:
+    """A PATH without the agents that are installed for the tests: who drives one puts them back.
+
+    Started with nothing to keep them here, they would talk to their makers.
+    """
+    return os.pathsep.join(p for p in path.split(os.pathsep) if not p.endswith("node_modules/.bin"))
+
+
 @dataclass
 class Program:
     """One person's Spinney: command, home, directories, and where they stand."""
@@ -65,7 +73,7 @@ class Program:
         for path in (self.home, self.cwd, self.temporary):
             path.mkdir(parents=True, exist_ok=True)
         self.environ = {
-            "PATH": os.environ["PATH"],
+            "PATH": _without_agents(os.environ["PATH"]),
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "TMPDIR": str(self.temporary),

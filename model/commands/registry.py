@@ -7,6 +7,7 @@ the function's signature, so that nothing about a command is written twice.
 import inspect
 import logging
 import re
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -151,7 +152,12 @@ class Command(Generic[P, R]):
     async def run(self, workspace: "Workspace", given: Mapping[str, Any]) -> R:
         """Check the wire arguments and run."""
         call: Callable[..., Awaitable[R]] = self.function
-        return await call(workspace, **self.parse(given))
+        parsed = self.parse(given)
+        began = time.monotonic()
+        try:
+            return await call(workspace, **parsed)
+        finally:
+            _log.debug("%s took %.0f ms", self.name, 1000 * (time.monotonic() - began))
 
 
 COMMANDS: dict[str, Command[..., Any]] = {}

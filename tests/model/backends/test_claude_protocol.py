@@ -196,10 +196,10 @@ def test_retries_and_compacting_are_noticed() -> None:
     ]
 
 
-def test_a_long_wait_for_a_retry_is_told_in_seconds() -> None:
+def test_a_wait_for_a_retry_is_told_in_seconds() -> None:
     retry = {"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 4}
-    limit = {**retry, "error": "rate_limit", "retry_delay_ms": 61_000}
-    assert told(limit) == [base.Notice("Retrying in 61 s (1 of 4): the rate limit is reached")]
+    limit = {**retry, "error": "rate_limit", "retry_delay_ms": 14_000}
+    assert told(limit) == [base.Notice("Retrying in 14 s (1 of 4): the rate limit is reached")]
 
 
 # How a turn ends -------------------------------------------------------------------------------
