@@ -78,6 +78,7 @@ class KnownModels:
         self._told: dict[str, Told] = {}
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._saving = asyncio.Lock()
+        self._is_unsaved = False
         self.catalog = catalog
         """The catalogue with what is known of the plain accounts."""
 
@@ -146,11 +147,13 @@ class KnownModels:
         return _key(backend, "") in self._told
 
     async def close(self) -> None:
-        """End the programs that are just being asked."""
+        """End the programs that are just being asked, and save what was told last."""
         asking = list(self._asking.values())
         for task in asking:
             task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
+        if self._is_unsaved:
+            await self._save()
 
     async def _ask(self, backend: str, patience: float) -> None:
         try:
@@ -189,10 +192,12 @@ class KnownModels:
         for oldest in list(self._told)[:-_MOST]:
             del self._told[oldest]
         is_new = before is None or before.list != models
+        if is_new or before is None or before.stands_on != stands_on or _is_old(before):
+            self._is_unsaved = True
         if is_new:
             self._compose()
             self._changed(backend)
-        if is_new or before is None or before.stands_on != stands_on or _is_old(before):
+        if self._is_unsaved:
             await self._save()
 
     def _compose(self) -> None:
@@ -204,6 +209,7 @@ class KnownModels:
             content = _File(told=self._told).model_dump_json().encode()
             try:
                 await asyncio.to_thread(write_atomically, self._file, content)
+                self._is_unsaved = False
             except SpinneyError as error:
                 _log.warning("the models of the agents: %s", error.message)
 

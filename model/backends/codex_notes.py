@@ -2,10 +2,11 @@
 not start, what it says of its settings.
 """
 
+import asyncio
+import logging
 from typing import Any, Final
 
 from model.backends.codex_server import NAME, CodexServer
-from model.errors import SpinneyError
 
 Json = dict[str, Any]
 
@@ -14,19 +15,32 @@ _LONGEST: Final = 300
 
 _LEFT_OUT: Final = ("untrusted", "modified")
 
+_PATIENCE: Final = 3.0
+"""Seconds to tell what is left out: the session does not wait longer for it."""
+
+_log = logging.getLogger(__name__)
+
 
 async def left_out(server: CodexServer, worktree: str) -> list[str]:
     """What of the person's and the project's settings does not hold there, each with why."""
-    project = await _project_left_out(server, worktree)
-    return [*project, *await _hooks_left_out(server, worktree)]
+    asked = (
+        server.rpc.request("config/read", {"cwd": worktree, "includeLayers": True}, _PATIENCE),
+        server.rpc.request("hooks/list", {"cwds": [worktree]}, _PATIENCE),
+    )
+    notes: list[str] = []
+    told = await asyncio.gather(*asked, return_exceptions=True)
+    for answer, read in zip(told, (_project_left_out, _hooks_left_out), strict=True):
+        if not isinstance(answer, dict):
+            continue  # a program that does not tell it, or not in time
+        try:
+            notes += read(answer)
+        except (AttributeError, KeyError, TypeError) as error:
+            _log.warning("Codex tells in another form what it leaves out: %r", error)
+    return notes
 
 
-async def _project_left_out(server: CodexServer, worktree: str) -> list[str]:
-    asked = {"cwd": worktree, "includeLayers": True}
-    try:
-        layers = (await server.rpc.request("config/read", asked)).get("layers")
-    except SpinneyError:
-        return []
+def _project_left_out(told: Json) -> list[str]:
+    layers = told.get("layers")
     return [
         f"{NAME} leaves out the settings and hooks in {layer['name'].get('dotCodexFolder')}: you"
         " have not trusted that folder. Run `codex` there once, and say that you do."
@@ -37,13 +51,10 @@ async def _project_left_out(server: CodexServer, worktree: str) -> list[str]:
     ]
 
 
-async def _hooks_left_out(server: CodexServer, worktree: str) -> list[str]:
-    try:
-        told = (await server.rpc.request("hooks/list", {"cwds": [worktree]})).get("data")
-    except SpinneyError:
-        return []
+def _hooks_left_out(told: Json) -> list[str]:
     notes = []
-    for place in told if isinstance(told, list) else ():
+    places = told.get("data")
+    for place in places if isinstance(places, list) else ():
         hooks = [hook for hook in place.get("hooks", ()) if hook.get("enabled") is True]
         waiting = [hook for hook in hooks if hook.get("trustStatus") in _LEFT_OUT]
         if waiting:

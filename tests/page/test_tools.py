@@ -58,7 +58,7 @@ async def test_what_a_sub_agent_does_lies_in_its_fold_and_keys_stay_there(
     page = await opened(open_page, session)
     puppet = await begin(stage, other, session)
     puppet.say(base.ToolUse("task", "task", {"description": "look around"}))
-    task = page.locator(".message > details.tool")
+    task = page.locator(".message > [data-tool] > details.tool")
     await task.locator("summary").focus()
     await page.keyboard.press("Enter")
     for number in range(3):
@@ -69,7 +69,11 @@ async def test_what_a_sub_agent_does_lies_in_its_fold_and_keys_stay_there(
         await expect(below).to_contain_text(f"file{number}.py")
         await expect(below.get_by_role("img", name="done")).to_be_visible()
         await expect(task.locator("summary").first).to_be_focused()
-    await expect(page.locator(".message > details.tool")).to_have_count(1)
+    await expect(task).to_have_count(1)
+    puppet.say(base.ToolResult("task", "looked around"))
+    ended = page.locator(".message > details.tool")
+    await expect(ended.get_by_role("img", name="done").first).to_be_visible()
+    await expect(ended.locator("summary").first).to_be_focused()
     puppet.say(base.TurnFinished("end_turn", Usage()))
 
 
