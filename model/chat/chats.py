@@ -6,7 +6,7 @@ agent: when that is gone, the answer goes to a new one in words.
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -87,18 +87,19 @@ class Chats:
         files: Iterable[str] = (),
         images: Iterable[str] = (),
         message_id: str | None = None,
-        context: Path | None = None,
+        context: Callable[[], Awaitable[Path | None]] | None = None,
     ) -> SentMessage:
         """Accept a user message: it runs at once, or waits behind the run.
 
         A relative path is one in the session's worktree. With a `message_id` that was accepted
-        before, this tells how that message stands, and nothing is sent again. A `context` goes
-        with it unless the agent has it already, or it is a command of the agent's own.
+        before, this tells how that message stands, and nothing is sent again. The file that
+        `context` gives, in the messages' turn, goes with it unless it is a command of the agent's.
         """
         conversation = self._conversation(session_id)
         async with conversation.answering:
             if message_id is not None and (sent := await self._sent(session_id, message_id)):
                 return sent
+            file = await context() if context is not None else None
             worktree = self._store.state.worktrees[self._session(session_id).worktree_id]
             if worktree.status == "creating":
                 # If that fails the session goes, too: who sends this keeps it until then.
@@ -112,8 +113,8 @@ class Chats:
             if conversation.holds_request and self._request(session_id).kind != "permission":
                 await conversation.discuss(message)
                 return SentMessage(message_id=message.id, status="processing")
-            if context is not None and not text.lstrip().startswith("/"):
-                message = message.model_copy(update={"context": str(context)})
+            if file is not None and not text.lstrip().startswith("/"):
+                message = message.model_copy(update={"context": str(file)})
             return await self._queue_or_run(message)
 
     async def send_queued(self, session_id: str) -> Session:

@@ -249,10 +249,14 @@ async def send_chat_message(
     arrived sends it again with the same one: it is taken once, and this tells how it stands.
     """
     before = session_in(workspace.store.state, session_id)
-    await workspace.scripts.setup_known(before.worktree_id)
     is_first = not workspace.store.state.queued.get(session_id)
     own_id = str(message_id) if message_id else None
-    context = None if before.has_context else await workspace.contexts.file_of(before.worktree_id)
+
+    async def context() -> Path | None:
+        await workspace.scripts.setup_known(before.worktree_id)
+        now = session_in(workspace.store.state, session_id)
+        return None if now.has_context else await workspace.contexts.file_of(now.worktree_id)
+
     sent = await workspace.chats.send(
         session_id, message, files or (), images or (), own_id, context
     )

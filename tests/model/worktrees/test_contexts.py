@@ -1,5 +1,6 @@
 """What an issue or a pull request says reaches the agent, as the words of other people."""
 
+import asyncio
 import json
 import stat
 from pathlib import Path
@@ -122,3 +123,28 @@ async def test_it_is_bounded_private_and_goes_with_its_worktree(
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     await remove_worktree.function(workspace, worktree.id, force=True, for_good=True)
     assert not Path(file.parent).exists()
+
+
+async def test_messages_keep_their_order_whatever_is_read_for_them(
+    make: Maker, workspace: Workspace, backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worktree = await make("one")
+    session = await create_session.function(workspace, worktree.id)
+    first_may_go = asyncio.Event()
+    waiting = [first_may_go]
+
+    async def slow_for_the_first(_: str) -> Path | None:
+        if waiting:
+            await waiting.pop().wait()
+        return None
+
+    monkeypatch.setattr(workspace.contexts, "file_of", slow_for_the_first)
+    async with asyncio.TaskGroup() as group:
+        sends = [
+            group.create_task(send_chat_message.function(workspace, session.id, words))
+            for words in ("first", "second")
+        ]
+        group.create_task(asyncio.to_thread(lambda: None)).add_done_callback(
+            lambda _: first_may_go.set()
+        )
+    assert [task.result().status for task in sends] == ["processing", "sent"]
