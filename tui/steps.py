@@ -1,6 +1,6 @@
 """Which sentence and which key a person sees while no conversation is open."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from tui.widgets.welcome import Step
 
 if TYPE_CHECKING:
     from model.commands.doctor import BackendReport
+    from model.resources import Worktree
     from model.state import State
     from tui.places import Place
 
@@ -117,7 +118,7 @@ def _worktree_step(
         )
     stop = ((key_of("stop"), "stop the setup"), (key_of("show_scripts"), "see what it prints"))
     is_set_up = "setup" not in worktree.running_scripts
-    branch = clean_line(worktree.branch)
+    branch = " · ".join([clean_line(worktree.branch), *_facts(state, worktree)])
     if is_sending:
         sentence = f"Your first message is on its way to an agent on branch {branch}."
     elif state.sessions_of(worktree.id):
@@ -135,6 +136,18 @@ def _worktree_step(
         sentence + ("" if is_set_up else "\n\nThe setup script of the repository runs meanwhile."),
         more=((key_of("new_session"), "an empty session"), *(() if is_set_up else stop)),
     )
+
+
+def _facts(state: "State", worktree: "Worktree") -> Iterator[str]:
+    """What it is for, what its branch has more than its base, and what nobody else has yet."""
+    added, removed = worktree.cached_branch_diff_added, worktree.cached_branch_diff_removed
+    if worktree.issue_number:
+        yield f"for issue #{worktree.issue_number}"
+    if added or removed:
+        base = worktree.base_branch or state.projects[worktree.project_id].default_branch
+        yield f"+{added or 0} −{removed or 0} since {clean_line(base)}"
+    if count := worktree.cached_unpushed_count:
+        yield f"{count} commit{'' if count == 1 else 's'} not pushed"
 
 
 def _project_step(state: "State", place: "Place | None", key_of: Callable[[str], str]) -> Step:

@@ -83,6 +83,15 @@ async def test_an_empty_folder_says_what_it_is_for(start: Start) -> None:
         assert "enter Add a project by its path" in drawn(app)
 
 
+async def test_a_worktree_says_what_it_is_for_and_what_it_has(start: Start) -> None:
+    facts = {"issue_number": 12, "cached_branch_diff_added": 10, "cached_unpushed_count": 2}
+    client = FakeClient(a_state(a_project(), a_worktree(**facts)))
+    async with start(client) as (app, pilot):
+        app.main.open_place(Place("worktree", "w1"))
+        words = "for issue #12 · +10 −0 since main · 2 commits not pushed"
+        await until(pilot, lambda: words in drawn(app))
+
+
 async def test_a_worktree_without_a_session_can_be_written_to(start: Start) -> None:
     async with start(without_sessions()) as (app, pilot):
         app.main.open_place(Place("worktree", "w1"))

@@ -7,6 +7,7 @@ import { button, make, renew } from "../dom.js";
 import { gitMarks } from "../marks.js";
 import { sessionHere } from "../needs.js";
 import { hashOf } from "../router.js";
+import { counted } from "../words.js";
 import { GitPanel } from "./git.js";
 import { removeWorktree } from "./removing.js";
 
@@ -41,7 +42,9 @@ export function worktreeView(app, route) {
   const draw = () => {
     const known = worktree();
     if (!known) return app.show();
-    renew(about, [...aboutParts(app, known), actions]);
+    // Below the buttons: what git says comes later, and must not move them from under a finger.
+    const facts = factsOf(known, app.state.projects.get(known.project_id));
+    renew(about, [...aboutParts(app, known), actions, ...(facts ? [make("p.hint", facts)] : [])]);
     renew(sessions, [...app.state.sessionsOf(known.id).map((session) => make("li", sessionHere(session))), begin]);
     git.draw();
   };
@@ -75,6 +78,17 @@ function aboutParts(app, worktree) {
     ...(worktree.status === "ready" ? [] : [stateOf(app, worktree)]),
     ...(worktree.pr_url ? [make("p", make("a", worktree.pr_url, { href: worktree.pr_url, target: "_blank", rel: "noopener noreferrer" }))] : []),
   ];
+}
+
+/** What it is for, what its branch has more than its base, and what nobody else has yet. @param {Resource} worktree @param {Resource | undefined} project */
+function factsOf(worktree, project) {
+  const { issue_number: issue, cached_branch_diff_added: added, cached_branch_diff_removed: removed, cached_unpushed_count: unpushed } = worktree;
+  return [
+    issue && `made for issue #${issue}`,
+    (added || removed) && `+${added ?? 0} −${removed ?? 0} since ${worktree.base_branch ?? project?.default_branch}`,
+    unpushed && `${counted(unpushed, "commit")} not pushed`,
+    worktree.setup_hold === "failed" && "its setup did not end well",
+  ].filter(Boolean).join(" · ");
 }
 
 /** @param {App} app @param {Resource} worktree */
