@@ -145,7 +145,11 @@ class TerminalJourney(QueueSteps):
         for keys in (TAB, UP * len(self.place.view.rows), DOWN * (row - FIRST_ROW), ENTER):
             self.press(keys)
             time.sleep(PRESS)
-        self.place.wait_for_session(conversation.name)
+        is_there = self.place.comes(lambda view: view.session == conversation.name, ATTENTION)
+        if not is_there and self.now(here).request is not None:
+            self.go_to_box()  # What the agent asked meanwhile took the keys, and did nothing.
+        else:
+            self.place.wait_for_session(conversation.name)
 
     def read_all(self) -> None:
         """Scroll up to the start of the conversation; all that was said comes by, in its order."""

@@ -280,6 +280,30 @@ async def test_an_enter_that_was_on_its_way_answers_nothing(
         await until(pilot, lambda: client.called("answer_permission"))
 
 
+async def test_keys_that_a_busy_machine_looks_at_late_answer_nothing(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    client = a_client(PERMISSION)
+    async with start(client) as (app, pilot):
+        clock.now += 5
+
+        async def press_late(key: str, seconds: float) -> None:
+            event = events.Key(key, None)
+            event.time -= seconds
+            app.post_message(event)
+            await pilot.pause()
+
+        await press_late("enter", 4.5)  # when the request had just come
+        await press_late("tab", 1)  # to go to the tree, if nothing were asked
+        clock.now += 1
+        await press_late("down", 1.8)
+        await press_late("enter", 1.8)  # in one burst with the tab
+        assert decided(client) == []
+        await press_late("enter", 0)
+        await until(pilot, lambda: client.called("answer_permission"))
+
+
 async def test_a_request_that_replaces_another_one_under_the_finger_is_not_answered(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:

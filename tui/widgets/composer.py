@@ -242,7 +242,7 @@ class Composer(MessageArea):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.offer: Callable[[str, bool], bool] = lambda key, is_empty: False
+        self.offer: Callable[[events.Key, bool], bool] = lambda event, is_empty: False
         """Told every key, and whether the box is empty; whether a request took it."""
         self.addressee: Callable[[], str | None] = lambda: ""
         """What a text that is begun now is written for: a request's id, nothing (empty), or
@@ -272,9 +272,9 @@ class Composer(MessageArea):
         """Offer keys to a request, and go through earlier messages at the edges."""
         self._note_addressee()
         if is_burst(event):
-            self.offer(event.key, False)
+            self.offer(event, False)
         elif (
-            self.offer(event.key, not self.text)
+            self.offer(event, not self.text)
             or self.completion(event.key)
             or (event.key == "up" and not self.text and self.take_back())
             or (event.key == "end" and not self.text and self.to_newest())

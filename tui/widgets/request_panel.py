@@ -220,17 +220,22 @@ class RequestPanel(Vertical, can_focus=True):
 
     # Keys ---------------------------------------------------------------------------------------
 
-    def offer(self, key: str, is_empty: bool) -> bool:
+    def offer(self, event: events.Key, is_empty: bool) -> bool:
         """A key of the message box; whether it was for the request."""
-        if key != "escape" and self._is_leaving:
+        if event.key != "escape" and self._is_leaving:
             self._is_leaving = False
             self._draw()
-        return self._press(key) if is_empty else self._note(key)
+        pressed_at = self._time_of(event)
+        return self._press(event.key, pressed_at) if is_empty else self._note(event.key, pressed_at)
 
-    def _press(self, key: str) -> bool:
+    def _time_of(self, event: events.Event) -> float:
+        """When a key was pressed: on a busy machine well before it is looked at."""
+        return self._now() - (time.monotonic() - event.time)
+
+    def _press(self, key: str, pressed_at: float) -> bool:
         """A key that writes nothing."""
-        is_quiet = key in CURSOR_KEYS or self._now() - self._last_key >= self.QUIET
-        self._note(key)
+        is_quiet = key in CURSOR_KEYS or pressed_at - self._last_key >= self.QUIET
+        self._note(key, pressed_at)
         if self._asked is None or (key not in CURSOR_KEYS and key != "enter"):
             self._withdraw_yolo()
             return False
@@ -246,15 +251,15 @@ class RequestPanel(Vertical, can_focus=True):
             case "enter", form:
                 taken = isinstance(form, ChoiceList) or form.has_rows
                 if taken and is_quiet:
-                    self._take(self._asked)
+                    self._take(self._asked, pressed_at)
             case _:
                 taken = False
         self._draw()
         return taken
 
-    def _note(self, key: str) -> bool:
+    def _note(self, key: str, pressed_at: float) -> bool:
         if key not in CURSOR_KEYS:
-            self._last_key = self._now()
+            self._last_key = pressed_at
         return False
 
     def on_key(self, event: events.Key) -> None:
@@ -265,11 +270,11 @@ class RequestPanel(Vertical, can_focus=True):
         event.stop()
         event.prevent_default()
         if character is None:
-            self._press(event.key)
-        elif not self._choose(character):
+            self._press(event.key, self._time_of(event))
+        elif not self._choose(character, self._time_of(event)):
             self.post_message(self.Typed(character))
 
-    def _choose(self, key: str) -> bool:
+    def _choose(self, key: str, pressed_at: float) -> bool:
         """Take the choice with this letter or number; whether there is one."""
         asked = self._asked
         if asked is None or asked.is_sent:
@@ -277,20 +282,23 @@ class RequestPanel(Vertical, can_focus=True):
         is_tick = key == " " and isinstance(asked.form, QuestionForm)
         if not is_tick and not asked.form.pick(key):
             return False
-        self._take(asked)
+        self._take(asked, pressed_at)
         self._draw()
         return True
 
     def on_click(self, event: events.Click) -> None:
         """A choice, or a key that is shown, was clicked."""
-        if isinstance(row := event.style.meta.get("row"), str):
-            self._choose(row)
-        elif isinstance(key := event.style.meta.get("key"), str):
-            self.focus() if key == "tab" else self._press({"←": "left"}.get(key, key))
+        row, key = event.style.meta.get("row"), event.style.meta.get("key")
+        if isinstance(row, str):
+            self._choose(row, self._time_of(event))
+        elif key == "tab":
+            self.focus()
+        elif isinstance(key, str):
+            self._press({"←": "left"}.get(key, key), self._time_of(event))
 
-    def _take(self, asked: _Asked) -> None:
-        """Take what is under the cursor."""
-        if not self._is_settled:
+    def _take(self, asked: _Asked, pressed_at: float) -> None:
+        """Take what is under the cursor, unless it was not in sight long when this was pressed."""
+        if pressed_at - self._since < self.ARMED_AFTER:
             return
         form = asked.form
         if isinstance(form, QuestionForm):
