@@ -1,5 +1,5 @@
 """Claude Code behind the language of backends: one long-lived `claude` process for each session,
-driven over its stream-json protocol. Tried with 2.1.197 and 2.1.329.
+driven over its stream-json protocol. Tried with 2.1.197, 2.1.329 and 2.1.330.
 """
 
 import asyncio
