@@ -11,6 +11,9 @@ from model.text import clean_line
 LOGIN: Final = "codex login"
 SIGN_IN: Final = f"Codex is not signed in. Run: {LOGIN}"
 
+_SETTINGS: Final = "Error loading configuration: "
+"""What its commands begin with where they cannot use its settings; else they say "Error: " alone."""
+
 _REFUSED: Final = (
     "Codex is not signed in, or its key is not valid. Run: codex login. Then send the message"
     " again."
@@ -86,6 +89,18 @@ _BY_MESSAGE: Final[tuple[tuple[str, tuple[ErrorType, str]], ...]] = (
 _DELAY: Final = re.compile(
     r"(?:try again|retry|wait) in (?:(\d{1,6})m)?\s*(\d{1,9}(?:\.\d{1,9})?)\s*(ms|s)\b"
 )
+
+
+def of_settings(said: str) -> str:
+    """The sentence about settings that the program cannot use; without them it does nothing."""
+    words = clean_line(said.removeprefix(_SETTINGS).removeprefix("Error: "))[:500].rstrip(".")
+    return f"Codex cannot use its settings: {words}. Mend them (~/.codex/config.toml)."
+
+
+def about_settings(told: str) -> str | None:
+    """The line in which one of its commands complains of its settings, if it does."""
+    lines = (line for line in told.splitlines() if line.startswith("Error"))
+    return next((line for line in lines if line.startswith(_SETTINGS) or "config" in line), None)
 
 
 def described(

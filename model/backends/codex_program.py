@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import Launch, Probe
-from model.backends.codex_errors import LOGIN, SIGN_IN
+from model.backends.codex_errors import LOGIN, SIGN_IN, about_settings, of_settings
 from model.backends.codex_policy import is_of_worktree
 from model.backends.process import agent_environment
 from model.backends.program import Program
@@ -48,9 +48,11 @@ async def probe() -> Probe:
     found, answers = await PROGRAM.look(["login", "status"])
     if found.problem is not None:
         return found
+    ((status, told),) = answers
+    if status not in (0, None) and (said := about_settings(told)):
+        return replace(found, problem=of_settings(said))
     provider = await asyncio.to_thread(_own_provider, os.environ)
     if provider is None:
-        ((status, _),) = answers
         signed_in = None if status is None else status == 0
         problem, fix = SIGN_IN, LOGIN
     else:

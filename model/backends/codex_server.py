@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from model.backends.codex_errors import SIGN_IN
+from model.backends.codex_errors import SIGN_IN, of_settings
 from model.backends.codex_models import Models
 from model.backends.codex_program import PROGRAM, command_line
 from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
@@ -36,6 +36,9 @@ ABOUT_START: Final = ("thread/tokenUsage/updated", "mcpServer/startupStatus/upda
 
 _OF_ALL: Final = ("configWarning", "deprecationNotice", "warning")
 """What is told of no thread: of the person's settings."""
+
+_UNUSABLE: Final = "Invalid configuration"
+"""How a `configWarning` begins after which it begins no thread."""
 
 _MOST_EARLY: Final = 100
 _MOST_OF_ALL: Final = 5
@@ -197,6 +200,10 @@ class CodexServer:
         await self.rpc.notify("initialized", {})
         told = await self.rpc.request("model/list", {"includeHidden": True})
         self.models = Models(told.get("data"))
+        for warning in self._of_all:
+            # It would go on without them and say of nobody that they are signed in (0.169).
+            if str(warning.get("summary")).startswith(_UNUSABLE):
+                raise SpinneyError(of_settings(str(warning.get("details"))), "backend_unavailable")
 
     async def _read(self) -> None:
         try:

@@ -84,7 +84,7 @@ as the first start of a program on a busy machine."""
 async def output_of(
     argv: Sequence[str], cwd: Path, environment: Mapping[str, str], patience: float
 ) -> tuple[ExitCode, str]:
-    """Exit code and stdout of a short command.
+    """Exit code and stdout of a short command; stderr where it fails without a word on stdout.
 
     One that cannot be started fails like one that refuses. Nothing of it is left.
     """
@@ -99,6 +99,9 @@ async def output_of(
     except TimeoutError:
         return ("at work" if await process.is_at_work() else None), ""
     else:
+        if process.returncode and not output:
+            await process.settled()
+            output = process.stderr_tail
         return process.returncode, output
     finally:
         await process.kill()

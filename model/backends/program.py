@@ -19,7 +19,7 @@ PATIENCE: Final = 9.0
 """Seconds for one of the commands of a probe."""
 
 Answer = tuple[ExitCode, str]
-"""Exit code and stdout of a short command, as `output_of` tells them."""
+"""Exit code and output of a short command, as `output_of` tells them."""
 
 _VERSION: Final = re.compile(r"\d{1,9}\.\d{1,9}\.\d{1,9}")
 

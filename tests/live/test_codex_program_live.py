@@ -9,6 +9,7 @@ import pytest
 
 from model.backends import base, codex_server
 from model.backends.codex import CodexBackend
+from model.errors import SpinneyError
 from tests.live.codex_setup import LONG_ENOUGH, contents, token
 from tests.model.backends.agents import (
     Open,
@@ -189,3 +190,31 @@ async def test_the_probe_finds_the_program_its_version_and_its_sign_in(
     (Path(codex_environment["CODEX_HOME"]) / "config.toml").unlink()
     probe = await CodexBackend().probe()
     assert (probe.signed_in, probe.problem) == (False, "Codex is not signed in. Run: codex login")
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [('profile = "work"\n', 'legacy `profile = "work"` config'), ("model = 3\n", "expected a string")],
+)
+async def test_settings_that_it_cannot_use_are_no_missing_sign_in(
+    open_codex: Open,
+    codex_backend: CodexBackend,
+    codex_environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    broken: str,
+    said: str,
+) -> None:
+    for name, value in codex_environment.items():
+        monkeypatch.setenv(name, value)
+    settings = Path(codex_environment["CODEX_HOME"]) / "config.toml"
+    whole = settings.read_text()
+    settings.write_text(broken + whole.replace("model =", "review_model =", 1))
+    probe = await codex_backend.probe()
+    assert probe.problem is not None
+    assert said in probe.problem
+    with pytest.raises(SpinneyError, match="cannot use its settings") as refused:
+        await open_codex()
+    assert said in refused.value.message
+    settings.write_text(whole)
+    again = await open_codex()  # at once, and not when the first program has ended by itself
+    assert text(await again.turn("say: mended")) == "mended"
