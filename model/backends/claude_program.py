@@ -67,6 +67,9 @@ def settings(launch: Launch) -> dict[str, Any]:
     """Settings of the program that hold over those of the person and the project."""
     # Newer versions would judge commands in plan mode by themselves (2.1.329).
     settings: dict[str, Any] = {"useAutoModeDuringPlan": False}
+    if launch.text_only:
+        # A person's own are about the work: they would ring, refuse or add words to a name.
+        settings["disableAllHooks"] = True
     if launch.mcp_off:
         settings[_MCP_OFF] = [{"serverName": name} for name in sorted(launch.mcp_off)]
     return settings
@@ -92,7 +95,7 @@ def command_line(program: str, launch: Launch, conversation: tuple[str, str]) ->
     line = [
         program, "-p",
         "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
-        "--include-partial-messages",
+        "--include-partial-messages", "--include-hook-events",
         # Without it there are no plans and no questions either.
         "--permission-prompt-tool", "stdio",
         "--settings", json.dumps(settings(launch)),

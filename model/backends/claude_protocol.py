@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from model.backends import base, claude_commands, claude_errors, claude_policy
+from model.backends import base, claude_commands, claude_errors, claude_hooks, claude_policy
 from model.backends.claude_lines import Line, as_object, as_objects
 from model.resources import AgentCommand, ExecutionMode, Usage
 
@@ -52,6 +52,7 @@ class ClaudeStream:
         self._servers: tuple[str, ...] = ()
         self._commands: tuple[AgentCommand, ...] = ()
         self._context = Usage()
+        self._hooks = claude_hooks.Hooks()
 
     def begin_turn(self) -> None:
         """Forget what belonged to the turn before."""
@@ -137,6 +138,10 @@ class ClaudeStream:
                     yield base.Notice(claude_errors.retry_notice(line))
             case "compact_boundary":
                 yield base.Notice("The conversation so far was shortened to a summary.")
+            case "hook_response" if (note := self._hooks.note(line)) is not None:
+                yield base.Note(note)
+            case "informational" if (note := claude_hooks.held_back(line)) is not None:
+                yield base.Note(note)
             case "model_fallback" | "model_refusal_no_fallback" | "informational":
                 if isinstance(line.get("content"), str):
                     yield base.Notice(line["content"])

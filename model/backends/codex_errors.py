@@ -12,7 +12,7 @@ LOGIN: Final = "codex login"
 SIGN_IN: Final = f"Codex is not signed in. Run: {LOGIN}"
 
 _SETTINGS: Final = "Error loading configuration: "
-"""What its commands begin with where they cannot use its settings; else they say "Error: " alone."""
+"""What its commands begin with where they cannot use its settings; or with "Error: " alone."""
 
 _REFUSED: Final = (
     "Codex is not signed in, or its key is not valid. Run: codex login. Then send the message"

@@ -194,7 +194,10 @@ async def test_the_probe_finds_the_program_its_version_and_its_sign_in(
 
 @pytest.mark.parametrize(
     ("broken", "said"),
-    [('profile = "work"\n', 'legacy `profile = "work"` config'), ("model = 3\n", "expected a string")],
+    [
+        ('profile = "work"\n', 'legacy `profile = "work"` config'),
+        ("model = 3\n", "expected a string"),
+    ],
 )
 async def test_settings_that_it_cannot_use_are_no_missing_sign_in(
     open_codex: Open,

@@ -1,0 +1,80 @@
+"""The own hooks of a person of the real Claude Code: told of in sessions, not run for texts."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.backends import base
+from tests.live.provider_stub import ProviderStub
+from tests.model.backends.agents import Open, only, text
+
+Hook = Callable[[str, str], None]
+
+
+@pytest.fixture
+def hook(claude_environment: dict[str, str]) -> Hook:
+    """Makes a shell command the person's hook at an event."""
+    settings = Path(claude_environment["CLAUDE_CONFIG_DIR"]) / "settings.json"
+    hooks: dict[str, object] = {}
+
+    def hook(event: str, command: str) -> None:
+        hooks[event] = [{"hooks": [{"type": "command", "command": command}]}]
+        settings.parent.mkdir(exist_ok=True)
+        settings.write_text(json.dumps({"hooks": hooks}))
+
+    return hook
+
+
+def notes(told: list[base.AgentEvent]) -> list[str]:
+    return [event.text for event in told if isinstance(event, base.Note)]
+
+
+async def test_a_message_that_a_hook_holds_back_is_told(
+    open_claude: Open, hook: Hook, provider: ProviderStub
+) -> None:
+    hook("UserPromptSubmit", "grep -q password && { echo 'No passwords.' >&2; exit 2; }; exit 0")
+    conversation = await open_claude()
+    told = await conversation.turn("say: my password")
+    assert notes(told) == [
+        "A hook of yours held this message back, so the agent did not answer it: No passwords."
+    ]
+    assert only(told, base.TurnFinished)
+    assert provider.requests == []
+    assert text(await conversation.turn("say: hello")) == "hello"
+
+
+async def test_what_hooks_tell_the_agent_and_that_one_fails_is_told_once(
+    open_claude: Open, hook: Hook, tmp_path: Path
+) -> None:
+    once = tmp_path / "once"
+    hook("PostToolUse", "echo 'ruff: not found' >&2; exit 127")
+    hook("Stop", f"test -e {once} || {{ touch {once}; echo 'Run the tests.' >&2; exit 2; }}")
+    conversation = await open_claude()
+    assert notes(await conversation.turn("write a.txt: x")) == [
+        "A hook of yours failed (PostToolUse:Write, exit code 127): ruff: not found",
+        "A hook of yours let the agent go on (Stop): Run the tests.",
+    ]
+    assert notes(await conversation.turn("write b.txt: x")) == []
+
+
+async def test_a_hook_that_ends_the_run_is_told_as_json_says_it(
+    open_claude: Open, hook: Hook
+) -> None:
+    answer = json.dumps({"continue": False, "stopReason": "Enough for today"})
+    hook("PostToolUse", f"echo '{answer}'")
+    conversation = await open_claude()
+    told = await conversation.turn("write a.txt: x")
+    assert notes(told) == ["A hook of yours ended the run (PostToolUse:Write): Enough for today"]
+
+
+async def test_hooks_leave_written_texts_alone(
+    open_claude: Open, hook: Hook, tmp_path: Path
+) -> None:
+    for event in ("UserPromptSubmit", "Stop", "SessionStart"):
+        hook(event, f"echo {event} >> {tmp_path / 'heard'}")
+    conversation = await open_claude(text_only=True, system_prompt="You write.")
+    assert text(await conversation.turn("say: a text")) == "a text"
+    await conversation.agent.close()
+    assert not (tmp_path / "heard").exists()
