@@ -8,6 +8,29 @@ from tests.journeys.page_place import PagePlace
 
 GLANCE = 3000
 """Milliseconds after which somebody looks whether what they want to press is there still."""
+DRAG = 5
+"""Steps in which a finger is moved."""
+
+
+def scroll(at: PagePlace, part: Locator, by: float) -> None:
+    """Move what is longer than its place; `by`: pixels, up where less than 0."""
+    place = part.bounding_box()
+    if place is None:
+        return
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    if not at.screen.touch:
+        at.page.mouse.move(x, y)
+        at.page.mouse.wheel(0, by)
+        return
+    line = at.page.context.new_cdp_session(at.page)
+    most = place["height"] / 2 - 1
+    way = max(-most, min(most, -by))
+    for step in range(DRAG + 1):
+        kind = "touchMove" if step else "touchStart"
+        points = [{"x": x, "y": y + way * step / DRAG}]
+        line.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    line.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    line.detach()
 
 
 def press(at: PagePlace, control: Locator) -> None:

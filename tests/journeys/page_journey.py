@@ -10,7 +10,7 @@ from typing import Any, Final
 from playwright.sync_api import Locator
 
 from tests.journeys.ledger import Conversation, FoundError
-from tests.journeys.page_hands import press, press_if_there
+from tests.journeys.page_hands import press, press_if_there, scroll
 from tests.journeys.page_place import PagePlace
 from tests.journeys.page_waiting import take
 from tests.journeys.speech import DIRECTIVES
@@ -151,7 +151,7 @@ class PageJourney:
         """Look at older messages, or come back."""
         scroller = self.at.page.locator(".transcript")
         if self.shown is not None and scroller.count():
-            scroller.evaluate("(part, turns) => part.scrollBy(0, turns * 500)", turns)
+            scroll(self.at, scroller, turns * 500)
             self.at.is_scrolled = True
 
     def resize(self, is_small: bool) -> None:

@@ -13,6 +13,9 @@ FOCUS_RING = """(element) => {
 STEPS = 150
 """Presses of the tab key within which everything on the page is reached."""
 
+DRAG = 10
+"""Steps in which a finger is moved."""
+
 
 class Hands(Protocol):
     """One way to work a page."""
@@ -45,6 +48,28 @@ class Pointer:
 
     async def choose(self, box: Locator, option: str) -> None:
         await box.select_option(option)
+
+    async def scroll(self, part: Locator, by: float) -> None:
+        """Move what is longer than its place; `by`: pixels, up where less than 0.
+
+        A finger moves it by half of its height at most.
+        """
+        place = await part.bounding_box()
+        assert place is not None
+        x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+        if not self.touch:
+            await self.page.mouse.move(x, y)
+            await self.page.mouse.wheel(0, by)
+            return
+        line = await self.page.context.new_cdp_session(self.page)
+        most = place["height"] / 2 - 1
+        way = max(-most, min(most, -by))
+        for step in range(DRAG + 1):
+            kind = "touchMove" if step else "touchStart"
+            points = [{"x": x, "y": y + way * step / DRAG}]
+            await line.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        await line.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        await line.detach()
 
 
 @dataclass

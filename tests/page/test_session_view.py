@@ -131,7 +131,7 @@ async def test_a_phone_shows_the_changes_and_keeps_the_end_in_sight(
     # Wherever one reads there is a way to the end and to the beginning, over nothing but text.
     end = person.button("↓ To the end")
     await expect(end).to_be_hidden()
-    await transcript.evaluate("(element) => element.scrollTo(0, 200)")
+    await Pointer(page, touch=True).scroll(transcript, -200)
     await expect(end).to_be_visible()
     await person.box.fill("/")
     await person.box.focus()

@@ -8,6 +8,7 @@ import { composer } from "./composer.js";
 import { Conversation, keepConversation, keptConversation, PAGE } from "./conversation.js";
 import { button, make } from "../dom.js";
 import { markDays } from "./days.js";
+import { Following } from "./following.js";
 import { endMessage, fillContents, fillMessage, fillRunning, messageElement } from "./message.js";
 import { waitingList } from "./queue.js";
 import { chooseAction, drawPlaces, scrollButtons, setAside, toldBelow } from "./parts.js";
@@ -21,7 +22,6 @@ import { clock } from "../words.js";
 
 const SECTION = 50;
 const LONGEST_PAGE = 500;
-const NEAR = 80; // px from the end that still count as being there
 
 /** @type {import("../app.js").MakeView} */
 export function sessionView(app, route) {
@@ -33,11 +33,8 @@ class SessionView {
   /** @type {Map<string, { message: Resource, indices: Set<number> | null, running: Set<number>, isEnd: boolean }>} */ #dirty = new Map();
   /** @type {Map<string, any[]>} blocks that came since the last frame, in order, by message and index */ #blocks = new Map();
   #frame = 0;
-  #isAtEnd = true;
-  #top = 0; // where it was scrolled to last
   /** @type {Promise<boolean> | null} an older page that is being read */ #fetching = null;
   #isReading = false;
-  #sizes = new ResizeObserver(() => this.#isAtEnd && this.#toEnd());
   /** @type {() => unknown} */ #unwatch;
   /** @type {string | null} a message that is to be shown, once it is read */ #wanted;
 
@@ -66,8 +63,7 @@ class SessionView {
     const top = make("div.top", this.status, this.more);
     this.element = make("div.session", top, make("div.reading", this.scroller, this.ways.element), this.queue.element, this.composer.element, this.speaker.element);
     this.scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
-    // The list grows by what is written; its window shrinks where a phone shows its keyboard.
-    for (const each of [this.list, this.asked, this.scroller]) this.#sizes.observe(each);
+    this.following = new Following(this.scroller, this.element);
     // Text is told of from now on, and read then: nothing falls between. After a gap it is read again,
     // as the events that a connection is told afterwards hold no text.
     app.connection.show(sessionId);
@@ -88,6 +84,7 @@ class SessionView {
 
   close() {
     this.#unwatch();
+    this.following.close();
     this.queue.close();
     this.speaker.close();
     this.app.connection.show(null);
@@ -155,13 +152,10 @@ class SessionView {
       keepConversation(this.conversation);
       this.#dirty.clear();
       this.#blocks.clear();
-      const place = this.#isAtEnd ? null : this.#placeOfReader();
+      const place = this.following.isOn ? null : this.#placeOfReader();
       this.list.replaceChildren(...this.#sections(page.messages));
       markDays(this.list);
-      // What is new has a guessed height until it is drawn. If all is then as high as before, nobody is told:
-      // only who begins to observe.
-      this.#sizes.unobserve(this.list);
-      this.#sizes.observe(this.list);
+      this.following.observeAnew(this.list);
       this.note.hidden = true;
       this.older.hidden = this.conversation.older === 0;
       if (this.session) this.#drawBelow(this.session);
@@ -219,7 +213,7 @@ class SessionView {
   /** Read back until a message is there, and mark it. @param {string} id */
   async #showWanted(id) {
     this.#wanted = null;
-    this.#isAtEnd = false;
+    this.following.leave();
     const here = () => document.getElementById(`m-${id}`);
     while (!here() && this.conversation.older > 0 && (await this.#fetchOlder(LONGEST_PAGE)));
     const message = here();
@@ -268,8 +262,8 @@ class SessionView {
     }
     this.#dirty.clear();
     if (this.session) this.#drawBelow(this.session);
-    if (this.#isAtEnd) this.#toEnd();
-    else this.ways.show({ hasNews: true });
+    this.following.settle();
+    if (!this.following.isOn) this.ways.show({ hasNews: true });
   }
 
   /** Draw what stands under the last message. @param {Resource} session */
@@ -280,7 +274,8 @@ class SessionView {
     if (this.asked.dataset.told === told) return;
     this.asked.dataset.told = told;
     this.asked.replaceChildren(...toldBelow(this.app, session, isUnanswered));
-    if (this.#isAtEnd) this.#toEnd();
+    this.following.settleWhereItEnds();
+    if (this.following.isOn) this.ways.hide();
   }
 
   /** @param {string} key @param {any[]} told */
@@ -311,17 +306,9 @@ class SessionView {
   // Scrolling --------------------------------------------------------------------------------------
 
   #scrolled() {
-    const { scrollHeight, scrollTop, clientHeight } = this.scroller;
-    const isUp = scrollTop < this.#top;
-    this.#top = scrollTop;
-    // What grew below since it was scrolled to the end takes nobody away from there: they would have moved up.
-    const isNear = scrollHeight - scrollTop - clientHeight < NEAR;
-    if (!isNear && this.#isAtEnd && !isUp) return this.#toEnd();
-    this.#isAtEnd = isNear;
-    if (isNear) this.ways.hide();
-    else this.ways.show({ isAtFirst: scrollTop < 1 && this.conversation.older === 0 });
-    if (scrollTop < clientHeight && this.conversation.older > 0) this.#fetchOlder();
-    return undefined;
+    if (this.following.scrolled()) this.ways.hide();
+    else this.ways.show({ isAtFirst: this.scroller.scrollTop < 1 && this.conversation.older === 0 });
+    if (this.scroller.scrollTop < this.scroller.clientHeight && this.conversation.older > 0) this.#fetchOlder();
   }
 
   /** The first message in sight, and how far below the upper edge it begins. */
@@ -340,15 +327,13 @@ class SessionView {
   }
 
   async #toFirst() {
-    this.#isAtEnd = false;
+    this.following.leave();
     do this.scroller.scrollTop = 0;
     while (this.conversation.older > 0 && (await this.#fetchOlder(LONGEST_PAGE)));
   }
 
   #toEnd() {
-    this.#isAtEnd = true;
+    this.following.toEnd();
     this.ways.hide();
-    this.scroller.scrollTop = this.scroller.scrollHeight;
-    this.#top = this.scroller.scrollTop;
   }
 }
