@@ -19,7 +19,7 @@ from model.text import make_visible
 _TIMEOUT: Final = 60
 """Seconds; a slow network answers within a few."""
 _MOST_BYTES: Final = 4_000_000
-"""Bytes of an answer; the largest that we ask for has some kilobytes."""
+"""Bytes of an answer. Lists and comments may be longer: who asks for them asks again for less."""
 _GRACE: Final = 1.0
 _NOT_SIGNED_IN: Final = 4
 """gh's exit code."""

@@ -36,7 +36,8 @@ class OpenPullRequest(Resource):
 
 async def open_issues(path: Path) -> list[OpenIssue]:
     """The newest open issues of the repository at `path`. Raises the sentences of `gh`."""
-    found = await _listed(path, "issue", "number,title,body")
+    # A hundred long descriptions are more than `gh` may print, and a stranger can file them.
+    found = await _listed(path, "issue", "number,title,body", "number,title")
     return _read(TypeAdapter(list[OpenIssue]), found)
 
 
@@ -55,16 +56,18 @@ async def open_pull_requests(path: Path) -> list[OpenPullRequest]:
     return _read(TypeAdapter(list[OpenPullRequest]), named)
 
 
-async def _listed(path: Path, what: str, fields: str) -> list[dict[str, Any]]:
-    said = await gh(path, what, "list", f"--limit={MOST}", f"--json={fields}")
-    try:
-        found = json.loads(said)
-    except ValueError:
-        raise _not_understood(said) from None
-    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
-        raise _not_understood(said)
-    shown: list[dict[str, Any]] = make_json_visible(found)
-    return shown
+async def _listed(path: Path, what: str, *choices: str) -> list[dict[str, Any]]:
+    """Each with the first choice of fields that is answered with a list."""
+    for fields in choices:
+        said = await gh(path, what, "list", f"--limit={MOST}", f"--json={fields}")
+        try:
+            found = json.loads(said)
+        except ValueError:
+            continue
+        if isinstance(found, list) and all(isinstance(row, dict) for row in found):
+            shown: list[dict[str, Any]] = make_json_visible(found)
+            return shown
+    raise _not_understood(said)
 
 
 def _read(adapter: TypeAdapter[T], rows: list[dict[str, Any]]) -> T:

@@ -37,6 +37,16 @@ async def test_an_answer_that_is_no_list_is_said_in_a_sentence(
         await list_issues.function(place.workspace, place.project.id)
 
 
+async def test_issues_are_listed_without_their_texts_where_those_are_too_long(
+    place: Place, fake_gh: FakeGh
+) -> None:
+    rows = [{"number": n, "title": "Door", "body": "long " * 13_000} for n in range(100)]
+    fake_gh.answers("issue list", json.dumps(rows))
+    fake_gh.answers("--json=number,title", json.dumps([{"number": 12, "title": "Door"}]))
+    [issue] = await list_issues.function(place.workspace, place.project.id)
+    assert (issue.number, issue.title, issue.body) == (12, "Door", "")
+
+
 async def test_trouble_is_told_in_words(place: Place, fake_gh: FakeGh) -> None:
     fake_gh.answers("pr list", err="please run: gh auth login", code=4)
     with pytest.raises(SpinneyError, match="gh is not signed in"):
