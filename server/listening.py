@@ -46,13 +46,13 @@ def _not_listening(port: int, error: OSError | OverflowError) -> SpinneyError:
         case errno.EADDRINUSE:
             return SpinneyError(
                 f"Port {port} is in use by another program. Stop that program, or choose another "
-                "port in the settings (http_server_port).",
+                "port: in the settings (http_server_port), or with “spinney serve --port N”.",
                 "conflict",
             )
         case errno.EACCES:
             return SpinneyError(
-                f"Port {port} may not be used by this user. Choose one above 1023 in the settings "
-                "(http_server_port).",
+                f"Port {port} may not be used by this user. Choose one above 1023: in the settings "
+                "(http_server_port), or with “spinney serve --port N”.",
                 "forbidden",
             )
         case _:

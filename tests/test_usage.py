@@ -215,3 +215,9 @@ def test_an_odd_color_system_is_said(tmp_path: Path) -> None:
     with program.on_a_terminal("demo") as terminal:
         terminal.read_until(b"TEXTUAL_COLOR_SYSTEM is 'nonsense'")
         assert terminal.process.wait(timeout=PATIENCE) == 2
+
+
+def test_a_taken_port_names_the_option_that_takes_another(run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        code, _, errors = run("serve", "--port", str(taken.getsockname()[1]))
+    assert (code, "spinney serve --port N" in errors) == (1, True), errors

@@ -107,7 +107,10 @@ class Beginning:
             screen.open_place(self.chosen)
             return
         here = is_project(state, screen.offered)
-        sessions = shown_sessions(state, here) or shown_sessions(state)
+        sessions = shown_sessions(state, here)
+        if here is not None and not sessions:
+            self._point_at(Place("project", here))
+            return
         if not sessions or (here is None and screen.offered is not None):
             self._early = None  # There is nothing that they could have been meant for.
             return
@@ -119,7 +122,11 @@ class Beginning:
             self._point_above(left, state)
             return
         first = next(iter(in_need(state)), sessions[0])
-        screen.projects.point_at(self._pointed(state) or Place("session", first.id), unfold=False)
+        self._point_at(self._pointed(state) or Place("session", first.id))
+
+    def _point_at(self, place: Place) -> None:
+        screen = self._screen
+        screen.projects.point_at(place, unfold=False)
         screen.add_class("tree-open")
         screen.call_after_refresh(screen.projects.focus)
 

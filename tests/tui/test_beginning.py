@@ -177,6 +177,22 @@ async def test_another_size_or_another_repository_has_the_tree_but_no_picture(
             await ready(app, pilot, opens)
 
 
+async def test_a_project_without_sessions_is_where_one_begins_that_is_started_there(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "screen.json"
+    await seen_once(file)
+    (tmp_path / "beta" / ".git").mkdir(parents=True)
+    (tmp_path / "beta" / ".git" / "HEAD").touch()
+    beta = a_project(id="p2", name="beta", path=str(tmp_path / "beta"))
+    client = a_client(beta)
+    async with started(client, file, offer_path=tmp_path / "beta") as (app, pilot, opens):
+        await ready(app, pilot, opens)
+        await until(pilot, lambda: app.main.projects.place == Place("project", "p2"))
+        await until(pilot, lambda: app.focused is app.main.projects)
+        assert app.main.session is None
+
+
 async def test_the_conversation_that_was_open_is_kept_for_the_next_start(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
     client = a_client(a_session(id="s2", name="Rename the store"))
