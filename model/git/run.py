@@ -72,6 +72,13 @@ _NAMELESS_WORDS: Final = (
     ' git config --global user.name "Your Name";'
     " git config --global user.email you@example.com"
 )
+_HOMELESS: Final = (
+    "fatal: not a git repository", "warning: Not a git repository", "fatal: invalid gitfile",
+)  # fmt: skip
+_HOMELESS_WORDS: Final = (
+    "This directory is no git worktree any more: its .git is gone, or leads to nothing. Move what "
+    "you need out of it, delete it, and recreate the worktree."
+)
 _PATIENCE: Final = 2.0
 _CREDENTIALS: Final = re.compile(r"://[^/@\s]*@")
 _LABELS: Final = ("fatal: ", "error: ")
@@ -381,6 +388,8 @@ def _words(stderr: str) -> str:
     """Git's text from its first error on, without labels and hints on how to configure git."""
     if _NAMELESS in stderr:
         return _NAMELESS_WORDS
+    if stderr.startswith(_HOMELESS):
+        return _HOMELESS_WORDS
     lines = [line for line in _plain(stderr).strip().splitlines() if not line.startswith("hint:")]
     first = next((n for n, line in enumerate(lines) if line.startswith(_LABELS)), 0)
     return "\n".join(_LABEL.sub("", line) for line in lines[first:]).strip()

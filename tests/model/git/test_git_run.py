@@ -51,7 +51,7 @@ async def test_a_directory_is_never_taken_for_the_repository_around_it(
 ) -> None:
     inner = repository.root / "inner"
     inner.mkdir()
-    with pytest.raises(SpinneyError, match="not a git repository"):
+    with pytest.raises(SpinneyError, match="no git worktree any more"):
         await git(inner, "status")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from model.commands.changes import list_changed_files
 from model.commands.git import fetch_worktrees_status, get_git_diff
 from model.commands.projects import add_project
 from model.commands.worktrees import create_worktree
@@ -124,14 +125,18 @@ async def test_a_repository_without_commits_can_be_added_and_says_what_a_worktre
     await check_works(workspace, project)
 
 
-@pytest.mark.parametrize("marker", ["gone", "gitdir: /nowhere\n"])
+@pytest.mark.parametrize("marker", ["gone", "gitdir: /nowhere\n", None])
 async def test_a_worktree_that_lost_its_git_directory_harms_no_other(
-    workspace: Workspace, repository: Repository, marker: str
+    workspace: Workspace, repository: Repository, marker: str | None
 ) -> None:
     project = await add_project.function(workspace, str(repository.root))
     broken = await made(workspace, project)
     assert isinstance(broken, Worktree)
-    (Path(broken.path) / ".git").write_text(marker)
-    with pytest.raises(SpinneyError):
+    (Path(broken.path) / ".git").unlink()
+    if marker is not None:
+        (Path(broken.path) / ".git").write_text(marker)
+    with pytest.raises(SpinneyError, match="no git worktree any more"):
         await get_git_diff.function(workspace, broken.path, "working")
+    with pytest.raises(SpinneyError, match="and recreate the worktree"):
+        await list_changed_files.function(workspace, broken.id)
     await check_works(workspace, project)
