@@ -349,7 +349,9 @@ class ClaudeSession:
     async def _asks_for_tool(self, request_id: str, request: Line) -> None:
         tool, told = str(request.get("tool_name")), as_object(request.get("input"))
         verdict = judge(self._stream.mode, tool, self._settings.web_in_plan)
-        if verdict == "allow":
+        # Their own rules ask in the program's bypass mode, too (2.1.330).
+        by_rule = request.get("decision_reason_type") == "rule"
+        if verdict == "allow" and not by_rule:
             await self._allow(request_id, told)
             return
         if verdict == "deny":
@@ -373,6 +375,8 @@ class ClaudeSession:
         if tool in EDIT_TOOLS:
             use = await asyncio.to_thread(self._edits.normalised, use)
         description = str(request.get("description") or request.get("decision_reason") or "")
+        if request.get("decision_reason_type") == "rule":
+            description = f"A rule of your Claude Code settings asks. {description}".rstrip()
         return base.PermissionAsked(request_id, use.name, use.input, description, tool_use_id)
 
     async def _withdraw(self, *request_ids: str) -> None:

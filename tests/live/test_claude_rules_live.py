@@ -11,6 +11,7 @@ from tests.model.backends.agents import Open, only
 RULES = {
     "deny": ["Bash(rm *)", "Bash(git push*)", "Read(./*.key)", "Edit(./secret/**)"],
     "allow": ["Bash(mkdir *)"],
+    "ask": ["Bash(touch *)", "Read(./b.txt)"],
 }
 
 
@@ -62,3 +63,19 @@ async def test_what_the_person_allows_runs_unasked_in_build(
     await conversation.agent.permit(request.request_id, "deny")
     await conversation.rest()
     assert not (folder / "two").exists()
+
+
+@pytest.mark.usefixtures("own_rules")
+@pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
+async def test_what_the_person_wants_to_be_asked_for_is_asked_for_in_every_mode(
+    open_claude: Open, folder: Path, mode: str
+) -> None:
+    conversation = await open_claude(mode=mode)
+    reading = json.dumps({"file_path": str(folder / "b.txt")})
+    for words in ("bash: touch new.txt", f"call: Read {reading}"):
+        await conversation.agent.send(base.Prompt(words))
+        request = await conversation.until(base.PermissionAsked)
+        assert request.description.startswith("A rule of your Claude Code settings asks."), words
+        await conversation.agent.permit(request.request_id, "deny")
+        assert only(await conversation.rest(), base.ToolResult).is_error, words
+    assert not (folder / "new.txt").exists()
