@@ -76,6 +76,13 @@ async def test_of_several_choices_enter_ticks_and_the_last_row_sends(start: Star
         assert await answers(pilot, client) == {"Which sides?": "right"}
 
 
+async def test_a_blank_in_the_box_is_no_answer_and_enter_ticks_all_the_same(start: Start) -> None:
+    client = a_client(**asked(SIDES))
+    async with start(client) as (app, pilot):
+        await pilot.press("space", "enter")  # as one ticks elsewhere
+        assert "[x] left" in text_of(app)
+
+
 async def test_of_several_choices_none_is_never_sent(start: Start) -> None:
     client = a_client(**asked(SIDES))
     async with start(client) as (app, pilot):

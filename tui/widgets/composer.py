@@ -274,7 +274,7 @@ class Composer(MessageArea):
         if is_burst(event):
             self.offer(event, False)
         elif (
-            self.offer(event, not self.text)
+            self.offer(event, not self.text.strip())  # blanks are sent to nobody
             or self.completion(event.key)
             or (event.key == "up" and not self.text and self.take_back())
             or (event.key == "end" and not self.text and self.to_newest())
