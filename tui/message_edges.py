@@ -16,6 +16,12 @@ _NEXT_STEPS: Final = {
     "rate_limit_error": "Wait a while, then send a message to go on.",
 }
 
+_SAYS_STEP: Final = (
+    *("Send a message", "end the message", "end it again", "send again", "Try again", "Run: "),
+    "start Spinney again",
+)
+"""What stands in errors that say themselves what to do."""
+
 
 def header(shown: Shown) -> Line:
     """Who speaks, when, and with what."""
@@ -47,7 +53,7 @@ def ending(message: Message, look: Look) -> list[Line]:
         rows = prose_rows(message.error.error, width, look.tones.error)
         rows = [[Segment("  ") if at else sign, *row] for at, row in enumerate(rows)]
         step = _NEXT_STEPS.get(message.error.error_type, "Send a message to go on.")
-        if "Send a message" not in message.error.error:
+        if not any(words in message.error.error for words in _SAYS_STEP):
             steps = prose_rows(step, width, look.palette.muted)
             rows += [[Segment("  "), *row] for row in steps]
         return rows

@@ -252,6 +252,12 @@ def test_an_error_says_what_happened_and_what_to_do() -> None:
     ]
 
 
+def test_an_error_that_says_itself_what_to_do_is_not_contradicted() -> None:
+    told = "The provider refused the key in KEY. Set a valid one and start Spinney again."
+    error = MessageError(error=told, error_type="authentication_error")
+    assert "Sign in" not in " ".join(rows(agent("m", TextBlock(text="Half"), error=error)))
+
+
 @pytest.mark.parametrize(
     ("reason", "words"), [("stopped", "stopped by you"), ("interrupted", "interrupted")]
 )
