@@ -10,6 +10,8 @@ GLANCE = 3000
 """Milliseconds after which somebody looks whether what they want to press is there still."""
 DRAG = 5
 """Steps in which a finger is moved."""
+REST = 150
+"""Milliseconds that it rests then: what goes on by itself takes the next tap, and only stops."""
 
 
 def scroll(at: PagePlace, part: Locator, by: float) -> None:
@@ -29,6 +31,7 @@ def scroll(at: PagePlace, part: Locator, by: float) -> None:
         kind = "touchMove" if step else "touchStart"
         points = [{"x": x, "y": y + way * step / DRAG}]
         line.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    at.page.wait_for_timeout(REST)
     line.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     line.detach()
 
