@@ -60,20 +60,18 @@ export function button(label, action, look = "", properties = {}) {
 }
 
 /**
- * Puts these children into the element, keeping those that are there already.
+ * Puts these children into the element, keeping those that are there already. What goes is taken out first, so that
+ * what stays is not moved for it: a moved element loses the keys, and the press of whoever holds it down.
  * @param {Element} element
  * @param {Iterable<Node>} wanted
  */
 export function place(element, wanted) {
+  const kept = new Set(wanted);
+  for (const child of [...element.childNodes]) if (!kept.has(/** @type {Node} */ (child))) child.remove();
   let here = element.firstChild;
-  for (const child of wanted) {
+  for (const child of kept) {
     if (child === here) here = here.nextSibling;
     else element.insertBefore(child, here);
-  }
-  while (here) {
-    const gone = here;
-    here = here.nextSibling;
-    gone.remove();
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { perform } from "./actions.js";
 import { requestCard } from "./cards.js";
-import { button, make, placeKeyed } from "./dom.js";
+import { button, make, placeKeyed, renew } from "./dom.js";
 import { asks, markElement, markOf } from "./marks.js";
 import { hashOf } from "./router.js";
 import { counted } from "./words.js";
@@ -16,14 +16,13 @@ export function needsView(app) {
 
   const draw = () => {
     const waiting = app.state.waiting();
-    placeKeyed(list, waiting, (session) => session.id, (session, old) => {
+    if (!waiting.length) renew(list, [make("p.hint", nobody(app))]);
+    else placeKeyed(list, waiting, (session) => session.id, (session, old) => {
       if (old && old.dataset.request === (session.request?.id ?? "")) return old;
       return needed(app, session);
     });
-    if (!waiting.length) list.replaceChildren(make("p.hint", nobody(app)));
     const running = app.state.running();
-    placeKeyed(rest, running.length ? [heading, ...running] : [], (item) => item.id, (item) =>
-      item === heading ? make("h2", "Running") : make("p", sessionLink(app, item)));
+    renew(rest, running.length ? [make("h2", "Running"), ...running.map((session) => make("p", sessionLink(app, session)))] : []);
   };
   return { title: "Needs you", element, changed: (change) => change.tree && draw() };
 }
@@ -37,8 +36,6 @@ function problemsElement(app) {
   }, () => {});
   return box;
 }
-
-const heading = { id: "heading" };
 
 /** @param {import("./app.js").App} app */
 function nobody(app) {

@@ -2,7 +2,7 @@
 // What was put away: worktrees and sessions, to bring back or to delete for good.
 
 import { confirm } from "../dialogs.js";
-import { button, make } from "../dom.js";
+import { button, make, renew } from "../dom.js";
 import { hashOf } from "../router.js";
 import { counted } from "../words.js";
 import { deleteWorktree } from "./removing.js";
@@ -19,7 +19,7 @@ export function archiveView(app) {
       ...worktrees.map((worktree) => row(worktree, "worktree", app.state.projects.get(worktree.project_id)?.name)),
       ...sessions.map((session) => row(session, "session", app.state.placeOf(session).worktree?.name)),
     ];
-    list.replaceChildren(...(rows.length ? rows : [make("p.hint", "Nothing is archived.")]));
+    renew(list, rows.length ? rows : [make("p.hint", "Nothing is archived.")]);
   };
   /** @param {any} item @param {"worktree" | "session"} kind @param {string | undefined} where */
   const row = (item, kind, where) => {
