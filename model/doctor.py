@@ -19,6 +19,7 @@ from model.git import run
 from model.log import LEVELS
 from model.mending import found_damage
 from model.paths import Directories
+from model.preferences_file import problems_of
 from model.text import clean_line
 
 
@@ -69,7 +70,8 @@ async def examine_machine(directories: Directories) -> list[Finding]:
         asyncio.to_thread(_directory, "data", directories.data),
         asyncio.to_thread(_directory, "worktrees", directories.worktrees_home),
     )
-    return [*found, *await asyncio.to_thread(_database, directories.database)]
+    preferences = await asyncio.to_thread(_preferences, directories.preferences)
+    return [*found, *preferences, *await asyncio.to_thread(_database, directories.database)]
 
 
 async def _git() -> Finding:
@@ -103,6 +105,12 @@ def _agent(name: str, label: str, probe: Probe) -> Finding:
         known = "answers as an ACP agent"
     found = f"{known} ({probe.program})"
     return Finding(label, probe.problem is None, found, probe.problem or "", probe.fix, name)
+
+
+def _preferences(path: Path) -> list[Finding]:
+    """What in the person's settings cannot be used."""
+    remedy = f"Mend {path}; a setting that cannot be used has its default."
+    return [Finding("preferences", False, told, remedy) for told in problems_of(path)]
 
 
 def _database(path: Path) -> list[Finding]:

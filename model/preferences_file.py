@@ -58,6 +58,8 @@ class PreferencesFile:
         self._known: Preferences | None = None
         """What the caller has been told last; `watch` reports what differs from it."""
         self._looked_at: _Signature = None
+        self._objected = False
+        """Whether the last look found something that cannot be used."""
 
     async def load(self) -> tuple[Preferences, list[str]]:
         """The settings, and a sentence for each thing that was wrong. Never fails.
@@ -80,7 +82,10 @@ class PreferencesFile:
             return self._known
 
     async def watch(self, on_change: OnChange) -> None:
-        """Call `on_change` whenever the file says something new; runs until it is cancelled."""
+        """Call `on_change` whenever the file says something new, or nothing wrong any more.
+
+        Runs until it is cancelled.
+        """
         async with aclosing(_looks(self._folders(), self._names())) as looks:
             async for _ in looks:
                 async with self._lock:
@@ -91,9 +96,13 @@ class PreferencesFile:
             found = await asyncio.to_thread(self._news)
         except SpinneyError as error:
             if self._known is not None:
+                self._objected = True
                 await on_change(self._known, [error.message])
             return
-        if found is not None and (found[0] != self._known or found[1]):
+        if found is None:
+            return
+        objected, self._objected = self._objected, bool(found[1])
+        if found[0] != self._known or found[1] or objected:
             self._known = found[0]
             await on_change(*found)
 
@@ -173,6 +182,15 @@ class PreferencesFile:
                 "internal_error",
             ) from error
         return f"{reason}. It was kept as {aside.name}; the default settings are used."
+
+
+def problems_of(path: Path) -> list[str]:
+    """What in this file cannot be used, in sentences; it stays as it is."""
+    try:
+        stored = _read(path)[0]
+    except _BrokenError as error:
+        return [f"{error}."]
+    return [] if stored is None else parse_preferences(stored)[1]
 
 
 async def _looks(folders: set[Path], names: set[str]) -> AsyncGenerator[None, None]:

@@ -87,7 +87,9 @@ class Workspace:
         self.backends = backends
         self.bus = EventBus()
         self.problems: list[str] = []
-        """Sentences about what was found wrong at start, for the first screen."""
+        """Sentences about what was found wrong at start or since, for the first screen."""
+        self._problems_of_file: list[str] = []
+        """Those among them that the preferences' file has now."""
         self.http_server: HttpServer | None = None
         self.end_program: Callable[[], None] | None = None
         """Has the whole program end in good order; the front door puts it in."""
@@ -255,8 +257,15 @@ class Workspace:
         self._tell_preferences(await self._preferences_file.save(changed, before))
 
     async def _preferences_edited(self, preferences: Preferences, problems: list[str]) -> None:
-        self.problems += problems
+        """Take over what the file says; `problems` are all that it has now."""
+        known = self.problems
+        outdated = {*self._problems_of_file, *problems}
+        self.problems = [*(told for told in known if told not in outdated), *problems]
+        self._problems_of_file = problems
         self._tell_preferences(preferences)
+        for problem in problems:
+            if problem not in known:
+                self.store.record(TaskCompleted(task="preferences", ok=False, detail=problem))
 
     def _tell_preferences(self, preferences: Preferences) -> None:
         old = self.store.state.preferences.model_dump(mode="json")

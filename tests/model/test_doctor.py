@@ -6,6 +6,7 @@ import pytest
 
 from model import __version__
 from model.commands.doctor import get_installation
+from model.doctor import examine_machine
 from model.paths import Directories
 from model.workspace import Workspace
 
@@ -41,3 +42,16 @@ async def test_a_folder_that_is_a_file_is_named_with_what_to_do(
     worktrees = next(finding for finding in told.findings if finding.name == "worktrees")
     assert worktrees.ok is False
     assert str(directories.worktrees_home) in worktrees.remedy
+
+
+async def test_settings_that_cannot_be_used_are_named_and_left_as_they_are(
+    directories: Directories,
+) -> None:
+    directories.create()
+    broken, odd = ('{"theme": "dark",', "is not valid JSON"), ('{"zoom_level": 1}', "zoom_level")
+    for written, told in (broken, odd):
+        directories.preferences.write_text(written)
+        bad = [each for each in await examine_machine(directories) if each.name == "preferences"]
+        assert [finding.ok for finding in bad] == [False]
+        assert told in bad[0].found and str(directories.preferences) in bad[0].remedy
+        assert directories.preferences.read_text() == written

@@ -346,6 +346,19 @@ async def test_a_broken_edit_is_said_once_and_the_settings_stay(path: Path) -> N
     assert len(heard.told) == 2
 
 
+async def test_that_nothing_is_wrong_any_more_is_told_though_no_setting_changed(
+    path: Path,
+) -> None:
+    file = PreferencesFile(path)
+    preferences, _ = await file.load()
+    async with watching(file) as heard:
+        path.write_text('{"theme": "dark",}')
+        await heard.until(lambda now, problems: "line 1" in "".join(problems))
+        path.write_text(json.dumps(preferences.model_dump()))
+        await heard.until(lambda now, problems: not problems)
+    assert heard.told[-1][0] == preferences
+
+
 async def test_what_is_mended_just_after_it_was_read_is_told(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

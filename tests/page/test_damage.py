@@ -1,5 +1,6 @@
 """What a damaged database leaves, on the page: each part in its place, and what is wrong told."""
 
+import asyncio
 import sqlite3
 from typing import Any
 
@@ -34,3 +35,18 @@ async def test_a_damaged_part_says_so_in_its_place_and_the_start_page_what_is_wr
     await expect(message).to_contain_text("This part is damaged in the database.")
     await expect(message).to_contain_text("Count the apples.")
     await expect(message).not_to_contain_text("All is well")
+
+
+async def test_a_settings_file_that_is_edited_wrongly_is_told_at_once_and_forgotten_when_mended(
+    stage: Stage, other: Socket, open_page: OpenPage
+) -> None:
+    page, file = await open_page("/preferences"), stage.workspace.directories.preferences
+    good = file.read_text()
+    for _ in range(2):
+        file.write_text(good[: len(good) // 2])
+        await expect(page.locator("#toasts")).to_contain_text("is not valid JSON")
+        assert len(await other.call("get_problems")) == 1
+        await page.locator("#toasts").get_by_role("button", name="Close").click()
+        file.write_text(good)
+        while await other.call("get_problems"):
+            await asyncio.sleep(0.05)

@@ -50,6 +50,10 @@ looks(app);
 alerts(app);
 answers(app);
 pwa(app);
+app.listen((name, body) => {
+  // What goes wrong with a worktree is told by who began it, or where the worktree is looked at.
+  if (name === "task:completed" && !body.ok && !body.worktree_id) app.say(body.detail, { bad: true });
+});
 addEventListener("hashchange", () => takeToken() && app.connection.start());
 app.watch((link) => link.state === "open" && fetchSession());
 app.connection.start();
