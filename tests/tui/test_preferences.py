@@ -86,6 +86,18 @@ async def test_letters_find_settings_by_key_help_and_value(start: Start) -> None
         await until(pilot, lambda: app.screen is app.main)
 
 
+async def test_the_setting_whose_name_was_typed_whole_is_the_one_that_keys_change(
+    start: Start,
+) -> None:
+    async with start(a_client()) as (app, pilot):
+        await opened(app, pilot)
+        await pilot.press(*"terminal")
+        await until(pilot, lambda: words(app, "#details").startswith("terminal "))
+        assert len(listed(app)) > 1
+        await pilot.press("down")
+        await until(pilot, lambda: words(app, "#details").startswith("editor "))
+
+
 async def test_what_it_does_its_bounds_and_its_default_are_told(start: Start) -> None:
     async with start(a_client()) as (app, pilot):
         await opened(app, pilot, "git_poll_interval")

@@ -112,6 +112,13 @@ class PreferencesScreen(Filtered):
         self._show_filter()
         self._show_details()
 
+    def _narrow(self, words: str) -> None:
+        super()._narrow(words)
+        # A setting's own name also stands in what others say of it.
+        named = self.words.strip().replace(" ", "_")
+        if any(field.key == named for field in self._found()):
+            self._list.highlighted = self._list.get_option_index(named)
+
     def _found(self) -> list[PreferenceField]:
         catalog = self._catalog
         return [
