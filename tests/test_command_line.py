@@ -137,6 +137,7 @@ def test_a_port_in_use_is_said_in_a_sentence(spinney: Program, tmp_path: Path) -
         ran = spinney.run("serve", "--port", str(server.port))
     assert is_a_sentence(ran), ran.stderr
     assert f"Port {server.port} is in use" in ran.stderr
+    assert "spinney serve --port N" in ran.stderr
     assert not (spinney.data / "server.json").exists()
 
 
