@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated
 from model import avatars
 from model.commands.registry import PATH, UNCHANGED, Unchanged, command
 from model.errors import SpinneyError, not_a_repository, project_exists
-from model.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated
+from model.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated, TaskCompleted
 from model.git import hosts, repositories
 from model.projects import folder_in, in_order, place_after_all, shown
 from model.resources import Branch, HostingRemote, Project, Remote, Resource
 from model.scripts.config import scripts_of_branch
 from model.state import State
+from model.text import clean_line
 from model.worktrees import project_in, refuse_while_running
 from model.worktrees.naming import NAME_LIMIT
 
@@ -71,6 +72,12 @@ async def add_project(
         return [ProjectAdded(project=project.model_copy(update={"order": place}))]
 
     await workspace.store.accept(accepted)
+    if not await repositories.has_commits(root):
+        detail = (
+            f"“{clean_line(project.name)}” is added. It has no commit yet, and worktrees can be "
+            "made there once it has one: git commit --allow-empty -m Begin"
+        )
+        workspace.store.record(TaskCompleted(task="add_project", ok=False, detail=detail))
     return workspace.store.state.projects[project.id]
 
 

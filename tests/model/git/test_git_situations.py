@@ -14,7 +14,7 @@ from model.commands.git import fetch_worktrees_status, get_git_diff
 from model.commands.projects import add_project
 from model.commands.worktrees import create_worktree
 from model.errors import SpinneyError
-from model.events import WorktreeCreated, WorktreeCreateFailed
+from model.events import TaskCompleted, WorktreeCreated, WorktreeCreateFailed
 from model.resources import Project, Worktree
 from model.workspace import Workspace
 from tests.model.git.made_repository import Repository
@@ -113,7 +113,12 @@ async def test_a_repository_without_commits_can_be_added_and_says_what_a_worktre
     workspace: Workspace, make_repository: Callable[[str], Repository]
 ) -> None:
     repository = make_repository("empty")
+    reader = workspace.bus.reader()
     project = await add_project.function(workspace, str(repository.root))
+    workspace.bus.seal()
+    told = [entry.event for entry in reader.take()[0] if isinstance(entry.event, TaskCompleted)]
+    assert [event.task for event in told] == ["add_project"]
+    assert "“empty” is added. It has no commit yet" in told[0].detail
     assert project.default_branch == "main"
     repository.write("first.txt", "one\n")
     assert "+one" in await get_git_diff.function(workspace, project.path, "working")
