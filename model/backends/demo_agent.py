@@ -192,7 +192,7 @@ class DemoAgent:
 
     async def _recall(self, _argument: str) -> None:
         listed = "\n".join(
-            f"- {' '.join(text.split())[:200]}" for text in self._memory.messages[:-1]
+            f"- {' '.join(text.split())[:1000]}" for text in self._memory.messages[:-1]
         )
         await self._say(f"You said before:\n\n{listed}" if listed else "You said nothing before.")
 
