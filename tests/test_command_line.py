@@ -226,6 +226,12 @@ def test_what_call_cannot_do_is_said_on_stderr(
     assert said in ran.stderr
 
 
+def test_call_says_of_a_path_that_leads_nowhere_that_it_does(served: Program) -> None:
+    ran = served.run("call", "add_project", "path=nowhere")
+    assert is_a_sentence(ran, 4), ran.stderr
+    assert f"There is no folder {served.cwd / 'nowhere'}." in ran.stderr
+
+
 @pytest.mark.parametrize("words", [["call", "list_projects"], ["events"]])
 def test_without_a_server_the_remedy_is_named(spinney: Program, words: list[str]) -> None:
     ran = spinney.run(*words)

@@ -7,6 +7,7 @@ from pathlib import Path
 from model.client.here import found_door, silent
 from model.client.question import ask
 from model.client.words import arguments_from, command_named, listing
+from model.errors import SpinneyError
 from model.paths import directories
 from model.streams import put, put_json
 
@@ -27,5 +28,11 @@ def call(options: Namespace) -> int:
         result = ask(base_url, token, command.name, arguments)
     except TimeoutError:
         raise silent(places, base_url) from None
+    except SpinneyError as error:
+        # The interface has one sentence for no repository and for no folder at all.
+        _, is_of_path, path = error.message.partition("Path is not a git repository: ")
+        if is_of_path and not Path(path).exists():
+            raise SpinneyError(f"There is no folder {path}.", "not_found") from None
+        raise
     put_json(json.dumps(result, ensure_ascii=False, indent=2))
     return 0
