@@ -1,0 +1,185 @@
+"""What the README and the pages of `docs/` name is there, and their figures are those of the code.
+
+Command lines are tried by `test_documented_commands.py`; `test_reference.py` makes the pages anew
+that come from the code.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from model import backups, bus, log, store
+from model.backends import claude_program, codex_program, opencode_program
+from model.chat import outputs, silence
+from model.client import question
+from model.client.remote import BackOff
+from server import engine
+from server.lite import signing_in
+from tests.program import ROOT
+from tests.server.lite import test_reading
+from tests.test_documented_commands import PAGES
+from themes.loader import names
+from tui import sequences, terminal
+
+MADE: Final = ("commands.md", "contract.md", "events.md", "http.md", "preferences.md")
+"""Pages that come from the code alone."""
+WORDS: Final = {2: "two", 7: "seven", 10: "ten", 30: "thirty"}
+GIB: Final = 1024**3
+MIB: Final = 1024**2
+
+
+def _version(numbers: tuple[int, ...]) -> str:
+    return ".".join(map(str, numbers))
+
+
+FIGURES: Final = (
+    ("README.md", f"all {len(names())} themes"),
+    ("README.md", f"(`claude` {_version(claude_program.PROGRAM.oldest)} or newer)"),
+    ("README.md", f"(`codex` {_version(codex_program.PROGRAM.oldest)} or newer)"),
+    ("README.md", f"(`opencode` {_version(opencode_program.PROGRAM.oldest)} or newer)"),
+    ("README.md", f"or the server runs; {WORDS[int(engine.STAY / 60)]} minutes after"),
+    ("SECURITY.md", f"at most {log.LINE // 1000} kB"),
+    ("SECURITY.md", f"It ends after {signing_in.SIGNED_IN // 3600} hours"),
+    ("SECURITY.md", f"({signing_in.REMEMBERED // 86400} days if the browser is to remember)"),
+    ("docs/command-line.md", f"given up after {WORDS[int(question.CONNECTING)]} seconds"),
+    ("docs/command-line.md", f"the newest {bus.CAPACITY} events"),
+    ("docs/recovery.md", f"{WORDS[backups.KEPT].capitalize()} are kept"),
+    ("docs/recovery.md", f"within {backups.KEPT_BYTES // GIB} GiB"),
+    ("docs/terminal.md", f"It needs {terminal.LEAST_WIDTH}×{terminal.LEAST_HEIGHT} at least"),
+    ("docs/terminal.md", f"Below {terminal.WIDE} columns"),
+    ("docs/terminal.md", f"acts {sequences.ESCAPE_DELAY} seconds after it was pressed"),
+    ("docs/terminal.md", f"over SSH {sequences.REMOTE_ESCAPE_DELAY}:"),
+    ("docs/terminal.md", f"for {WORDS[int(sequences.SEQUENCE_DELAY)]} seconds"),
+    (
+        "docs/terminal.md",
+        f"again after {BackOff().first:.0f} s, then at most every {BackOff().longest:.0f} s",
+    ),
+    ("docs/architecture.md", f"streamed text every {store.TEXT_SAVED_EVERY * 1000:.0f} ms"),
+    ("docs/architecture.md", f"else every {bus.WINDOW * 1000:.0f} ms"),
+    ("docs/architecture.md", f"without a word for {WORDS[int(silence.FIRST_WORD / 60)]} minutes"),
+    ("docs/http.md", f"after {outputs.KEPT // MIB} MiB of one result"),
+    ("docs/http.md", f"more than {outputs.KEPT_IN_ALL // GIB} GiB"),
+    ("docs/page.md", f"each page under {test_reading.MOST // 1000} KB"),
+)
+
+ELSEWHERE: Final = {
+    "OPENCODE_PERMISSION": "read by OpenCode",
+    "MALLOC_ARENA_MAX": "read by the C library",
+    "SPINNEY_ROOT_PATH": "put together in model/scripts/running.py",
+    "your_command": "stands for one",
+}
+"""What a page names and the code does not."""
+OWN: Final = {
+    "SPINNEY_AGENT": "marks what an agent's program started",
+    "SPINNEY_OWNER": "the same, for the Spinney that started it",
+    "SPINNEY_SESSION": "the same, for its session",
+    "SPINNEY_OPENCODE_WORKTREES": "for the plugin in OpenCode's server",
+    "SPINNEY_WORKSPACE_PATH": "for scripts and agents: docs/scripts.md",
+    "SPINNEY_BRANCH": "for scripts and agents: docs/scripts.md",
+}
+"""Variables of Spinney's that nobody sets by hand."""
+
+
+@cache
+def pages() -> dict[str, str]:
+    found = (path for pattern in PAGES for path in sorted(ROOT.glob(pattern)))
+    return {path.relative_to(ROOT).as_posix(): path.read_text() for path in found}
+
+
+def written() -> Iterator[tuple[str, str]]:
+    """The pages that people write, without what stands in blocks of code."""
+    for name, text in pages().items():
+        if Path(name).name not in MADE:
+            yield name, re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+
+
+def named() -> Iterator[tuple[str, str]]:
+    """What is set as code within a sentence, with its page."""
+    for name, text in written():
+        yield from ((name, each) for each in re.findall(r"`([^`\n]+)`", text))
+
+
+@cache
+def code() -> str:
+    """All that is shipped, and what makes, tests and measures it."""
+    rooms = ("model", "server", "tui", "themes", "tests", "docs", "server/web")
+    kinds = ("*.py", "*.js", "*.html")
+    found = (path for room in rooms for kind in kinds for path in (ROOT / room).rglob(kind))
+    here = [path for path in found if path != Path(__file__)]
+    return "\n".join(path.read_text() for path in [ROOT / "spinney.py", *here])
+
+
+@pytest.mark.short
+def test_every_link_leads_to_a_file_and_a_heading() -> None:
+    lost = []
+    for name, text in pages().items():
+        links = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src(?:set)?="([^"]+)"', text)
+        for link in links:
+            file, _, anchor = link.partition("#")
+            target = (ROOT / name).parent / file if file else ROOT / name
+            if re.match(r"https?:", link):
+                continue
+            if not target.exists() or (anchor and anchor not in headings(target)):
+                lost.append((name, link))
+    assert lost == []
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors of a page, as the places that show it make them."""
+    found = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", each.strip().lower()).replace(" ", "-") for each in found}
+
+
+def test_every_file_that_is_named_is_there() -> None:
+    rooms = r"(?:model|server|tui|themes|tests|docs|examples|\.ci)"
+    paths = {
+        (page, each) for page, each in named() if re.fullmatch(rf"{rooms}(?:/[\w.-]+)+/?", each)
+    }
+    assert len(paths) > 40
+    assert [(page, each) for page, each in sorted(paths) if not (ROOT / each).exists()] == []
+
+
+def test_every_name_and_variable_occurs_in_the_code() -> None:
+    """Commands, preferences, fields, functions, variables of the environment."""
+    names = {
+        (page, word) for page, each in named()
+        for word in re.findall(r"(?<!/)\b(?:[a-z]+(?:_[a-z0-9]+)+|[A-Z]{2,}(?:_[A-Z]+)+)\b", each)
+    }  # fmt: skip
+    assert len(names) > 80
+    unknown = {word for _, word in names if word not in code() and word not in ELSEWHERE}
+    assert [each for each in sorted(names) if each[1] in unknown] == []
+    assert ELSEWHERE.keys() - {word for _, word in names} == set()
+
+
+def test_every_variable_of_spinneys_is_told_of() -> None:
+    rooms = ("model", "server", "tui")
+    paths = [ROOT / "spinney.py", *(path for room in rooms for path in (ROOT / room).rglob("*.py"))]
+    found = (re.findall(r"\bSPINNEY_[A-Z]+(?:_[A-Z]+)*\b", path.read_text()) for path in paths)
+    read = {each for names in found for each in names}
+    table = pages()["docs/command-line.md"]
+    assert {each for each in read - OWN.keys() if f"`{each}" not in table} == set()
+
+
+def test_every_word_of_a_screen_is_one_that_it_shows() -> None:
+    shown = re.sub(r"\s+", " ", re.sub(r'"\s*\n\s*f?"', "", code()))
+    quoted = {
+        (page, " ".join(words.split()).rstrip(".,"))
+        for page, text in written() for words in re.findall("“([^”]+)”", text)
+    }  # fmt: skip
+    assert len(quoted) > 8
+    assert [each for each in sorted(quoted) if each[1] not in shown] == []
+
+
+def test_every_target_of_make_is_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    asked = {each for text in pages().values() for each in re.findall(r"`?\bmake ([a-z-]+)`", text)}
+    assert asked - targets == set()
+
+
+@pytest.mark.parametrize(("page", "says"), FIGURES)
+def test_a_figure_is_that_of_the_code(page: str, says: str) -> None:
+    assert says in " ".join(pages()[page].split())
