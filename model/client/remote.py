@@ -30,7 +30,7 @@ R = TypeVar("R")
 INBOX = 5000
 """Events that may wait for a slow reader of `updates`; then it is loaded anew."""
 
-INBOX_SIZE = 16 * 1024 * 1024
+INBOX_SIZE = 4 * 1024 * 1024
 """Characters of their frames."""
 
 _HEARTBEAT = 20.0
