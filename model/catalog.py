@@ -6,7 +6,7 @@ override them and add rows in `models.toml`; see `load_overrides`.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -168,6 +168,14 @@ class Catalog:
         """Those that people are offered."""
         row = self.backend(backend)
         return tuple(model for model in row.models if model.is_offered) if row else ()
+
+    def with_models(self, backend: str, models: Iterable[ModelRow]) -> "Catalog":
+        """The catalogue in which this backend has these models."""
+        rows = (
+            replace(row, models=tuple(models)) if row.name == backend else row
+            for row in self.backends
+        )
+        return Catalog(tuple(rows))
 
     def _of_full_name(self, backend: str, name: str) -> ModelRow | None:
         found = (model for model in self.models(backend) if name and model.answers_as == name)

@@ -22,7 +22,7 @@ from model.catalog import PRESETS, Catalog
 from model.errors import SpinneyError
 from model.model_lists import ModelList, with_lists
 from model.paths import write_atomically
-from model.preferences import Preferences
+from model.preferences import CliProfile, Preferences
 from model.preferences_layers import model_for
 from model.resources import Resource
 
@@ -92,10 +92,13 @@ class KnownModels:
 
         `profile` is the name of a provider profile, empty for the program's own account.
         """
-        told = self._told.get(_key(backend, profile))
-        catalog = with_lists(self._own, {backend: told.list}) if told else self.catalog
         is_preset = model in PRESETS.get(backend, frozenset())
-        return catalog.resolve_model(backend, model), is_preset
+        return self.catalog_of(backend, profile).resolve_model(backend, model), is_preset
+
+    def catalog_of(self, backend: str, profile: str) -> Catalog:
+        """The catalogue with what the program told when it was started with this profile."""
+        told = self._told.get(_key(backend, profile))
+        return with_lists(self._own, {backend: told.list}) if told else self.catalog
 
     async def for_new(
         self,
@@ -126,25 +129,28 @@ class KnownModels:
         """A program that was started with this provider profile told its models."""
         self._in_background(self._note(_key(backend, profile), backend, models.shown()))
 
-    async def ask(self, backend: str, patience: float = ASK_PATIENCE) -> None:
+    async def ask(
+        self, backend: str, profile: CliProfile | None = None, patience: float = ASK_PATIENCE
+    ) -> None:
         """Start the agent's program for its list, unless the known one is of today's program."""
         driver: object = self._backends.get(backend)
         if not isinstance(driver, base.ListsModels):
             return
-        told = self._told.get(_key(backend, ""))
+        key = _key(backend, profile)
+        told = self._told.get(key)
         stands_on = await asyncio.to_thread(_signature, driver, self._environment)
         if told and told.stands_on == stands_on and time.time() - told.at < _OLD:
             return
-        asking = self._asking.get(backend)
+        asking = self._asking.get(key)
         if asking is None:
-            asking = asyncio.create_task(self._ask(backend, patience))
-            self._asking[backend] = asking
-            asking.add_done_callback(lambda _: self._asking.pop(backend, None))
+            asking = asyncio.create_task(self._ask(backend, profile, patience))
+            self._asking[key] = asking
+            asking.add_done_callback(lambda _: self._asking.pop(key, None))
         await asyncio.shield(asking)
 
-    def is_known(self, backend: str) -> bool:
+    def is_known(self, backend: str, profile: CliProfile | None = None) -> bool:
         """Whether the program told its models."""
-        return _key(backend, "") in self._told
+        return _key(backend, profile) in self._told
 
     async def close(self) -> None:
         """End the programs that are just being asked, and save what was told last."""
@@ -155,22 +161,26 @@ class KnownModels:
         if self._is_unsaved:
             await self._save()
 
-    async def _ask(self, backend: str, patience: float) -> None:
+    async def _ask(self, backend: str, profile: CliProfile | None, patience: float) -> None:
         try:
+            settings = await asyncio.to_thread(profiles.read, profile) if profile else {}
+            if not profiles.suits(settings, backend):
+                return  # It works with its own account.
             async with asyncio.timeout(patience):
-                models = await self._listed_by(self._backends[backend])
-            await self._note(_key(backend, ""), backend, models.shown())
+                models = await self._listed_by(self._backends[backend], settings)
+            await self._note(_key(backend, profile), backend, models.shown())
         except TimeoutError:
             _log.info("the models of %s: no answer in %g seconds", backend, patience)
         except SpinneyError as error:
             _log.info("the models of %s: %s", backend, error.message)
 
-    async def _listed_by(self, backend: base.Backend) -> ModelList:
+    async def _listed_by(self, backend: base.Backend, profile: Mapping[str, Any]) -> ModelList:
         launch = base.Launch(
             session_id=str(uuid.uuid4()),
             worktree=self._file.parent,
             settings=base.Settings("plan"),
             environment=self._environment,
+            profile=profile,
             text_only=True,
         )
         agent = await backend.open(launch)
@@ -214,8 +224,9 @@ class KnownModels:
                 _log.warning("the models of the agents: %s", error.message)
 
 
-def _key(backend: str, profile: str) -> str:
-    return f"{backend} {profile}" if profile else backend
+def _key(backend: str, profile: CliProfile | str | None) -> str:
+    name = profile.name if isinstance(profile, CliProfile) else profile
+    return f"{backend} {name}" if name else backend
 
 
 def _is_old(told: Told) -> bool:

@@ -370,16 +370,18 @@ class Link:
             self._screen.say(problem, bad=True)
         self._screen.show_server(await self.client.call(get_http_server_status), problem)
 
-    async def catalog_with_models(self, backend: str) -> Catalog:
-        """The catalogue, for choosing among an agent's models; its program may be asked."""
+    async def catalog_with_models(self, session: "Session") -> Catalog:
+        """The catalogue, for choosing among the models of its agent, whose program may be asked."""
+        backend = session.backend
         asking = f"Asking {self.catalog.label(backend)} for its models …"
         slow = asyncio.get_running_loop().call_later(NOTICED, self._screen.say, asking)
+        project_id = self._screen.state.worktrees[session.worktree_id].project_id
         try:
-            await self.client.call(list_models, backend=backend)
+            models = await self.client.call(list_models, backend=backend, project_id=project_id)
         finally:
             slow.cancel()
         await self._look_at_agents()
-        return self.catalog
+        return self.catalog.with_models(backend, map(_row, models))
 
     async def _look_at_agents(self) -> None:
         agents = await self.client.call(list_agents)

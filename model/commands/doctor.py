@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
-from model import __version__
+from model import __version__, profiles
 from model.backends.probing import probe_all
 from model.catalog import BackendRow
 from model.commands.registry import command
 from model.doctor import Finding, examine_machine
 from model.errors import SpinneyError, project_gone
 from model.git.run import git_version
+from model.preferences import CliProfile
 from model.resources import Resource
+from model.worktrees.lookup import project_in
 
 if TYPE_CHECKING:
+    from model.state import State
     from model.workspace import Workspace
 
 LIST_PATIENCE: Final = 20.0
@@ -94,20 +97,29 @@ async def list_agents(workspace: "Workspace") -> list[AgentKind]:
 
 
 @command
-async def list_models(workspace: "Workspace", backend: str, ask: bool = True) -> list[AgentModel]:
+async def list_models(
+    workspace: "Workspace", backend: str, ask: bool = True, project_id: str | None = None
+) -> list[AgentModel]:
     """The models of an agent: those that its program told, else the built-in ones.
 
-    With `ask`, a program that was never heard is started and waited for, which takes seconds; one
+    With `project_id`, those that it has with the provider profile that holds in this project. With
+    `ask`, a program that was never heard is started and waited for, which takes seconds; one
     whose list may be old is asked behind the scenes. Nothing is asked of a provider.
     """
     if workspace.catalog.backend(backend) is None:
         raise SpinneyError(f"Invalid field 'backend': there is no agent '{backend}'")
-    if ask and workspace.models.is_known(backend):
-        workspace.run_in_background(workspace.models.ask(backend))
+    profile = _profile_in(workspace.store.state, project_id) if project_id is not None else None
+    if ask and workspace.models.is_known(backend, profile):
+        workspace.run_in_background(workspace.models.ask(backend, profile))
     elif ask:
-        await workspace.models.ask(backend, LIST_PATIENCE)
-    row = workspace.catalog.backend(backend)
+        await workspace.models.ask(backend, profile, LIST_PATIENCE)
+    row = workspace.models.catalog_of(backend, profile.name if profile else "").backend(backend)
     return _models(row) if row else []
+
+
+def _profile_in(state: "State", project_id: str) -> CliProfile | None:
+    name = profiles.name_for(state.preferences, project_in(state, project_id))
+    return next((each for each in state.preferences.custom_cli_profiles if each.name == name), None)
 
 
 def _models(row: BackendRow) -> list[AgentModel]:

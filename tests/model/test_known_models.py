@@ -13,10 +13,11 @@ from model.backends import base
 from model.catalog import Catalog
 from model.commands.doctor import list_agents, list_models
 from model.commands.preferences import update_preferences
+from model.commands.projects import update_project_settings
 from model.commands.sessions import create_session, send_chat_message, update_session
 from model.model_lists import ModelList, OfferedModel
 from model.paths import Directories
-from model.resources import Session, Worktree
+from model.resources import Project, Session, Worktree
 from model.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend
@@ -89,6 +90,24 @@ async def test_a_program_is_asked_once_for_all_who_want_to_choose_and_again_when
     backend.told = TOLD.model_copy(update={"models": newer})
     await list_models.function(workspace, "backend_a")
     await eventually(lambda: labels(workspace)[-1] == "Fable")
+
+
+async def test_a_project_with_a_provider_profile_has_the_models_of_that(
+    workspace: Workspace, project: Project, session: Session, backend: Lister
+) -> None:
+    profile = {"name": "gateway", "settings_json": '{"env": {"ANTHROPIC_BASE_URL": "http://gate"}}'}
+    await update_preferences.function(workspace, {"custom_cli_profiles": [profile]})
+    await update_project_settings.function(workspace, project.id, default_provider="gateway")
+    gate = [OfferedModel(name="gate-1", label="Gate 1", efforts=["low"])]
+    own, backend.told = backend.told, ModelList(models=gate, default="gate-1")
+    models = await list_models.function(workspace, "backend_a", project_id=project.id)
+    assert [model.label for model in models if model.is_offered] == ["Default (Gate 1)", "Gate 1"]
+    assert "http://gate" in str(backend.opened[0].profile)
+    assert labels(workspace)[0] == "Opus", "the plain account was not asked"
+    backend.told = own
+    models = await list_models.function(workspace, "backend_a")
+    assert [model.label for model in models if model.is_offered] == ["Default (Opus 9)", "Opus 9"]
+    assert backend.opened[1].profile == {}
 
 
 async def test_nothing_is_started_where_nobody_wants_that(

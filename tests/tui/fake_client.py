@@ -54,7 +54,11 @@ class FakeClient:
                 )
                 for row in BUILT_IN.backends
             ],
-            "list_models": lambda given: [],
+            "list_models": lambda given: next(
+                agent.models
+                for agent in self.answers["list_agents"]({})
+                if agent.name == given["backend"]
+            ),
             "get_installation": lambda given: Installation(
                 version="1.0", log="/data/spinney.log", findings=[Finding("git", True, "2.43")]
             ),

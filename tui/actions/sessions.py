@@ -201,7 +201,7 @@ async def choose_model(screen: "MainScreen") -> None:
     if session is None:
         return
     assert screen.link is not None
-    catalog = await screen.link.catalog_with_models(session.backend)
+    catalog = await screen.link.catalog_with_models(session)
     agent = catalog.label(session.backend)
     present = catalog.offered(session.backend, session.model)
     choices = [Choice(m.name, m.label, _about(m)) for m in catalog.models(session.backend)]

@@ -38,11 +38,18 @@ export function forgetAgents() {
  */
 export function modelChooser(app, session, agent, choose) {
   const element = make("select.model", { "aria-label": "Model" });
-  element.onfocus = () => {
-    // Its program may be asked; whoever has other models is told of by an event.
-    const backend = session()?.backend;
-    if (backend) app.connection.call("list_models", { backend }).catch(() => {});
+  /** What the agent has with the provider profile of this project. @type {{ backend: string, models: Model[] }} */
+  let told = { backend: "", models: [] };
+  /** @param {boolean} asks Whether its program may be asked; an event tells when it has others. */
+  const look = async (asks) => {
+    const now = session();
+    const projectId = now && app.state.worktrees.get(now.worktree_id)?.project_id;
+    if (!projectId) return;
+    const models = await app.connection.call("list_models", { backend: now.backend, projectId, ask: asks }).catch(() => null);
+    if (models) told = { backend: now.backend, models };
+    follow();
   };
+  element.onfocus = () => look(true);
   element.onchange = async () => {
     const name = element.value === OTHER ? await ask("Model", { yes: "Use it", hint: "Its name, as the agent's program knows it." }) : element.value;
     if (name === element.value || name?.trim()) await choose((name ?? "").trim());
@@ -51,7 +58,7 @@ export function modelChooser(app, session, agent, choose) {
   const follow = () => {
     const now = session();
     if (!now) return;
-    const models = agent()?.models ?? [];
+    const models = told.backend === now.backend ? told.models : (agent()?.models ?? []);
     const offered = models.filter((each) => each.is_offered);
     const present = shownAs(models, now.model);
     const own = offered.some((each) => each.name === present) || !present ? [] : [{ name: present, label: agent() ? present : "…" }];
@@ -59,7 +66,9 @@ export function modelChooser(app, session, agent, choose) {
     element.value = present;
     element.title = about(offered.find((each) => each.name === present));
   };
-  return { element, follow };
+  /** Look again, if somebody wanted to choose before. */
+  const update = () => told.backend && look(false);
+  return { element, follow, update };
 }
 
 /** What people call the model that answers, where that is another than the chosen one. @param {Agent | undefined} agent @param {Resource} session */

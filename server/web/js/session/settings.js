@@ -74,6 +74,7 @@ export function settings(app, sessionId) {
   const unhear = app.listen((name) => {
     if (name !== "models:updated") return;
     forgetAgents();
+    models.update();
     read();
   });
   return {
