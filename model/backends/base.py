@@ -228,10 +228,11 @@ class Notice:
 @dataclass(frozen=True, slots=True)
 class Note:
     """What a person shall not miss, such as hooks that will not run: stands in the conversation,
-    once.
+    once, or each time that it happens.
     """
 
     text: str
+    each_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,6 +419,12 @@ class Backend(Protocol):
     async def close(self) -> None:
         """End what sessions share, such as a server program; every agent is closed by now."""
         ...
+
+
+SHORTENED: Final = Note(
+    "The conversation so far was shortened to a summary, which is all that the agent knows of it.",
+    each_time=True,
+)
 
 
 def falls_back(agent: str, model: str) -> str:

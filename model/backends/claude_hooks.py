@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
+from model.backends.base import Note
 from model.backends.claude_lines import Line, as_object
 
 _LONGEST: Final = 300
@@ -27,7 +28,7 @@ class Hooks:
     def __init__(self) -> None:
         self._failed: set[str] = set()
 
-    def note(self, line: Line) -> str | None:
+    def note(self, line: Line) -> Note | None:
         """What a person should know of a hook that has ended."""
         event, name = str(line.get("hook_event")), str(line.get("hook_name"))
         said = _answer(line.get("stdout"))
@@ -42,11 +43,11 @@ class Hooks:
             return _told(f"{does} ({name})", stderr if code == _BLOCKS else said.get("reason"))
         if line.get("outcome") == "error" and name not in self._failed:
             self._failed.add(name)
-            return _told(f"failed ({name}, exit code {code})", stderr)
+            return _told(f"failed ({name}, exit code {code})", stderr, each_time=False)
         return None
 
 
-def held_back(line: Line) -> str | None:
+def held_back(line: Line) -> Note | None:
     """That a hook kept a message from the agent, where the line tells it."""
     outcome = as_object(line.get("prompt_submit_outcome"))
     if not str(outcome.get("kind")).endswith("_by_hook"):
@@ -65,7 +66,9 @@ def _answer(stdout: object) -> Mapping[str, object]:
         return {}
 
 
-def _told(what: str, words: object) -> str:
+def _told(what: str, words: object, *, each_time: bool = True) -> Note:
     line = " ".join(str(words or "").split())
     shown = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
-    return f"A hook of yours {what}: {shown}" if shown else f"A hook of yours {what}."
+    return Note(
+        f"A hook of yours {what}: {shown}" if shown else f"A hook of yours {what}.", each_time
+    )

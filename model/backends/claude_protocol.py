@@ -137,11 +137,11 @@ class ClaudeStream:
                 if claude_errors.gave_up(line) is None:
                     yield base.Notice(claude_errors.retry_notice(line))
             case "compact_boundary":
-                yield base.Notice("The conversation so far was shortened to a summary.")
+                yield base.SHORTENED
             case "hook_response" if (note := self._hooks.note(line)) is not None:
-                yield base.Note(note)
+                yield note
             case "informational" if (note := claude_hooks.held_back(line)) is not None:
-                yield base.Note(note)
+                yield note
             case "model_fallback" | "model_refusal_no_fallback" | "informational":
                 if isinstance(line.get("content"), str):
                     yield base.Notice(line["content"])

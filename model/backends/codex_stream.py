@@ -190,7 +190,7 @@ class CodexStream:
             case "plan" if parent is None:
                 self.plan = str(item.get("text") or "")
             case "contextCompaction" if parent is None:
-                yield base.Notice("The conversation so far was shortened to a summary.")
+                yield base.SHORTENED
             case "subAgentActivity" if item.get("kind") != "started":
                 child = str(item.get("agentThreadId"))
                 yield from self._result(self.children.get(child, ""), self._said(child), False)

@@ -125,7 +125,7 @@ class OpenCodeStream:
                 if isinstance(told.get("error"), Mapping):
                     self._error = told["error"]
             case "session.compacted" if told.get("sessionID") == self.session_id:
-                yield base.Notice("The conversation so far was shortened to a summary.")
+                yield base.SHORTENED
             case "message.updated":
                 yield from self._message(_mapping(told.get("info")))
             case "message.part.updated":

@@ -15,7 +15,7 @@ from model.store import Store
 from model.text import make_visible
 
 MOST_NOTES: Final = 12
-"""Of a session's program; more is one gone wrong."""
+"""Of a session's program, and in one answer; more is one gone wrong."""
 
 
 class Answers:
@@ -30,6 +30,8 @@ class Answers:
         self._notes: list[str] = []
         """What the next one begins with."""
         self._noted: set[str] = set()
+        self._repeated = 0
+        """Notes of the open answer that are told each time."""
 
     def open(self) -> Answer:
         """The one that is being given, begun if there is none."""
@@ -46,17 +48,23 @@ class Answers:
                 execution_mode=session.execution_mode,
             )
             self.current = Answer(self._store, message, self._outputs)
+            self._repeated = 0
             self._count_one()
             for text in self._notes:
                 self.current.note(text)
             self._notes.clear()
         return self.current
 
-    def note(self, text: str) -> None:
-        """Say something of the program in the open answer, or in the next one; each thing once."""
-        if text in self._noted or len(self._noted) >= MOST_NOTES:
+    def note(self, text: str, *, each_time: bool = False) -> None:
+        """Say something of the program in the open answer, or in the next one; else each once."""
+        if each_time:
+            self._repeated += 1
+            if self._repeated > MOST_NOTES:
+                return
+        elif text in self._noted or len(self._noted) >= MOST_NOTES:
             return
-        self._noted.add(text)
+        else:
+            self._noted.add(text)
         if self.current is None:
             self._notes.append(text)
         else:

@@ -279,7 +279,7 @@ class Conversation:
             case base.Notice():
                 self._notice(event.text)
             case base.Note():
-                self._answers.note(event.text)
+                self._answers.note(event.text, each_time=event.each_time)
             case base.McpServersSeen():
                 self._launching.note_mcp_servers(self.session, event.names)
             case base.CommandsKnown():

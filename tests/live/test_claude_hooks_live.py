@@ -42,6 +42,7 @@ async def test_a_message_that_a_hook_holds_back_is_told(
     ]
     assert only(told, base.TurnFinished)
     assert provider.requests == []
+    assert only(told, base.Note).each_time
     assert text(await conversation.turn("say: hello")) == "hello"
 
 

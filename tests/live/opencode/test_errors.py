@@ -103,10 +103,8 @@ async def test_a_conversation_that_is_too_long_is_shortened(
     finally:
         provider.error = ""
     notices = [event.text for event in told if isinstance(event, base.Notice)]
-    assert notices == [
-        "Shortening the conversation…",
-        "The conversation so far was shortened to a summary.",
-    ]
+    assert notices == ["Shortening the conversation…"]
+    assert base.SHORTENED in told
     assert only(told, base.TurnFinished).stop_reason == "end_turn"
 
 

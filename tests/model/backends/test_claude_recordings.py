@@ -56,7 +56,7 @@ SHAPES: Mapping[str, Sequence[str]] = {
     ],
     "compacted": [
         "text", "end_turn", "notice Shortening the conversation…",
-        "notice The conversation so far was shortened to a summary.", "end_turn", "text",
+        "shortened", "end_turn", "text",
         "end_turn",
     ],
 }  # fmt: skip
@@ -140,6 +140,8 @@ def _word(event: base.AgentEvent) -> str:
             return "withdrawn"
         case base.Notice(text=text):
             return f"notice {text}"
+        case base.Note() if event == base.SHORTENED:
+            return "shortened"
         case base.TurnFinished(stop_reason=reason):
             return reason
         case base.TurnFailed(error_type=kind):

@@ -34,7 +34,7 @@ OUTCOMES = {
     "sub-agent": f"ToolUse ToolResult {ANSWER}",
     "to-do-list": f"ToolUse ToolResult ToolUse ToolResult {ANSWER}",
     "error": f"Notice TurnFailed {ANSWER}",
-    "compact": f"{ANSWER} Notice TurnFinished",
+    "compact": f"{ANSWER} Notice Note TurnFinished",
 }
 """The kinds of events that each recording becomes, repeated ones once."""
 

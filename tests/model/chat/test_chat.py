@@ -538,3 +538,13 @@ async def test_what_a_person_shall_not_miss_stands_in_the_conversation_once(stag
     await puppet.hears("send")
     puppet.say(base.TextDelta("b", "two"), DONE)
     assert "A server is gone" in (await stage.settled()).text
+
+
+async def test_what_happens_again_is_told_again(stage: Stage) -> None:
+    puppet = None
+    for _ in range(2):
+        await stage.chats.send("s", "/compact")
+        puppet = puppet or await stage.backend.newest()
+        puppet.say(base.SHORTENED, DONE)
+        assert "shortened to a summary" in (await stage.settled()).text
+        await puppet.hears("send")
