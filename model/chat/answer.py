@@ -179,9 +179,9 @@ class Answer:
             self._running.begin(tool)
 
     def note(self, text: str) -> None:
-        """Say something of the program, apart from what the agent says."""
+        """Say something in Spinney's own name, apart from what the agent says."""
         key = f"note:{len(self._places)}"
-        self.set_text(base.TextFinal(key, f"> **Of the program:** {clean_line(text)}"))
+        self.set_text(base.TextFinal(key, f"> **Spinney:** {clean_line(text)}"))
 
     def deny(self, request_id: str, reason: str) -> None:
         """Show at the tool that a person denied it, and what they said; its result may follow."""

@@ -529,7 +529,7 @@ async def test_what_a_person_shall_not_miss_stands_in_the_conversation_once(stag
     puppet.say(DONE)
     blocks = (await stage.settled()).content
     assert [block.text for block in blocks if isinstance(block, TextBlock)] == [
-        "> **Of the program:** No hooks run.",
+        "> **Spinney:** No hooks run.",
         "one",
     ]
     puppet.say(base.Note("A server is gone."))  # it waits for the next answer
