@@ -19,6 +19,7 @@ from model.backends import (
     claude_models,
     claude_program,
     claude_prompt,
+    claude_settings,
 )
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.claude_control import Control
@@ -162,6 +163,14 @@ class ClaudeSession:
             # Here and not on the command line, which everybody on the machine can read.
             await self._control.ask("apply_flag_settings", settings=profile)
         await self._set_thinking_tokens(self._settings.thinking)
+        if not launch.text_only:
+            await self._tell_left_out()
+
+    async def _tell_left_out(self) -> None:
+        with suppress(SpinneyError):  # a program that does not tell it, or not in time
+            told = await self._control.ask("get_settings", claude_settings.PATIENCE)
+            for note in claude_settings.left_out(told):
+                await self._link.tell(note)
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
         """What the agent tells, until its program has ended."""

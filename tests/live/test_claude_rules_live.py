@@ -79,3 +79,22 @@ async def test_what_the_person_wants_to_be_asked_for_is_asked_for_in_every_mode(
         await conversation.agent.permit(request.request_id, "deny")
         assert only(await conversation.rest(), base.ToolResult).is_error, words
     assert not (folder / "new.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ('{"permissions": {"deny": ["Bash(rm *)"]}, "model": 3}', "(model: Expected string"),
+        ('{"permissions": {"deny": ["Bash(rm *)"]},}', "malformed JSON)"),
+    ],
+)
+async def test_settings_that_the_program_leaves_out_are_told(
+    open_claude: Open, claude_environment: dict[str, str], broken: str, said: str
+) -> None:
+    settings = Path(claude_environment["CLAUDE_CONFIG_DIR"]) / "settings.json"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text(broken)
+    conversation = await open_claude(mode="yolo")
+    note = only(await conversation.turn("say: hello"), base.Note)
+    assert str(settings) in note.text
+    assert said in note.text
