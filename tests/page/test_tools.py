@@ -10,6 +10,7 @@ from playwright.async_api import Page, expect
 from model.backends import base
 from model.events import MessageQueued, SessionUpdated
 from model.resources import Message, Question, QuestionOption, TextBlock, Usage
+from tests.page.browser import Screen
 from tests.page.conftest import OpenPage
 from tests.page.stage import Stage
 from tests.puppet import Puppet
@@ -77,17 +78,26 @@ async def test_what_a_sub_agent_does_lies_in_its_fold_and_keys_stay_there(
     puppet.say(base.TurnFinished("end_turn", Usage()))
 
 
-async def test_a_recap_stands_under_the_conversation_until_the_next_message(
-    stage: Stage, other: Socket, open_page: OpenPage, session: Any
+async def test_a_recap_and_the_mode_of_the_turn_are_told_as_long_as_they_hold(
+    stage: Stage, other: Socket, open_page: OpenPage, session: Any, screen: Screen
 ) -> None:
-    page = await opened(open_page, session)
+    page = await open_page(f"/session/{session['id']}", screen=screen)
     told = SessionUpdated(session_id=session["id"], updates={"recap": "It mended two tests."})
     await stage.workspace.store.accept(told)
     recap = page.locator(".recap")
     await expect(recap).to_have_text("While you were awayIt mended two tests.")
     puppet = await begin(stage, other, session)
     await expect(recap).to_have_count(0)
+
+    # An agent that takes another mode with its next message only.
+    kept = page.get_by_role("group", name="How the session works").get_by_role("status")
+    await page.get_by_role("combobox", name="Mode", exact=True).select_option("build")
+    await puppet.hears("configure")
+    puppet.say(base.TurnKeepsMode("plan"))
+    await expect(kept).to_have_text("from the next turn on, plan now")
+    await expect(kept).to_be_in_viewport(ratio=1)
     puppet.say(base.TurnFinished("end_turn", Usage()))
+    await expect(kept).to_be_hidden()
 
 
 async def test_to_several_choices_own_words_are_added(

@@ -114,14 +114,26 @@ async def test_a_run_is_stopped(
 
 
 async def test_the_mode_is_changed(
-    browser: Browser, path: str, session: Session, workspace: Workspace
+    browser: Browser,
+    path: str,
+    session: Session,
+    workspace: Workspace,
+    backend: FakeBackend,
+    eventually: Eventually,
 ) -> None:
     page = await browser.see(path)
     assert page.form("mode").fields["mode"] == "build"
     page = await browser.done(page, "mode", mode="yolo")
     assert page.form("mode").fields["mode"] == "yolo"
     assert (await browser.submit(page, "mode", mode="wild")).status == 400
-    assert workspace.store.state.sessions[session.id].execution_mode == "yolo"
+    now = lambda: workspace.store.state.sessions[session.id]  # noqa: E731
+    assert now().execution_mode == "yolo"
+
+    # An agent that takes another mode with its next message only.
+    backend.script = lambda _: (base.TurnKeepsMode("plan"),)
+    await browser.done(page, "messages", message="go")
+    await eventually(lambda: now().turn_mode == "plan")
+    assert "from the next turn on, plan now" in (await browser.see(path)).text
 
 
 # New sessions, and lists ------------------------------------------------------------------------
