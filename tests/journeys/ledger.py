@@ -23,6 +23,10 @@ COUNTED = (
 """Events of which each is asked for by a person, by one key press or one call."""
 MODE_CHANGED, STOPPED = "session-updated: mode", "message-completed: stopped"
 """What is not an event of its own, and is asked for likewise."""
+KINDS = {
+    "approved": "plan", "answered": "question", "allowed": "permission", "denied": "permission",
+}  # fmt: skip
+"""Which kind of request an outcome decides, by its first word."""
 _ASKED = re.compile(r"^You asked: .*$", re.MULTILINE)
 """Spinney repeats a question whose agent is gone before the answer to it."""
 
@@ -166,8 +170,8 @@ class Ledger:
     """How often each kind of event was asked for; see `COUNTED`."""
     happened: Counter[str] = field(default_factory=Counter)
     """How often each of them came."""
-    requests: set[str] = field(default_factory=set)
-    """The messages of all requests that were made of a person."""
+    requests: set[tuple[str, str]] = field(default_factory=set)
+    """All requests that were made of a person: the message of each, and its kind."""
     accepted: set[str] = field(default_factory=set)
     """The ids of messages that were acknowledged."""
     counted: tuple[str, ...] = COUNTED
@@ -217,7 +221,7 @@ class Ledger:
             self.happened[frame["event"]] += 1
             match frame["event"]:
                 case "session-waiting" if body["request"] is not None:
-                    self.requests.add(body["request"]["message_id"])
+                    self.requests.add((body["request"]["message_id"], body["request"]["kind"]))
                 case "session-created":
                     self._modes[body["session"]["id"]] = body["session"]["execution_mode"]
                 case "session-updated" if "execution_mode" in body["updates"]:
@@ -247,7 +251,8 @@ class Ledger:
             for message_id, outcome in conversation.decided():
                 meant = self.acts.get(message_id, set())
                 in_words = outcome == "denied" or _bare(outcome) in said
-                if message_id in self.requests and outcome not in meant and not (said and in_words):
+                is_asked = (message_id, KINDS[outcome.partition(" ")[0]]) in self.requests
+                if is_asked and outcome not in meant and not (said and in_words):
                     yield f"“{outcome}” was decided by nobody in {conversation.name}"
             for message in [*conversation.messages, *conversation.queued]:
                 known.add(message["id"])

@@ -86,12 +86,13 @@ class PageJourney:
         conversation = self.at.world.at(number)
         if conversation.is_archived:
             return
+        before = self.at.look().session_id
         menu = self.at.page.locator("#menu")
         if menu.is_visible() and menu.get_attribute("aria-expanded") != "true":
             self._press(menu)
         row = self.at.page.locator(f'#tree .row[data-key="{conversation.id}"] a')
         self._press(row)
-        self.at.wait_for_session(conversation.id)
+        self.at.wait_for_session(conversation.id, before)
         self.at.wait_for(lambda seen: not seen.is_drawer_open, "the end of the drawer")
 
     def open_by_needs(self, number: int) -> None:
@@ -114,20 +115,22 @@ class PageJourney:
 
     def open_by_address(self, number: int) -> None:
         """Open a session by a link to it."""
+        before = self.at.look().session_id
         self.at.page.goto(f"/#/session/{self.at.world.at(number).id}")
-        self.at.wait_for_session(self.at.world.at(number).id)
+        self.at.wait_for_session(self.at.world.at(number).id, before)
 
     def open_by_palette(self, number: int) -> None:
         """Open a session by its name in the palette."""
         conversation = self.at.world.at(number)
         if conversation.is_archived:
             return
+        before = self.at.look().session_id
         self.at.page.keyboard.press("Control+k")
         option = self.at.page.get_by_role("option").filter(has_text=conversation.name).first
         self.at.page.keyboard.insert_text(conversation.name)
         option.wait_for()
         self.at.page.keyboard.press("Enter")
-        self.at.wait_for_session(conversation.id)
+        self.at.wait_for_session(conversation.id, before)
         self.at.wait_for(lambda seen: not seen.dialogs, "the end of the palette")
 
     def travel(self, step: int) -> None:

@@ -171,10 +171,10 @@ class PagePlace(Place):
         """Wait until the page shows it."""
         self.settle(lambda: "" if condition(self.look()) else f"waited in vain for {what}")
 
-    def wait_for_session(self, session_id: str) -> None:
-        """Wait until this session is shown."""
+    def wait_for_session(self, session_id: str, before: str = "") -> None:
+        """Wait until this session is shown; `before`: the one that was, which stays as it is."""
         self.wait_for(lambda seen: seen.session_id == session_id, f"the session {session_id}")
-        self.is_scrolled = False
+        self.is_scrolled &= session_id == before
 
     # What must hold -----------------------------------------------------------------------------
 
