@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 
 import aiohttp
 
+from model.backends import opencode_complaints
 from model.backends.opencode_feed import Event, EventFeed
 from model.backends.process import AgentProcess, Unreadable
 from model.errors import ErrorType, SpinneyError
@@ -128,7 +129,9 @@ class OpenCodeServer:
             await process.settled()
             said = process.stderr_tail or "It said nothing."
             await server.close()
-            text = f"{NAME} did not start. Run “opencode serve” to see why. {said}"
+            text = opencode_complaints.at_start(said) or (
+                f"{NAME} did not start. Run “opencode serve” to see why. {said}"
+            )
             raise SpinneyError(text, "backend_unavailable") from error
         except BaseException:
             await server.close()
@@ -271,6 +274,8 @@ def _free_port() -> int:
 
 
 def _refusal(status: int, answer: object) -> SpinneyError:
+    if isinstance(answer, Mapping) and (about := opencode_complaints.in_answer(answer)):
+        return SpinneyError(clean_line(about), "backend_unavailable")
     told = answer.get("data") if isinstance(answer, Mapping) else None
     message = told.get("message") if isinstance(told, Mapping) else None
     said = f" It said: {clean_line(str(message))[:500]}" if message else ""
