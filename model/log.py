@@ -7,7 +7,6 @@ of it what others wrote by writing much.
 
 import logging
 import os
-import re
 import time
 import traceback
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from model.masking import Masking, named_secrets
 from model.paths import PRIVATE_FILE, unsaved
 from model.text import make_visible
 
@@ -37,16 +37,6 @@ _ROOMS: Final = ("model", "server", "spinney", "themes", "tui")
 """Whose levels are as asked for. Others tell warnings: below, they quote what passes through."""
 LEVELS: Final = {"trace": logging.DEBUG, "debug": logging.DEBUG, "info": logging.INFO,
                   "warn": logging.WARNING, "error": logging.ERROR}  # fmt: skip
-
-_SECRETS: Final = re.compile(
-    r"(?P<told>(?:token|secret|passw(?:or)?d|api[_-]?key|authorization)[\"']?\s{0,3}[=:]\s{0,3}"
-    r"[\"']?(?:(?:bearer|basic)\s{1,3})?|(?:bearer|basic)\s{1,3}|://)"
-    r"(?:(?<=://)[^/@\s]{1,300}@|(?<!://)[^\s\"'&,;)\]}]{4,})"
-    r"|\b(?:sk|rk|pk)-[\w-]{16,}|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bxox[a-z]-[\w-]{10,}"
-    r"|\bAKIA[0-9A-Z]{16}|\beyJ[\w-]{20,}",
-    re.IGNORECASE,
-)
-_SECRET_NAME: Final = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.IGNORECASE)
 _LEFT_OUT: Final = "\u2026"
 
 
@@ -71,12 +61,7 @@ class LogLines(logging.Formatter):
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
-        known = {
-            value
-            for name, value in environment.items()
-            if len(value) >= 8 and _SECRET_NAME.search(name)
-        }
-        self._known = re.compile("|".join(map(re.escape, known))) if known else None
+        self._masked = Masking(named_secrets(environment))
 
     def format(self, record: logging.LogRecord) -> str:
         """The whole record."""
@@ -90,10 +75,7 @@ class LogLines(logging.Formatter):
         return "\n".join(lines)
 
     def _line(self, text: str) -> str:
-        shown = make_visible(text[:LINE]).replace("\n", "\u240a")
-        shown = _SECRETS.sub(lambda found: (found["told"] or "") + _LEFT_OUT, shown)
-        if self._known is not None:
-            shown = self._known.sub(_LEFT_OUT, shown)
+        shown = self._masked(make_visible(text[:LINE]).replace("\n", "\u240a"))
         data = shown.encode(errors="backslashreplace")
         if len(data) <= LINE and len(text) <= LINE:
             return shown
