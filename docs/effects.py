@@ -250,6 +250,10 @@ EFFECTS: Final[dict[str, Effect]] = {
         "model/writing/test_writer.py::test_a_persons_own_prompt_model_and_language_hold",
     ),
     "allow_web_tools_in_plan_mode": _of("model/launching.py", _LAUNCH),
+    "debug_mode_enabled": _of(
+        "model/chat/raw_logs.py",
+        "model/chat/test_raw_logs.py::test_the_preference_holds_at_once_for_a_running_agent",
+    ),
     "default_provider": _of(
         "model/profiles.py",
         "live/test_profiles_live.py::test_neither_a_difference_nor_a_session_goes_past_the_profile",

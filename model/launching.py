@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from model import profiles
 from model.backends.base import Launch, Settings
+from model.backends.record import Record
 from model.errors import SpinneyError
 from model.events import Event, ProjectUpdated, RunNoticed
 from model.known_models import KnownModels
@@ -32,7 +33,8 @@ _MOST_SERVERS: Final = 200
 class Launching:
     """Knows the layers.
 
-    `environment_of` gives what the worktree's programs find around them; `save` keeps changed
+    `environment_of` gives what the worktree's programs find around them, `record_of` what takes the
+    words of a session, given the profile whose keys it masks; `save` keeps changed
     preferences, in work that goes to `in_background`.
     """
 
@@ -41,12 +43,14 @@ class Launching:
         store: Store,
         models: KnownModels,
         environment_of: Callable[[Worktree], Mapping[str, str]],
+        record_of: Callable[[str, Mapping[str, Any]], Record],
         save: Callable[[Preferences], Awaitable[None]],
         in_background: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
         self._store = store
         self._models = models
         self._environment_of = environment_of
+        self._record_of = record_of
         self._save = save
         self._in_background = in_background
         self._noting = asyncio.Lock()
@@ -87,6 +91,7 @@ class Launching:
             profile=profile,
             browser=state.preferences.chrome_enabled,
             sub_agents=_sub_agents(session.backend, state.preferences),
+            record=self._record_of(session.id, profile),
         )
 
     async def _profile(self, session: Session) -> Mapping[str, Any]:

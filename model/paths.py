@@ -81,6 +81,11 @@ class Directories:
         return self.data / "outputs"
 
     @property
+    def raw_logs(self) -> Path:
+        """What agents were sent and said, by session, while a person wanted it."""
+        return self.data / "raw-logs"
+
+    @property
     def pictures(self) -> Path:
         """Pictures that go with messages and came from another device."""
         return self.data / "pictures"

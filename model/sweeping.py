@@ -48,7 +48,7 @@ def lost_sessions(directories: Directories, known: Collection[str]) -> set[str]:
     """Sessions that only a database which was kept aside may name: those that have files."""
     if not kept_aside(directories.database):
         return set()
-    folders = (directories.outputs, directories.pictures)
+    folders = (directories.outputs, directories.pictures, directories.raw_logs)
     return {path.name for folder in folders for path in _older(folder, inf)}.difference(known)
 
 

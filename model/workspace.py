@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ from model.chat.handover import Handovers
 from model.chat.naming import SessionNaming
 from model.chat.offered import offered
 from model.chat.outputs import ToolOutputs, follow_sessions
+from model.chat.raw_logs import RawLogs
 from model.chat.recap import Recaps
 from model.contexts import Contexts
 from model.database import Database
@@ -100,6 +102,7 @@ class Workspace:
         self.store: Store
         self.chats: Chats
         self.outputs: ToolOutputs
+        self.raw_logs: RawLogs
         self.pictures: Pictures
         self.contexts: Contexts
         self.writer: Writer
@@ -171,10 +174,15 @@ class Workspace:
         self.branch_naming = BranchNaming(self.store, self.writer)
         self.recaps = Recaps(self.store, self.writer)
         self._ending.push_async_callback(self._end_background)
+        self.raw_logs = RawLogs(
+            self.directories, self.store, partial(self._tell_problem, task="raw_log")
+        )
+        self._ending.push_async_callback(self.raw_logs.close)
         launching = Launching(
             self.store,
             self.models,
             self._environment_of,
+            self.raw_logs.record_of,
             self.change_preferences,
             self.run_in_background,
         )
@@ -183,10 +191,12 @@ class Workspace:
         self.pictures = Pictures(self.directories.pictures)
         spared = await asyncio.to_thread(lost_sessions, self.directories, frozenset(state.sessions))
         self.run_in_background(
-            follow_sessions(self.store, self.outputs, self.pictures, spared=spared)
+            follow_sessions(self.store, self.outputs, self.pictures, self.raw_logs, spared=spared)
         )
         self.run_in_background(sweep(self.store, self.directories))
-        backups = DailyBackups(self.directories.database, self._tell_problem)
+        backups = DailyBackups(
+            self.directories.database, partial(self._tell_problem, task="backup")
+        )
         self.run_in_background(backups.run())
         self.contexts = Contexts(self.directories.contexts)
         handovers = Handovers(self.store, self.writer, self.catalog)
@@ -275,10 +285,10 @@ class Workspace:
             self.store.record(PreferencesUpdated(changes=changes))
             self.chats.room.look()
 
-    def _tell_problem(self, problem: str) -> None:
+    def _tell_problem(self, problem: str, task: str) -> None:
         """Say what went wrong meanwhile, and keep it for who comes later."""
         self.problems.append(problem)
-        self.store.record(TaskCompleted(task="backup", ok=False, detail=problem))
+        self.store.record(TaskCompleted(task=task, ok=False, detail=problem))
 
     def _environment_of(self, worktree: Worktree) -> dict[str, str]:
         """What Spinney's agents and all that they start find in their environment."""

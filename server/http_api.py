@@ -10,7 +10,7 @@ from aiohttp import ClientError, web
 from aiohttp.typedefs import Handler
 
 from model.client.snapshot import snapshot_json
-from model.commands import sessions
+from model.commands import raw_logs, sessions
 from model.commands.registry import Command, snake_case
 from model.errors import HTTP_STATUS, SpinneyError
 from model.nearest import did_you_mean
@@ -71,6 +71,7 @@ OPERATIONS = (
         sessions.get_tool_output,
         ("tool_use_id", "offset", "limit"),
     ),
+    Operation("GET", f"{_SESSION}/raw-log", raw_logs.get_raw_log, ("before", "after", "limit")),
     Operation("GET", _SESSION, sessions.get_session),
     Operation(
         "PATCH",

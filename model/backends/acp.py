@@ -71,7 +71,9 @@ class AcpBackend:
         """The running program, as far as its greeting."""
         environment = acp_program.environment(self._row, launch.environment)
         program = await acp_program.find(self._row, environment.get("PATH"))
-        process = await AgentProcess.start([program, *self._row.args], launch.worktree, environment)
+        acp_program.hide_secrets(self._row, launch.record)
+        command = [program, *self._row.args]
+        process = await AgentProcess.start(command, launch.worktree, environment, launch.record)
         session = AcpSession(self._row, process, launch)
         try:
             await session.greet(patience)

@@ -11,6 +11,7 @@ from model import __version__
 from model.agents_file import AgentRow, McpServer
 from model.backends.acp_values import Told, as_object, as_objects, as_text
 from model.backends.process import agent_environment
+from model.backends.record import Record
 from model.errors import SpinneyError
 
 PROTOCOL: Final = 1
@@ -81,6 +82,13 @@ def _sign_in(command: str, way: Told) -> str:
 def environment(row: AgentRow, extra: Mapping[str, str]) -> dict[str, str]:
     """The program's environment; what `agents.toml` says wins."""
     return {**agent_environment(extra), **row.env}
+
+
+def hide_secrets(row: AgentRow, record: Record) -> None:
+    """Keep what `agents.toml` says of keys out of the session's raw log."""
+    record.hide(row.env)
+    for server in row.mcp_servers:
+        record.hide({**server.env, "authorization": list(server.headers.values())})
 
 
 async def find(row: AgentRow, path: str | None) -> str:

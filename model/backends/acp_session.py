@@ -66,7 +66,7 @@ class AcpSession:
         self._usage = Usage()
         self._noticed: set[str] = set()
         self.can = Abilities()
-        self._link = AgentLink(row.label, process, self._on_line)
+        self._link = AgentLink(row.label, process, self._on_line, launch.record)
         self._rpc = JsonRpc(row.label, self._link.write, self._link.ended)
 
     # The start ---------------------------------------------------------------------------------

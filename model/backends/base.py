@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, runtime_checkable
 
+from model.backends.record import UNRECORDED, Record
 from model.errors import ErrorType
 from model.model_lists import ModelList
 from model.resources import (
@@ -85,6 +86,8 @@ class Launch:
     """For one text that nobody watches being written: the agent gets no tools, its program
     remembers nothing, and `system_prompt` takes the place of the program's own. Where a program
     cannot do that, the mode (`plan`) keeps it from changing anything."""
+    record: Record = UNRECORDED
+    """Takes all that the program is sent and says."""
 
 
 @dataclass(frozen=True, slots=True)

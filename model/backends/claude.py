@@ -101,7 +101,7 @@ class ClaudeBackend:
     ) -> "ClaudeSession | None":
         """The running session; `None` when the program does not know the conversation."""
         command = claude_program.command_line(program, launch, conversation)
-        process = await AgentProcess.start(command, launch.worktree, environment)
+        process = await AgentProcess.start(command, launch.worktree, environment, launch.record)
         plans = claude_program.plans_folder(environment, launch.worktree)
         session = ClaudeSession(process, launch, conversation[1], Edits(launch.worktree, plans))
         try:
@@ -147,7 +147,7 @@ class ClaudeSession:
         self._falling_back: asyncio.Task[None] | None = None
         self._chose_model = False
         """Whether a command chose a model that no answer was given by yet."""
-        self._link = AgentLink(NAME, process, self._on_line)
+        self._link = AgentLink(NAME, process, self._on_line, launch.record)
         self._control = Control(NAME, self._link)
 
     async def initialize(self, profile: Line, launch: Launch) -> None:

@@ -65,7 +65,7 @@ class CodexBackend:
             await session.tell(base.McpServersSeen(thread.servers))
         if not launch.text_only:
             settings = map(codex_notes.of_settings, server.warnings())
-            hooks = await codex_notes.left_out(server, str(launch.worktree))
+            hooks = await codex_notes.left_out(session.rpc, str(launch.worktree))
             notes = [note for note in (*settings, *self._not_told(hooks)) if note]
             await session.tell(*session.first_words, *map(base.Note, notes))
         return session

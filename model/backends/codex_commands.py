@@ -8,8 +8,8 @@ from typing import Any
 
 from model.backends import codex_builtins, codex_prompt
 from model.backends.base import CommandsKnown, Prompt
-from model.backends.codex_server import CodexServer
 from model.backends.command_files import skills_in
+from model.backends.json_rpc import JsonRpc
 from model.errors import SpinneyError
 from model.resources import AgentCommand
 
@@ -37,12 +37,12 @@ class Commands:
 
     def __init__(
         self,
-        server: CodexServer,
+        rpc: JsonRpc,
         worktree: Path,
         environment: Mapping[str, str],
         tell: Callable[[CommandsKnown], Awaitable[None]],
     ) -> None:
-        self._server = server
+        self._rpc = rpc
         self._worktree = worktree
         self._home = _home(environment)
         self._telling = asyncio.create_task(self._tell(tell))
@@ -75,7 +75,7 @@ class Commands:
         """By their names; none where the program does not list them."""
         try:
             asked = {"cwds": [str(self._worktree)]}
-            told = (await self._server.rpc.request("skills/list", asked)).get("data")
+            told = (await self._rpc.request("skills/list", asked)).get("data")
         except SpinneyError:
             return {}
         listed = (skill for place in _objects(told) for skill in _objects(place.get("skills")))

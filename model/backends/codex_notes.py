@@ -6,7 +6,8 @@ import asyncio
 import logging
 from typing import Any, Final
 
-from model.backends.codex_server import NAME, CodexServer
+from model.backends.codex_server import NAME
+from model.backends.json_rpc import JsonRpc
 
 Json = dict[str, Any]
 
@@ -21,11 +22,11 @@ _PATIENCE: Final = 3.0
 _log = logging.getLogger(__name__)
 
 
-async def left_out(server: CodexServer, worktree: str) -> list[str]:
+async def left_out(rpc: JsonRpc, worktree: str) -> list[str]:
     """What of the person's and the project's settings does not hold there, each with why."""
     asked = (
-        server.rpc.request("config/read", {"cwd": worktree, "includeLayers": True}, _PATIENCE),
-        server.rpc.request("hooks/list", {"cwds": [worktree]}, _PATIENCE),
+        rpc.request("config/read", {"cwd": worktree, "includeLayers": True}, _PATIENCE),
+        rpc.request("hooks/list", {"cwds": [worktree]}, _PATIENCE),
     )
     notes: list[str] = []
     told = await asyncio.gather(*asked, return_exceptions=True)

@@ -17,6 +17,7 @@ from model.backends.codex_models import Models
 from model.backends.codex_program import PROGRAM, command_line
 from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
 from model.backends.process import AgentProcess, Said, Unreadable
+from model.backends.record import Record, SharedRecord
 from model.errors import SpinneyError
 
 NAME: Final = "Codex"
@@ -54,6 +55,9 @@ Json = dict[str, Any]
 class Listener(Protocol):
     """A session, as the program's words reach it."""
 
+    record: Record
+    """Takes what the program says to it."""
+
     def adopts(self, thread_id: str, params: Json) -> bool:
         """Whether the thread is a sub-agent of this session."""
         ...
@@ -78,13 +82,14 @@ class Listener(Protocol):
 class CodexServer:
     """The running program. Make one with `start`."""
 
-    def __init__(self, process: AgentProcess) -> None:
+    def __init__(self, process: AgentProcess, threads: dict[str, Listener], shared: Record) -> None:
         self.process = process
         self.ended = asyncio.Event()
         """Set when the program says nothing more."""
         self.rpc = JsonRpc(NAME, process.write, self.ended)
         self.models = Models()
-        self._threads: dict[str, Listener] = {}
+        self._threads = threads
+        self._shared = shared
         self._limits: Json = {}
         self._early: list[tuple[str, Json]] = []
         """What was told of threads that are just being opened."""
@@ -98,7 +103,9 @@ class CodexServer:
         # Worktrees come and go; the root of the file system stays.
         root = Path(Path.cwd().anchor)
         command = command_line(program)
-        server = cls(await AgentProcess.start(command, root, environment))
+        threads: dict[str, Listener] = {}
+        shared = SharedRecord(lambda: {each.record for each in threads.values()})
+        server = cls(await AgentProcess.start(command, root, environment, shared), threads, shared)
         try:
             await server._greet()
         except SpinneyError as error:
@@ -127,6 +134,8 @@ class CodexServer:
         """From now on the listener hears what happens in the thread; what was told of it so far."""
         self._threads[thread_id] = listener
         told = [each for each in self._early if each[1].get("threadId") == thread_id]
+        for method, params in told:
+            listener.record("\u2190", {"method": method, "params": params})
         self._early = [each for each in self._early if each[1].get("threadId") != thread_id]
         return told
 
@@ -157,7 +166,7 @@ class CodexServer:
         """Say something in a turn that runs; whether it did, or has ended by now."""
         told = {"threadId": thread_id, "expectedTurnId": turn_id, "input": words}
         try:
-            await self.rpc.request("turn/steer", told)
+            await self._rpc_of(thread_id).request("turn/steer", told)
         except RpcError:
             return False
         return True
@@ -165,11 +174,11 @@ class CodexServer:
     async def interrupt(self, turns: Mapping[str, str]) -> None:
         """End turns, by their threads, and the commands that these run."""
         for thread_id, turn_id in turns.items():
-            of_thread = {"threadId": thread_id}
+            of_thread, rpc = {"threadId": thread_id}, self._rpc_of(thread_id)
             with suppress(RpcError):  # it has ended by itself
-                await self.rpc.request("turn/interrupt", {**of_thread, "turnId": turn_id})
+                await rpc.request("turn/interrupt", {**of_thread, "turnId": turn_id})
             with suppress(RpcError):
-                await self.rpc.request("thread/backgroundTerminals/clean", of_thread)
+                await rpc.request("thread/backgroundTerminals/clean", of_thread)
 
     async def answers(self) -> bool:
         """Whether the program still answers; one that hangs is no use to any session."""
@@ -231,27 +240,38 @@ class CodexServer:
         if isinstance(line, Unreadable):
             _log.warning("%s wrote %s of %d characters", NAME, line.reason, len(line.text))
             for listener in list(self._threads.values()):
+                listener.record("\u2190", line.raw)
                 await listener.left_out(line.reason)
             return
         said = line.value
         method, told = said.get("method"), said.get("params")
         params = told if isinstance(told, dict) else {}
         if not isinstance(method, str):
-            self.rpc.settle(said)
-        elif "id" in said:
-            owner = self._owner(params)
+            self.rpc.settle(said, line.raw)
+            return
+        owner = self._owner(params)
+        if owner is not None or "threadId" not in params:
+            record = self._shared if owner is None else owner.record
+            record("\u2190", line.raw)
+        if "id" in said:
             if owner is None or not await owner.asked(said["id"], method, params):
                 # Without an answer the turn would wait for ever.
-                await self.rpc.refuse(said["id"], METHOD_NOT_FOUND, f"Unknown method: {method}")
+                rpc = self._rpc_of(params.get("threadId"))
+                await rpc.refuse(said["id"], METHOD_NOT_FOUND, f"Unknown method: {method}")
         elif method == "account/rateLimits/updated":
             limits = params.get("rateLimits")
             self._limits = limits if isinstance(limits, dict) else {}
-        elif (owner := self._owner(params)) is not None:
+        elif owner is not None:
             await owner.hear(method, params)
         elif method in ABOUT_START and len(self._early) < _MOST_EARLY:
             self._early.append((method, params))
         elif method in _OF_ALL and "threadId" not in params and len(self._of_all) < _MOST_OF_ALL:
             self._of_all.append(params)
+
+    def _rpc_of(self, thread_id: object) -> JsonRpc:
+        """For what is said of a thread, which the raw log of its session has."""
+        owner = self._owner({"threadId": thread_id})
+        return self.rpc if owner is None else self.rpc.recorded_by(owner.record)
 
     def _owner(self, params: Json) -> Listener | None:
         thread_id = params.get("threadId")

@@ -45,6 +45,8 @@ class CodexSession:
         self, server: CodexServer, launch: Launch, thread: Thread, release: Callable[[], None]
     ) -> None:
         self._server = server
+        self.rpc = server.rpc.recorded_by(launch.record)
+        self.record = launch.record
         self._release = release
         self._launch = launch
         self._settings = launch.settings
@@ -82,7 +84,7 @@ class CodexSession:
         ]
         """What was told of its thread before."""
         self._commands = codex_commands.Commands(
-            server, launch.worktree, agent_environment(launch.environment), self.tell
+            self.rpc, launch.worktree, agent_environment(launch.environment), self.tell
         )
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
@@ -134,7 +136,7 @@ class CodexSession:
         asked = self._asked.get(request_id)
         if asked is None or asked.rpc_id is not None:
             asked = self._take(request_id)
-            await self._server.rpc.answer(asked.rpc_id, asked.answers(answers))
+            await self.rpc.answer(asked.rpc_id, asked.answers(answers))
             return
         words = codex_prompt.answers(answers)
         # Open until it is heard: should the program's turn end meanwhile, ours does not.
@@ -150,7 +152,7 @@ class CodexSession:
             # The refusal itself has no room for words; these wait until the agent reads it.
             words = codex_prompt.words(f"The user does not allow this: {reason.strip()}")
             await self._server.steer(asked.thread_id, asked.turn_id, words)
-        await self._server.rpc.answer(asked.rpc_id, answer_to(asked, decision))
+        await self.rpc.answer(asked.rpc_id, answer_to(asked, decision))
 
     async def configure(self, settings: Settings) -> None:
         """Apply these settings from the next turn on; each turn carries them all."""
@@ -227,7 +229,7 @@ class CodexSession:
         if self._launch.text_only or not self._channel.turn_open:
             decision = "deny"  # nobody watches
         if decision is not None:
-            await self._server.rpc.answer(request_id, answer_to(asked, decision))
+            await self.rpc.answer(request_id, answer_to(asked, decision))
             return True
         self._asked[asked.id] = asked
         await self.tell(asked.event)
@@ -355,7 +357,7 @@ class CodexSession:
             self._failure = base.TurnFailed(sentence, kind)
             words = {"threadId": self._thread.id, "turnId": self._inner_turn}
             # Its answer is not waited for: it comes by the way that we are on.
-            await self._server.process.write(self._server.rpc.message("turn/interrupt", words))
+            await self.rpc.say(self.rpc.message("turn/interrupt", words))
 
     async def _withdraw(self, *request_ids: str) -> None:
         for request_id in request_ids:
@@ -372,7 +374,7 @@ class CodexSession:
 
     async def _call(self, method: str, params: Json, patience: float = TURN_PATIENCE) -> Json:
         told = {"threadId": self._thread.id, **params}
-        return await self._server.rpc.request(method, told, patience)
+        return await self.rpc.request(method, told, patience)
 
     async def _go_on(self, words: list[Json]) -> None:
         """Begin another turn of the program's in the same one of ours, as the settings say."""

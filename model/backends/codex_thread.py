@@ -11,7 +11,7 @@ from model.backends import codex_policy
 from model.backends.base import Launch, Settings
 from model.backends.codex_models import Own
 from model.backends.codex_server import NAME, CodexServer
-from model.backends.json_rpc import RpcError
+from model.backends.json_rpc import JsonRpc, RpcError
 from model.errors import SpinneyError
 
 Json = dict[str, Any]
@@ -64,7 +64,8 @@ async def open_thread(
     Raises `ThreadHeldError` when another program has it, else `SpinneyError`.
     """
     mark = mark or uuid.uuid4().hex
-    read = await server.rpc.request("config/read", {"cwd": str(launch.worktree)})
+    rpc = server.rpc.recorded_by(launch.record)
+    read = await rpc.request("config/read", {"cwd": str(launch.worktree)})
     servers = sorted({*_servers(read), *codex_policy.servers_of(launch.profile)})
     own = Own.of(read, launch.profile)
     told: Json = {
@@ -73,14 +74,14 @@ async def open_thread(
     }
     if model := server.models.at_start(settings, own):
         told["model"] = model
-    answer = await _resumed(server, told, token) if token else None
+    answer = await _resumed(rpc, told, token) if token else None
     is_kept = answer is not None
     if answer is None:
         instructions = "baseInstructions" if launch.text_only else "developerInstructions"
         if launch.system_prompt:
             told[instructions] = launch.system_prompt
         told["ephemeral"] = launch.text_only
-        answer = await server.rpc.request("thread/start", told, _PATIENCE)
+        answer = await rpc.request("thread/start", told, _PATIENCE)
     return Thread(
         id=_id_of(answer),
         own=own,
@@ -94,10 +95,10 @@ async def open_thread(
     )
 
 
-async def _resumed(server: CodexServer, told: Mapping[str, Any], token: str) -> Json | None:
+async def _resumed(rpc: JsonRpc, told: Mapping[str, Any], token: str) -> Json | None:
     words = {**told, "threadId": token, "excludeTurns": True}
     try:
-        answer = await server.rpc.request("thread/resume", words, _PATIENCE)
+        answer = await rpc.request("thread/resume", words, _PATIENCE)
     except RpcError as error:
         if _HELD in error.message:
             raise ThreadHeldError from error

@@ -14,6 +14,7 @@ from typing import Any, Final
 from model.backends import base
 from model.backends.link import AgentLink
 from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
+from model.backends.record import Record
 from model.errors import SpinneyError
 from model.paths import create_private_directory, directories
 from model.resources import AgentCommand, ExecutionMode, Question, Usage
@@ -53,8 +54,9 @@ class DemoBackend:
             [sys.executable, "-I", str(PROGRAM)],
             launch.worktree,
             agent_environment(launch.environment),
+            launch.record,
         )
-        agent = DemoSession(process)
+        agent = DemoSession(process, launch.record)
         token = launch.resume_token or launch.session_id
         memory = self._memory / f"{Path(token).name}.jsonl"
         if launch.text_only:
@@ -69,8 +71,8 @@ class DemoBackend:
 class DemoSession:
     """One session's demo agent; see `base.Agent` for what the calls promise."""
 
-    def __init__(self, process: AgentProcess) -> None:
-        self._link = AgentLink("The demo agent", process, self._on_line)
+    def __init__(self, process: AgentProcess, record: Record) -> None:
+        self._link = AgentLink("The demo agent", process, self._on_line, record)
         self._mode: ExecutionMode = "plan"
 
     async def introduce(

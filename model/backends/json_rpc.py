@@ -4,10 +4,12 @@ Who reads the lines hands each answer to `settle`; what else the program says is
 """
 
 import asyncio
+import copy
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
+from model.backends.record import UNRECORDED, Record
 from model.errors import ErrorType, SpinneyError
 from model.text import clean_line
 
@@ -16,6 +18,8 @@ REQUEST_PATIENCE: Final = 10.0
 METHOD_NOT_FOUND: Final = -32601
 
 Message = dict[str, Any]
+
+_NOBODY: Final = (None, UNRECORDED)
 
 
 class RpcError(SpinneyError):
@@ -39,7 +43,14 @@ class JsonRpc:
         self._write = write
         self._ended = ended
         self._numbers = itertools.count(1)
-        self._waiting: dict[int, asyncio.Future[Message]] = {}
+        self._waiting: dict[int, tuple[asyncio.Future[Message], Record]] = {}
+        self._record: Record = UNRECORDED
+
+    def recorded_by(self, record: Record) -> "JsonRpc":
+        """The same, for one of the sessions that share the program: `record` takes its words."""
+        own = copy.copy(self)
+        own._record = record
+        return own
 
     async def request(
         self, method: str, params: Mapping[str, Any], patience: float = REQUEST_PATIENCE
@@ -50,11 +61,11 @@ class JsonRpc:
         """
         message = self.message(method, params)
         answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-        self._waiting[message["id"]] = answer
+        self._waiting[message["id"]] = answer, self._record
         ended = asyncio.create_task(self._ended.wait())
         either: set[asyncio.Future[Any]] = {answer, ended}
         try:
-            await self._write(message)
+            await self.say(message)
             await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
         finally:
             ended.cancel()
@@ -74,21 +85,30 @@ class JsonRpc:
 
     async def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Tell the program something that has no answer."""
-        await self._write({"jsonrpc": "2.0", "method": method, "params": params})
+        await self.say({"jsonrpc": "2.0", "method": method, "params": params})
 
     async def answer(self, request_id: object, result: Mapping[str, Any]) -> None:
         """Answer a request of the program."""
-        await self._write({"jsonrpc": "2.0", "id": request_id, "result": result})
+        await self.say({"jsonrpc": "2.0", "id": request_id, "result": result})
 
     async def refuse(self, request_id: object, code: int, reason: str) -> None:
         """Answer a request of the program with an error."""
         error = {"code": code, "message": reason}
-        await self._write({"jsonrpc": "2.0", "id": request_id, "error": error})
+        await self.say({"jsonrpc": "2.0", "id": request_id, "error": error})
 
-    def settle(self, message: Message) -> None:
-        """Hand an answer to the request that waits for it; one that nobody waits for is late."""
+    async def say(self, message: Mapping[str, Any]) -> None:
+        """Send a message of any kind."""
+        self._record("\u2192", message)
+        await self._write(message)
+
+    def settle(self, message: Message, raw: bytes = b"") -> None:
+        """Hand an answer to the request that waits for it; one that nobody waits for is late.
+
+        `raw` is the line that it came in, for who records.
+        """
         number = message.get("id")
-        answer = self._waiting.get(number) if isinstance(number, int) else None
+        answer, record = self._waiting.get(number, _NOBODY) if isinstance(number, int) else _NOBODY
+        record("\u2190", raw)
         if answer is not None and not answer.done():
             answer.set_result(message)
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from model.backends.base import TurnFailed, TurnFinished
 from model.backends.channel import Channel
 from model.backends.process import AgentProcess, Said, Unreadable
+from model.backends.record import Record
 from model.errors import SpinneyError
 from model.resources import Usage
 
@@ -24,12 +25,13 @@ OnLine = Callable[[Said | Unreadable], Awaitable[None]]
 class AgentLink(Channel):
     """One running program and its turn; the adapter gives it a function for the lines."""
 
-    def __init__(self, name: str, process: AgentProcess, on_line: OnLine) -> None:
+    def __init__(self, name: str, process: AgentProcess, on_line: OnLine, record: Record) -> None:
         super().__init__(name)
         self.process = process
         self.ended = asyncio.Event()
         """Set when the program says nothing any more."""
         self._on_line = on_line
+        self._record = record
         self._pump = asyncio.create_task(self._read())
 
     async def start_turn(self, prompt: Mapping[str, Any]) -> None:
@@ -45,6 +47,7 @@ class AgentLink(Channel):
 
     async def write(self, value: Mapping[str, Any]) -> None:
         """Say one JSON line to the program."""
+        self._record("\u2192", value)
         await self.process.write(value)
 
     async def stop(self, ask: Callable[[], Awaitable[None]]) -> None:
@@ -63,6 +66,7 @@ class AgentLink(Channel):
     async def _read(self) -> None:
         try:
             async for line in self.process.lines():
+                self._record("\u2190", line.raw)
                 try:
                     await self._on_line(line)
                 except SpinneyError as error:

@@ -5,7 +5,8 @@ conversations, driven by calls and its stream of events. Tried with 1.18.33.
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,9 @@ from model.backends.opencode_session import OpenCodeSession
 from model.backends.process import agent_environment
 from model.errors import SpinneyError
 from model.resources import AgentCommand
+
+Call = Callable[..., Awaitable[Any]]
+"""Calls the server for one session."""
 
 _NAME: Final = re.compile(r"ses_\w+")
 
@@ -71,12 +75,13 @@ class OpenCodeBackend:
         await self._servers.close()
 
     async def _begin(self, server: OpenCodeServer, launch: Launch) -> OpenCodeSession:
-        agents = await server.call("GET", "/agent", launch.worktree)
+        call = partial(server.call, directory=launch.worktree, record=launch.record)
+        agents = await call("GET", "/agent")
         Rules.of(agents)  # before anything begins that they do not hold for
-        known = await _known(server, launch) if launch.resume_token else None
-        conversation = known or await _new(server, launch)
-        own = Own.of(await server.call("GET", "/config", launch.worktree))
-        models = Models(await server.call("GET", "/config/providers", launch.worktree), own)
+        known = await _known(call, launch.resume_token) if launch.resume_token else None
+        conversation = known or await _new(call)
+        own = Own.of(await call("GET", "/config"))
+        models = Models(await call("GET", "/config/providers"), own)
         session = OpenCodeSession(
             server, launch, conversation, models, agents, lambda: self._servers.give_back(server)
         )
@@ -93,13 +98,12 @@ class OpenCodeBackend:
         new.replace(self._worktrees)
 
 
-async def _known(server: OpenCodeServer, launch: Launch) -> str | None:
+async def _known(call: Call, token: str) -> str | None:
     """The conversation that is to be resumed; `None` when the program does not have it."""
-    token = launch.resume_token or ""
     if not _NAME.fullmatch(token):
         return None  # the program fails at what is no name of a conversation at all
     try:
-        told = await server.call("GET", f"/session/{token}", launch.worktree)
+        told = await call("GET", f"/session/{token}")
     except SpinneyError as error:
         if error.error_type == "not_found":
             return None
@@ -107,9 +111,9 @@ async def _known(server: OpenCodeServer, launch: Launch) -> str | None:
     return token if _id(told) == token else None
 
 
-async def _new(server: OpenCodeServer, launch: Launch) -> str:
+async def _new(call: Call) -> str:
     # With a title the program does not ask a model for one.
-    told = await server.call("POST", "/session", launch.worktree, {"title": "Spinney"})
+    told = await call("POST", "/session", body={"title": "Spinney"})
     conversation = _id(told)
     if not conversation:
         raise SpinneyError(f"{NAME} did not begin a conversation. Try again.", "backend_error")

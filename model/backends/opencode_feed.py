@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from model.backends.framing import LineSplitter, TooLong
@@ -17,6 +17,7 @@ class Event:
 
     kind: str
     told: Mapping[str, Any]
+    raw: bytes = field(default=b"", compare=False, repr=False)
 
     @property
     def session_id(self) -> str:
@@ -40,7 +41,8 @@ class EventFeed:
         """The events that `chunk` completes."""
         for line in self._lines.feed(chunk):
             if isinstance(line, TooLong):
-                yield Unreadable(f"an event of {line.size / 1024 / 1024:.0f} MB")
+                reason = f"an event of {line.size / 1024 / 1024:.0f} MB"
+                yield Unreadable(reason, raw=f"({reason})".encode())
             elif line.startswith(_DATA):
                 yield _parsed(line[len(_DATA) :])
 
@@ -49,9 +51,9 @@ def _parsed(data: bytes) -> Event | Unreadable:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
-        return Unreadable("not JSON")
+        return Unreadable("not JSON", raw=data)
     payload = value.get("payload") if isinstance(value, dict) else None
     if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
-        return Unreadable("no event")
+        return Unreadable("no event", raw=data)
     told = payload.get("properties")
-    return Event(payload["type"], told if isinstance(told, dict) else {})
+    return Event(payload["type"], told if isinstance(told, dict) else {}, data)

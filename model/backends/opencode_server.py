@@ -17,6 +17,7 @@ import aiohttp
 from model.backends import opencode_complaints
 from model.backends.opencode_feed import Event, EventFeed
 from model.backends.process import AgentProcess, Unreadable
+from model.backends.record import UNRECORDED, Record, SharedRecord
 from model.errors import ErrorType, SpinneyError
 from model.text import clean_line
 
@@ -47,6 +48,9 @@ _log = logging.getLogger(__name__)
 
 class Listener(Protocol):
     """A conversation of the server."""
+
+    record: Record
+    """Takes what the program says to it."""
 
     def hear(self, event: Event | Unreadable) -> None:
         """Take an event that is about it, or about nobody known."""
@@ -79,6 +83,7 @@ class Server(Protocol):
         directory: Path,
         body: Mapping[str, Any] | None = None,
         patience: float = CALL_PATIENCE,
+        record: Record = UNRECORDED,
     ) -> Any:
         """What it answers. Raises `SpinneyError`."""
         ...
@@ -91,14 +96,21 @@ class Server(Protocol):
 class OpenCodeServer:
     """A running server. Make one with `start`."""
 
-    def __init__(self, process: AgentProcess, http: aiohttp.ClientSession) -> None:
+    def __init__(
+        self,
+        process: AgentProcess,
+        http: aiohttp.ClientSession,
+        listeners: dict[str, Listener],
+        shared: Record,
+    ) -> None:
         self.process = process
         self.beginnings = asyncio.Semaphore(_BEGINNINGS)
         """To be held while a conversation begins."""
         self._http = http
         self._address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._connected = asyncio.Event()
-        self._listeners: dict[str, Listener] = {}
+        self._listeners = listeners
+        self._shared = shared
         self._tasks = [asyncio.create_task(self._read_output())]
 
     @classmethod
@@ -109,6 +121,8 @@ class OpenCodeServer:
         """
         # Whoever can talk to the server can let agents do anything; so nobody else may.
         password = secrets.token_urlsafe(32)
+        listeners: dict[str, Listener] = {}
+        shared = SharedRecord(lambda: {each.record for each in listeners.values()})
         process = await AgentProcess.start(
             [program, "serve", "--hostname", "127.0.0.1", "--port", str(_free_port())],
             Path("/"),
@@ -117,9 +131,11 @@ class OpenCodeServer:
                 "OPENCODE_SERVER_USERNAME": _USER,
                 "OPENCODE_SERVER_PASSWORD": password,
             },
+            shared,
         )
         login = aiohttp.encode_basic_auth(_USER, password)
-        server = cls(process, aiohttp.ClientSession(headers={"Authorization": login}))
+        http = aiohttp.ClientSession(headers={"Authorization": login})
+        server = cls(process, http, listeners, shared)
         try:
             async with asyncio.timeout(START_PATIENCE):
                 await asyncio.shield(server._address)
@@ -164,12 +180,14 @@ class OpenCodeServer:
         directory: Path,
         body: Mapping[str, Any] | None = None,
         patience: float = CALL_PATIENCE,
+        record: Record = UNRECORDED,
     ) -> Any:
         """What it answers, from JSON; `None` for nothing.
 
         Raises `backend_error` when it does not answer, `not_found` for what it does not know and
         `invalid_request` for what it refuses.
         """
+        record("\u2192", body or "", f"{method} {path}")
         try:
             async with self._http.request(
                 method,
@@ -178,8 +196,9 @@ class OpenCodeServer:
                 json=body,
                 timeout=aiohttp.ClientTimeout(total=patience),
             ) as response:
+                raw, status = await response.read(), response.status
+                record("\u2190", raw, f"{status} {method} {path}")
                 answer = await response.json(content_type=None)
-                status = response.status
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             text = f"{NAME} does not answer. Send the message again."
             raise SpinneyError(text, "backend_error") from error
@@ -210,6 +229,7 @@ class OpenCodeServer:
     async def _read_output(self) -> None:
         """Learn the address, and keep the pipe empty until the program's end."""
         async for line in self.process.lines():
+            self._shared("\u2190", line.raw, "stdout")
             text = line.text if isinstance(line, Unreadable) else ""
             if (found := _LISTENS.search(text)) and not self._address.done():
                 self._address.set_result(found[1])
@@ -248,6 +268,7 @@ class OpenCodeServer:
     def route(self, event: Event | Unreadable) -> None:
         """Hand an event to the conversation that it is about."""
         for listener in self._concerned(event):
+            listener.record("\u2190", event.raw, "event")
             listener.hear(event)
 
     def _concerned(self, event: Event | Unreadable) -> Iterator[Listener]:

@@ -67,6 +67,7 @@ class OpenCodeSession:
     ) -> None:
         self._server = server
         self._launch = launch
+        self.record = launch.record
         self._id = conversation
         self._models = models
         self._release = release
@@ -345,7 +346,8 @@ class OpenCodeSession:
         return self._settings.mode == "plan" and not self._launch.text_only
 
     async def _call(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
-        return await self._server.call(method, path, self._launch.worktree, body)
+        where, record = self._launch.worktree, self.record
+        return await self._server.call(method, path, where, body, record=record)
 
     async def _prompt(self, parts: list[dict[str, Any]]) -> None:
         settings = await self._fitting()
@@ -378,7 +380,8 @@ class OpenCodeSession:
         """Let the program carry a command out, which it answers at the end of the turn."""
         turn, where = self._turn, self._launch.worktree
         try:
-            await self._server.call("POST", path, where, body, opencode_commands.PATIENCE)
+            patience = opencode_commands.PATIENCE
+            await self._server.call("POST", path, where, body, patience, self.record)
         except SpinneyError as error:
             if not self._channel.stopping:
                 failure = base.TurnFailed(error.message, error.error_type)

@@ -7,12 +7,13 @@ import asyncio
 import json
 import logging
 import os
+import shlex
 import signal
 import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -20,6 +21,7 @@ from model.backends import process_table
 from model.backends.framing import LineSplitter, TooLong
 from model.backends.pipes import Output, opened_input
 from model.backends.process_table import Member
+from model.backends.record import UNRECORDED, Record
 from model.errors import SpinneyError
 from model.text import clean_line, make_output_visible
 
@@ -66,6 +68,8 @@ class Said:
     """A line that is a JSON object."""
 
     value: dict[str, Any]
+    raw: bytes = field(default=b"", compare=False, repr=False)
+    """The line itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ class Unreadable:
 
     reason: str
     text: str = ""
+    raw: bytes = field(default=b"", compare=False, repr=False)
 
 
 ExitCode = int | None | Literal["at work"]
@@ -127,12 +132,14 @@ class AgentProcess:
         stdin: asyncio.StreamWriter,
         stdout: Output,
         stderr: Output,
+        record: Record,
     ) -> None:
         self._process = process
         self._mark = mark
         self._stdin = stdin
         self._stdout = stdout
         self._stderr = stderr
+        self._record = record
         self._stderr_tail: deque[str] = deque(maxlen=_STDERR_LINES)
         self._write_lock = asyncio.Lock()
         self._close_lock = asyncio.Lock()
@@ -144,9 +151,15 @@ class AgentProcess:
 
     @classmethod
     async def start(
-        cls, argv: Sequence[str], cwd: Path, environment: Mapping[str, str]
+        cls,
+        argv: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        record: Record = UNRECORDED,
     ) -> "AgentProcess":
         """Start `argv` in `cwd` with exactly this environment (plus a mark of its own).
+
+        `record` takes how it starts and ends, and what it says on stderr.
 
         Raises `backend_unavailable` when the system cannot start it.
         """
@@ -172,12 +185,14 @@ class AgentProcess:
         finally:
             for theirs in (stdin_read, stdout_write, stderr_write):
                 os.close(theirs)
+        record("\u00b7", f"started in {cwd}: {shlex.join(argv)}")
         return cls(
             process,
             mark,
             await opened_input(stdin_write),
             await Output.open(stdout_read),
             await Output.open(stderr_read),
+            record,
         )
 
     @property
@@ -326,6 +341,7 @@ class AgentProcess:
     def _note_stderr(self, lines: Iterable[bytes | TooLong]) -> None:
         for line in lines:
             if isinstance(line, bytes):
+                self._record("\u2190", line, "stderr")
                 printed = line[: 4 * _STDERR_LINE_LENGTH].decode(errors="replace")
                 text = clean_line(make_output_visible(printed))
                 if text:
@@ -334,15 +350,21 @@ class AgentProcess:
     async def _let_go_of_pipes(self) -> None:
         """After the program's end: read what it left, then close, though others hold the pipes."""
         await self._process.wait()
-        for output in (self._stderr, self._stdout):
-            while not await output.silent_for(_DRAIN_PATIENCE):
-                pass
-            output.let_go()
+        try:
+            for output in (self._stderr, self._stdout):
+                while not await output.silent_for(_DRAIN_PATIENCE):
+                    pass
+                output.let_go()
+        finally:
+            code = self.returncode or 0
+            how = f"killed ({_signal_name(-code)})" if code < 0 else f"exit code {code}"
+            self._record("\u00b7", f"ended: {how}")
 
 
 def _parsed(line: bytes | TooLong) -> Said | Unreadable | None:
     if isinstance(line, TooLong):
-        return Unreadable(f"a line of {line.size / 1024 / 1024:.0f} MB")
+        reason = f"a line of {line.size / 1024 / 1024:.0f} MB"
+        return Unreadable(reason, raw=f"({reason})".encode())
     if not line.strip():
         return None
     text = line.decode(errors="replace")
@@ -351,8 +373,8 @@ def _parsed(line: bytes | TooLong) -> Said | Unreadable | None:
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
-        return Said(value)
-    return Unreadable("not JSON", clean_line(text[:_STDERR_LINE_LENGTH]))
+        return Said(value, line)
+    return Unreadable("not JSON", clean_line(text[:_STDERR_LINE_LENGTH]), line)
 
 
 def _not_started(program: str, cwd: Path, error: OSError | ValueError) -> SpinneyError:

@@ -12,6 +12,7 @@ from model.backends.opencode_feed import EventFeed
 from model.backends.opencode_models import Models
 from model.backends.opencode_server import CALL_PATIENCE, Listener
 from model.backends.opencode_session import OpenCodeSession
+from model.backends.record import UNRECORDED, Record
 from model.errors import SpinneyError
 from model.resources import ExecutionMode
 from tests.model.backends.agents import Conversation, a_launch
@@ -93,6 +94,7 @@ class PlayedServer:
         directory: Path,
         body: Mapping[str, Any] | None = None,
         patience: float = CALL_PATIENCE,
+        record: Record = UNRECORDED,
     ) -> Any:
         if method == "POST":
             asyncio.get_running_loop().call_soon(self._play)

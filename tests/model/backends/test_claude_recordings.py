@@ -17,6 +17,7 @@ from model.backends import base, channel, claude
 from model.backends.claude import ClaudeBackend
 from model.backends.process import AgentProcess
 from model.backends.program import Program
+from model.backends.record import Record
 from model.resources import Usage
 from tests.model.backends.agents import Conversation, a_launch, only
 from tests.model.backends.claude_recordings import (
@@ -75,7 +76,9 @@ async def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     ) -> tuple[Conversation, Player]:
         players: list[Player] = []
 
-        async def start(argv: Sequence[str], cwd: Path, environment: object) -> AgentProcess:
+        async def start(
+            argv: Sequence[str], cwd: Path, environment: object, record: Record
+        ) -> AgentProcess:
             conversation = argv[argv.index("--session-id") + 1]
             players.append(Player(lines, conversation, tmp_path, chunks))
             return PlayedProcess(players[0])

@@ -16,6 +16,7 @@ from model.backends.opencode_feed import Event
 from model.backends.opencode_server import OpenCodeServer
 from model.backends.opencode_servers import OpenCodeServers
 from model.backends.process import Unreadable
+from model.backends.record import UNRECORDED
 from model.errors import SpinneyError
 from tests.model.backends.agents import TURN_LIMIT, becomes
 
@@ -34,6 +35,7 @@ class Listening:
     """A conversation that keeps what it hears."""
 
     def __init__(self) -> None:
+        self.record = UNRECORDED
         self.heard: list[Any] = []
         self._some = asyncio.Event()
 
