@@ -305,9 +305,10 @@ class Preferences(BaseModel):
         False, "Advanced", "Debug mode: a raw log per session of what agents are sent and say",
         more="From now on, also where an agent runs already: every line in both directions, what "
         "the program says on stderr, how it starts and ends. It holds prompts and what agents "
-        "read; keys and tokens that Spinney knows are masked, pictures left out. Look at it "
-        "with `spinney call get_raw_log`. Two files of 4 MiB for each session, in raw-logs in the data directory, until the "
-        "session is deleted.")
+        "read; keys and tokens that Spinney knows are masked, pictures left out. “Show the raw "
+        "log” shows it, in the terminal's palette and in a session's menu on the page, and so "
+        "does `spinney call get_raw_log sessionId=ID`. Two files of 4 MiB for each session, in "
+        "raw-logs in the data directory, until the session is deleted.")
     default_provider: str | None = _setting(
         None, "Advanced", "Provider profile of agents; null is each program's own account",
         more="For sessions, from their program's next start on, and for the texts that agents "

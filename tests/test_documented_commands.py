@@ -79,6 +79,7 @@ WAYS = {
     "spinney call send_chat_message sessionId=… "
     'message="Find out why the parser drops the last row."':
         Way(code=4),  # There is no such session.
+    "spinney call get_raw_log sessionId=ID": Way(code=4),  # There is no such session.
     "spinney events": Way(),
     "spinney events --since 4711": Way(),
     "spinney stop": Way(read_only="it would end this server; tests/test_outliving.py does that"),

@@ -106,7 +106,6 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/export.py: _fenced": call,
     "model/hosting/gh.py: _trouble": lambda trouble, text: trouble(text, 1),
     "model/hosting/pull_requests.py: _LINK": every,
-    "model/masking.py: Masking": lambda masking, text: masking(["a known value"])(text),
     "model/masking.py: _SECRETS": every,
     "model/markdown.py: _DEFINITION": search,
     "model/markdown.py: _OPEN_FENCE": match,

@@ -327,6 +327,12 @@ ACTIONS: tuple[Action, ...] = (
     Action("refresh_git", "f5", "Ask git anew about this project's worktrees"),
     Action("copy_path", "", "Copy the worktree's path"),
     Action(
+        "show_raw_log",
+        "",
+        "Show the raw log",
+        help="What the session's agent was sent and said, while debug mode is on.",
+    ),
+    Action(
         "preferences",
         "f9",
         "Preferences",

@@ -56,20 +56,31 @@ class OutputView(ScrollView, can_focus=True):
 
     def set_palette(self, palette: Palette) -> None:
         """Draw in other colours."""
-        self._palette, self._rows = palette, []
-        self._wrap(self._text)
+        self._palette = palette
+        self._again()
 
     def on_resize(self, event: events.Resize) -> None:
         """Break the lines anew where the width is another."""
         if self._rows and self._rows[0].cell_length != self.size.width:
-            self._rows = []
-            self._wrap(self._text)
+            self._again()
+
+    def _again(self) -> None:
+        """Break and draw all of it anew."""
+        self._rows = []
+        self._wrap(self._text)
 
     def _wrap(self, text: str) -> None:
+        self._rows += self.strips(text)
+        self._laid_out()
+
+    def strips(self, text: str) -> list[Strip]:
+        """The rows of a text, as wide as the window."""
         width, kind = max(self.size.width, 8), self._palette.kind
         lines = output_rows(text, width, self._palette.text)
-        self._rows += [strip_of(line, width, kind) for line in lines]
-        self.virtual_size = Size(width, len(self._rows))
+        return [strip_of(line, width, kind) for line in lines]
+
+    def _laid_out(self) -> None:
+        self.virtual_size = Size(max(self.size.width, 8), len(self._rows))
         self.refresh()
 
     def render_line(self, y: int) -> Strip:

@@ -32,6 +32,7 @@ OPENING: Final = frozenset(
         "new_folder", "rename_folder", "move_project", "link_pull_request", "remove_project",
         "canvas_write", "canvas_answer", "diff_comment", "diff_comments", "delete_session",
         "remove_worktree", "delete_worktree", "clear_pull_request", "stop_spinney",
+        "show_raw_log",
     }
 )  # fmt: skip
 """Actions that show a dialog or a screen, as a rule: keys wait until it is there."""

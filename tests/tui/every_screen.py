@@ -18,6 +18,7 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.strip import Strip
 
+from model.chat.raw_files import RawLog
 from model.commands.changes import ChangedFile, Changes, FileDiff
 from model.resources import (
     Label,
@@ -143,7 +144,25 @@ def a_busy_state() -> FakeClient:
         worktree_id="w1", script="run", status="failed", exit_code=1, output="no such port",
         started_at=NOW - 70, ended_at=NOW - 60,
     )  # fmt: skip
+    raw = "\n".join(
+        f"2026-09-21 14:13:2{n}.04{n} {line}" for n, line in enumerate((
+            "· started in /trees/brave-otter: claude --print --input-format stream-json",
+            '→ {"type":"user","message":{"role":"user","content":"Read the tail."}}',
+            '← {"type":"assistant","message":{"content":[{"type":"text","text":"I read it."}]}}',
+            "← stderr: warning: the key … is old",
+            "· 12 lines left out",
+        ))
+    )  # fmt: skip
     client.answers |= {
+        "get_raw_log": lambda given: RawLog(
+            text="" if given["after"] else f"{raw}\n",
+            start=given["after"] or 0,
+            end=len(raw) + 1,
+            is_first=True,
+            size=len(raw) + 1,
+            path="/data/raw-logs/s1/raw-0.log",
+            recording=False,
+        ),
         "get_project_scripts": lambda given: [script],
         "get_script_output": lambda given: ran,
         "list_changed_files": lambda given: Changes(files=[file], base="main", operation=None),
@@ -267,6 +286,7 @@ SCREENS: tuple[Shown, ...] = (
     Shown("search", action("search")),
     Shown("archive", action("show_archive")),
     Shown("scripts", action("show_scripts")),
+    Shown("raw-log", action("show_raw_log")),
     Shown("server", action("server"), varies=True),
     Shown("about", action("about"), varies=True),
     Shown("rename-worktree", action("rename_worktree")),

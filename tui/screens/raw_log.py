@@ -1,0 +1,315 @@
+"""A session's raw log: what its agent's program was sent and said, from the newest line back."""
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol, cast
+
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Static
+
+from model.errors import SpinneyError
+from model.text import make_visible
+from tui.colours import Palette
+from tui.screens.dialog import AskText, Dialog, keys_line
+from tui.transcript_output import OutputView
+
+if TYPE_CHECKING:
+    from textual.worker import WorkType
+
+LOOK_EVERY: Final = 1.0
+"""Seconds between two looks at what was said since."""
+PAGE_SIZE: Final = 64 * 1024
+"""Bytes that are read at once."""
+_MOST: Final = 32
+"""Pieces that stay while one follows; older ones are read again where one goes back to them."""
+
+
+class Piece(Protocol):
+    """A piece of the log, see `model.chat.raw_files.RawLog`."""
+
+    @property
+    def text(self) -> str: ...  # noqa: D102
+    @property
+    def start(self) -> int: ...  # noqa: D102
+    @property
+    def end(self) -> int: ...  # noqa: D102
+    @property
+    def is_first(self) -> bool: ...  # noqa: D102
+    @property
+    def size(self) -> int: ...  # noqa: D102
+    @property
+    def path(self) -> str: ...  # noqa: D102
+    @property
+    def recording(self) -> bool: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class RawLogWork:
+    """What can be done with the log of one session."""
+
+    read: Callable[[int | None, int | None], Awaitable[Piece]]
+    """Reads what stands before a place, or after one; else the end."""
+    switch: Callable[[bool], Awaitable[None]]
+    """Has what is said from now on written down, or not."""
+    copy: Callable[[str], None]
+
+
+@dataclass(slots=True)
+class _Shown:
+    """A piece that is shown."""
+
+    text: str
+    start: int
+    is_first: bool
+    rows: int = 0
+
+
+class RawLogView(OutputView):
+    """Rows that grow at both ends."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(palette)
+        self.pieces: deque[_Shown] = deque()
+        self.found: int | None = None
+        """The row that was looked for."""
+        self._follows = True
+        """Whether the newest line stays in sight."""
+
+    def append(self, piece: _Shown) -> None:
+        """Put the newest at the end; who reads there stays there, and the oldest rows go."""
+        self.pieces.append(piece)
+        while self._follows and len(self.pieces) > _MOST:
+            gone = self.pieces.popleft().rows
+            del self._rows[:gone]
+            self._move_found(-gone)
+        rows = self._rows_of(piece)
+        self._rows += rows
+        self._laid_out()
+        self._follow()
+
+    def prepend(self, piece: _Shown) -> None:
+        """Put older lines above; what is in sight stays there."""
+        self.pieces.appendleft(piece)
+        rows = self._rows_of(piece)
+        self._rows[:0] = rows
+        self._laid_out()
+        self._move_found(len(rows))
+        self.scroll_to(y=self.scroll_offset.y + len(rows), animate=False, immediate=True)
+
+    def empty(self) -> None:
+        """Show nothing."""
+        self.pieces.clear()
+        self._rows.clear()
+        self.found = None
+        self._laid_out()
+
+    def find(self, words: str, step: int) -> bool:
+        """Go to the next row below (1) or above (-1) that holds the words, whatever their case."""
+        at, wanted = self.found, words.casefold()
+        if at is None:
+            at = len(self._rows)
+        for row in range(at + 1, len(self._rows)) if step > 0 else range(at)[::-1]:
+            if wanted in self._rows[row].text.casefold():
+                self.found = row
+                middle = max(0, row - self.size.height // 2)
+                self.scroll_to(y=middle, animate=False, immediate=True)
+                self.refresh()
+                return True
+        return False
+
+    def render_line(self, y: int) -> Strip:
+        """A row of the window; the one that was looked for stands out."""
+        strip = super().render_line(y)
+        is_found = self.found is not None and y + self.scroll_offset.y == self.found
+        return strip.apply_style(Style(reverse=True)) if is_found else strip
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Who scrolls away from the newest line follows no more."""
+        super().watch_scroll_y(old_value, new_value)
+        self._follows = new_value >= self.max_scroll_y
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Break the lines anew where the width is another."""
+        super().on_resize(event)
+        self._follow()
+
+    def _follow(self) -> None:
+        if self._follows:
+            self.call_after_refresh(self.scroll_end, animate=False)
+
+    def _move_found(self, rows: int) -> None:
+        if self.found is not None:
+            self.found = self.found + rows if self.found + rows >= 0 else None
+
+    def _again(self) -> None:
+        """Break and draw all of it anew."""
+        self._rows = [row for piece in self.pieces for row in self._rows_of(piece)]
+        self._laid_out()
+
+    def _rows_of(self, piece: _Shown) -> list[Strip]:
+        rows = self.strips(piece.text) if piece.text else []
+        piece.rows = len(rows)
+        return rows
+
+
+class RawLog(Dialog[None]):
+    """The log in a window of its own; older pieces come while one scrolls back."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "find", show=False),
+        Binding("n", "find_next(1)", show=False),
+        Binding("N", "find_next(-1)", show=False),
+        Binding("c", "copy", show=False),
+        Binding("d", "switch", show=False),
+    ]
+
+    def __init__(self, session: str, palette: Callable[[], Palette], work: RawLogWork) -> None:
+        super().__init__(f"Raw log of {session}")
+        self._palette = palette
+        self._work = work
+        self._words = ""
+        self._newest: Piece | None = None
+        self._problem = ""
+
+    def body(self) -> list[Widget]:
+        """The state, the lines and the keys."""
+        self._state = Static("", markup=False, classes="words")
+        self._view = RawLogView(self._palette())
+        self._keys = Static("", classes="keys")
+        return [self._state, self._view, self._keys]
+
+    def on_mount(self) -> None:
+        """Read the end, and follow what comes."""
+        view = self._view
+        view.focus()
+        self._draw()
+        self.app.theme_changed_signal.subscribe(self, lambda _: view.set_palette(self._palette()))
+        self.watch(view, "scroll_y", self._scrolled, init=False)
+        self._look()
+        self.set_interval(LOOK_EVERY, self._look)
+
+    # Reading ------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        if self.app.screen is self:
+            self._work_on(self._read_newer, "newer")
+
+    def _scrolled(self) -> None:
+        if self._view.scroll_offset.y < self._view.size.height and self._view.pieces:
+            self._work_on(self._read_older, "older")
+
+    def _work_on(self, work: Callable[[], Awaitable[None]], group: str) -> None:
+        if any(each.group == group and not each.is_finished for each in self.workers):
+            return
+
+        async def guarded() -> None:
+            try:
+                await work()
+                self._problem = ""
+            except SpinneyError as error:
+                self._problem = make_visible(error.message)
+            self._draw()
+
+        self.run_worker(cast("WorkType[None]", guarded), group=group, exit_on_error=False)
+
+    async def _read_newer(self) -> None:
+        """What was said since; where that is more than is kept, the end."""
+        while True:
+            before = self._newest
+            piece = await self._work.read(None, before.end if before else None)
+            if self._newest is not before:
+                return  # somebody else has read it meanwhile
+            self._newest = piece
+            if before is not None and piece.start != before.end:
+                self._view.empty()
+            if piece.text:
+                shown = _Shown(make_visible(piece.text), piece.start, piece.is_first)
+                self._view.append(shown)
+            if before is None or piece.end <= before.end:
+                return
+
+    async def _read_older(self) -> None:
+        first = self._view.pieces[0]
+        if not first.is_first:
+            piece = await self._work.read(first.start, None)
+            if piece.text and self._view.pieces and self._view.pieces[0] is first:
+                older = _Shown(make_visible(piece.text), piece.start, piece.is_first)
+                self._view.prepend(older)
+            else:
+                first.is_first = True
+
+    # Showing ------------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        newest = self._newest
+        is_on = newest is not None and newest.recording
+        parts: list[tuple[str, str]] = []
+        if self._problem:
+            parts.append((self._problem, "$error"))
+        elif newest is not None and not is_on:
+            more = "nothing more" if newest.size else "nothing"
+            parts.append((f"Debug mode is off: {more} is written down. ", "bold $warning"))
+            parts.append(("d turns it on, and so does debug_mode_enabled in the preferences.", ""))
+        elif newest is not None and not newest.size:
+            parts.append(("Debug mode is on. What the agent is sent and says stands here.", ""))
+        self._state.update(Content.assemble(*parts))
+        self._state.display = bool(parts)
+        if newest is not None and newest.path:
+            self.query_one(".dialog").border_subtitle = Content(
+                f"{make_visible(newest.path)} · {newest.size:,} bytes"
+            )
+        keys = [("↑ ↓", "scroll"), ("end", "follow"), ("/", "find")]
+        keys += [("n", "newer"), ("N", "older")] if self._words else []
+        keys += [("c", "copy path")] if newest is not None and newest.path else []
+        keys += [("d", f"debug mode {'off' if is_on else 'on'}"), ("esc", "close")]
+        self._keys.update(keys_line(*keys))
+
+    # Doing --------------------------------------------------------------------------------------
+
+    def action_copy(self) -> None:
+        """Copy where the newest file is."""
+        if self._newest is not None and self._newest.path:
+            self._work.copy(self._newest.path)
+
+    def action_switch(self) -> None:
+        """Write down what is said from now on, or not."""
+        newest = self._newest
+
+        async def switch() -> None:
+            if newest is not None:
+                await self._work.switch(not newest.recording)
+                await self._read_newer()
+
+        self._work_on(switch, "switch")
+
+    def action_find(self) -> None:
+        """Ask for words, and go to the newest row that holds them."""
+
+        def asked(words: str | None) -> None:
+            if words:
+                self._words, self._view.found = words, None
+                self.action_find_next(-1)
+
+        sentence = "Words of this log; then n goes on to newer finds and N to older ones."
+        self.app.push_screen(AskText("Find", self._words, sentence=sentence), asked)
+
+    def action_find_next(self, step: int) -> None:
+        """Go to the find after (1) or before (-1) the one that was found last."""
+        if self._words:
+            self._work_on(lambda: self._seek(step), "find")
+
+    async def _seek(self, step: int) -> None:
+        view = self._view
+        while not view.find(self._words, step):
+            if step > 0 or not view.pieces or view.pieces[0].is_first:
+                older = "newer" if step > 0 else "older"
+                words = f"Nothing {older} holds “{self._words}”."
+                self.app.notify(words, markup=False, timeout=3)
+                return
+            await self._read_older()
