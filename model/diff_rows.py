@@ -74,7 +74,6 @@ def diff_rows(old: str, new: str, context: int = 3) -> list[DiffRow]:
     return rows
 
 
-@lru_cache(maxsize=256)
 def diff_counts(old: str, new: str) -> tuple[int, int]:
     """How many lines came and how many went."""
     changes = _changes(_lines(old), _lines(new))
@@ -102,11 +101,15 @@ def changed_words(rows: Sequence[DiffRow]) -> list[Ranges]:
     return marked
 
 
-@lru_cache(maxsize=1024)
 def changed_between(old: str, new: str) -> tuple[Ranges, Ranges]:
     """The stretches of two lines that differ; none where they have little in common."""
-    if max(len(old), len(new)) > _MAX_LINE:
-        return (), ()
+    # Asked first: what is remembered keeps its lines, which may be megabytes long.
+    return compared(old, new) if max(len(old), len(new)) <= _MAX_LINE else ((), ())
+
+
+@lru_cache(maxsize=1024)
+def compared(old: str, new: str) -> tuple[Ranges, Ranges]:
+    """The same of lines that are not too long."""
     before, after = _WORD.findall(old), _WORD.findall(new)
     start = _common(before, after)
     rest = min(len(before), len(after)) - start

@@ -24,7 +24,6 @@ from model.blocks import (
     Span,
     Table,
 )
-from model.diff_rows import diff_counts
 from tui.colours import Palette, palette
 from tui.render_diff import render_diff, render_diff_rows
 from tui.render_table import table_lines
@@ -33,7 +32,6 @@ from tui.wrap import MIN_WIDTH, Line, Piece, filled, line_width, wrap, wrap_code
 __all__ = [
     "Line",
     "Palette",
-    "diff_counts",
     "palette",
     "render_block",
     "render_blocks",

@@ -3,13 +3,12 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 from rich.cells import cell_len
 from rich.segment import Segment
 
-from model.diff_rows import diff_rows
+from model.diff_rows import diff_counts
 from model.resources import ToolResultBlock, ToolUseBlock
 from tui.line_parts import (
     behind_sign,
@@ -163,10 +162,18 @@ def _subject(block: ToolUseBlock, look: Look, width: int) -> str:
     return one_line(next((t for t in texts if isinstance(t, str) and t.strip()), ""), width)
 
 
-@lru_cache(maxsize=256)
+_COUNTED: Final[dict[tuple[int, int], tuple[int, int]]] = {}
+_MOST_COUNTED: Final = 256
+
+
 def _changes(old: str, new: str) -> tuple[int, int]:
-    signs = [row.sign for row in diff_rows(old, new, context=0)]
-    return signs.count("+"), signs.count("-")
+    """Counted once, and remembered without the texts: those of 256 edits may be very large."""
+    key = hash(old), hash(new)
+    if key not in _COUNTED:
+        _COUNTED[key] = diff_counts(old, new)
+        if len(_COUNTED) > _MOST_COUNTED:
+            del _COUNTED[next(iter(_COUNTED))]
+    return _COUNTED[key]
 
 
 def _edit(block: ToolUseBlock, look: Look, width: int) -> list[Line]:

@@ -10,6 +10,7 @@ from rich.style import Style
 from model.blocks import CodeBlock
 from model.diff_rows import DiffRow, changed_words, diff_counts, diff_rows
 from model.markdown import render
+from model.resources import ToolUseBlock
 from themes.loader import names, syntax_theme
 from tui.render import (
     palette,
@@ -19,6 +20,7 @@ from tui.render import (
     render_diff,
     render_diff_rows,
 )
+from tui.tool_lines import ToolUse
 from tui.wrap import line_width, wrap, wrap_code
 
 DARK = palette("dark", "vitesse-black")
@@ -233,6 +235,20 @@ class TestDiffs:
         assert diff_counts("a\nb\nc\n", "a\nx\ny\nc\n") == (2, 1)
         assert diff_counts("", "a\nb") == (2, 0)
         assert diff_counts("a", "a") == (0, 0)
+
+    def test_what_was_compared_keeps_no_text_that_may_be_long(self):
+        old, new = (f"{word} {'x' * 3000}\n" * 9 for word in ("old", "new"))
+        lines = old.splitlines()
+
+        def compare():
+            edit = {"file_path": "f", "old_content": old, "new_content": new}
+            block = ToolUseBlock(id="t", name="edit", input=edit)
+            assert ToolUse(block, None, is_running=False).changes == (9, 9)
+            assert changed_words([DiffRow("-", lines[0]), DiffRow("+", new)]) == [(), ()]
+
+        before = sys.getrefcount(old), sys.getrefcount(lines[0])
+        compare()
+        assert (sys.getrefcount(old), sys.getrefcount(lines[0])) == before
 
     def test_equal_texts_show_nothing(self):
         assert render_diff(OLD, OLD, "f.py", 40, DARK) == []
