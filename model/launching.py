@@ -9,7 +9,7 @@ from model import profiles
 from model.backends.base import Launch, Settings
 from model.backends.record import Record
 from model.errors import SpinneyError
-from model.events import Event, ProjectUpdated, RunNoticed
+from model.events import Event, ProjectUpdated
 from model.known_models import KnownModels
 from model.model_lists import ModelList
 from model.preferences import Preferences
@@ -76,7 +76,7 @@ class Launching:
 
     async def launch_of(self, session: Session) -> Launch:
         """What starts the session's agent. Raises `SpinneyError` where nothing can run there."""
-        profile = await self._profile(session)
+        profile, note = await self._profile(session)
         state = self._store.state
         worktree = worktree_in(state, session.worktree_id)
         project = state.projects.get(worktree.project_id)
@@ -89,25 +89,24 @@ class Launching:
             environment=self._environment_of(worktree),
             mcp_off=mcp_off(state.preferences, project),
             profile=profile,
+            note=note,
             browser=state.preferences.chrome_enabled,
             sub_agents=_sub_agents(session.backend, state.preferences),
             record=self._record_of(session.id, profile),
         )
 
-    async def _profile(self, session: Session) -> Mapping[str, Any]:
+    async def _profile(self, session: Session) -> tuple[Mapping[str, Any], str]:
         """The settings of the session's provider profile; one for another agent is told of."""
         state = self._store.state
         name = profiles.name_for(state.preferences, _project_of(session, state))
         profile = profiles.named(name, state.preferences)
         found = await asyncio.to_thread(profiles.read, profile) if profile else {}
         if profiles.suits(found, session.backend):
-            return found
-        text = (
+            return found, ""
+        return {}, (
             f"The provider profile “{name}” is not for {self.label_of(session.backend)},"
             " which works with its own account."
         )
-        self._store.record(RunNoticed(session_id=session.id, text=clean_line(text)))
-        return {}
 
     def directory_of(self, session: Session) -> tuple[int, int]:
         """Device and inode of the session's directory. Raises `SpinneyError` where it is gone."""

@@ -78,6 +78,8 @@ class Launch:
     """Names of MCP servers that the program knows and shall not use."""
     profile: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the program itself, in its own form, that hold over the person's."""
+    note: str = ""
+    """What a person shall not miss of how it is started; for the conversation, not the program."""
     sub_agents: int | None = None
     """How many may work at a time; 0 for none, `None` for the program's own limit."""
     browser: bool = False

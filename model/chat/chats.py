@@ -361,7 +361,10 @@ class Chats:
                 " another agent for the session.",
                 "backend_unavailable",
             )
-        return await backend.open(await self._launching.launch_of(session))
+        launch = await self._launching.launch_of(session)
+        if launch.note:
+            self._conversation(session.id).note(launch.note)
+        return await backend.open(launch)
 
     def _session(self, session_id: str) -> Session:
         return session_in(self._store.state, session_id)

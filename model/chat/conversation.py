@@ -239,6 +239,10 @@ class Conversation:
         self._answers.close("handover")
         return briefing
 
+    def note(self, text: str) -> None:
+        """Say in the conversation, once, how its agent was started."""
+        self._answers.note(text)
+
     def _open_answer(self) -> Answer:
         self._over.clear()
         return self._answers.open()

@@ -10,11 +10,11 @@ import pytest
 from model import profiles
 from model.backends import base
 from model.commands.preferences import update_preferences
-from model.commands.sessions import send_chat_message
+from model.commands.sessions import get_messages, send_chat_message
 from model.errors import SpinneyError
-from model.events import ProjectUpdated, RunNoticed
+from model.events import ProjectUpdated
 from model.preferences import CliProfile, Preferences
-from model.resources import Project, Session, Worktree
+from model.resources import Project, Session, TextBlock, Worktree
 from model.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend
@@ -208,12 +208,14 @@ async def test_a_session_of_another_agent_tells_that_it_has_an_account_of_its_ow
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
     await choose(workspace, profile("work", OF_CODEX), default_provider="work")
-    reader = workspace.bus.reader()
     await send_chat_message.function(workspace, session.id, "go")
     await Eventually(workspace.bus)(lambda: session.id in backend.agents)
     assert backend.agents[session.id].launch.profile == {}
-    workspace.bus.seal()
-    told = [one.event.text for one in reader.take()[0] if isinstance(one.event, RunNoticed)]
-    assert told == [
-        "The provider profile “work” is not for Claude Code, which works with its own account."
-    ]
+    await Eventually(workspace.bus)(
+        lambda: workspace.store.state.sessions[session.id].last_run is not None
+    )
+    page = await get_messages.function(workspace, session.id)
+    assert page.messages[-1].content[0] == TextBlock(
+        text="> **Spinney:** The provider profile “work” is not for Claude Code, which works with"
+        " its own account."
+    )
