@@ -13,6 +13,8 @@ TREES: Final = {"alpha": ("oak", "elm"), "beta": ("ash",)}
 """The worktrees of each repository."""
 FEWEST: Final = 3
 """Sessions that are left where one is archived."""
+MOST: Final = 8
+"""Sessions from which on no more are begun."""
 
 
 class SecondPerson:
@@ -58,10 +60,18 @@ class SecondPerson:
                 for mode in ("build", "plan") if tree == "oak" else ("build",):
                     self.create_session(client, worktree["id"], mode)
 
-    def create_session(self, client: Client, worktree_id: str, mode: str) -> None:
+    def begin(self, client: Client, world: World) -> str:
+        """Make a worktree beside the newest repository's, and a session in it; its id."""
+        project = client.call("list_projects")[-1]
+        self._ledger.want("worktree:creating")
+        named = {"projectId": project["id"], "customName": f"elder{len(world.conversations)}"}
+        return self.create_session(client, client.call("create_worktree", **named)["id"], "build")
+
+    def create_session(self, client: Client, worktree_id: str, mode: str) -> str:
+        """Begin one; its id."""
         made = {"worktreeId": worktree_id, "name": self.name(), "executionMode": mode}
         self._ledger.want("session-created")
-        client.call("create_session", **made)
+        return str(client.call("create_session", **made)["id"])
 
     def _send(self, client: Client, _: World, conversation: Conversation) -> None:
         kind = list(DIRECTIVES)[next(self._kinds) % len(DIRECTIVES)]

@@ -147,6 +147,20 @@ class PageMachine(RuleBasedStateMachine):
         self.perform("decide", number=number, in_list=True)
 
     @precondition(lambda self: self.is_open)
+    @rule(is_loaded_anew=st.booleans())
+    def run(self, is_loaded_anew: bool) -> None:
+        self.perform("run", is_loaded_anew=is_loaded_anew)
+
+    @precondition(lambda self: self.is_open)
+    @rule()
+    def clear(self) -> None:
+        self.perform("clear")
+
+    @rule(end=st.sampled_from(("well", "failed", "anyway")))
+    def begin_in_setup(self, end: str) -> None:
+        self.perform("begin_in_setup", end=end)
+
+    @precondition(lambda self: self.is_open)
     @rule()
     def watch(self) -> None:
         self.perform("watch")

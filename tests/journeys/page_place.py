@@ -59,9 +59,9 @@ class PagePlace(Place):
     def _begin(self) -> None:
         place = Path(tempfile.mkdtemp(prefix="journey-"))
         self._ends.callback(shutil.rmtree, place, ignore_errors=True)
-        program = Program(place, command())
-        repositories = prepare_repositories(program, tuple(TREES))
-        self.serving = self._ends.enter_context(program.serving("--demo"))
+        self.program = Program(place, command())
+        repositories = prepare_repositories(self.program, tuple(TREES))
+        self.serving = self._ends.enter_context(self.program.serving("--demo"))
         self.client = Client(self.serving.base_url, self.serving.token)
         self._ends.callback(self.client.close)
         self.second.fill(self.client, repositories)
@@ -242,8 +242,8 @@ class PagePlace(Place):
             yield f"{seen.requests} requests are shown, and {requests} wait"
         if seen.mode != here.session["execution_mode"]:
             yield f"the mode {seen.mode} is shown, and it is {here.session['execution_mode']}"
-        if seen.pulses and here.status in ("idle", "failed"):
-            yield "an answer is said to be written, and nothing runs"
+        if here.status in ("idle", "failed") and (seen.pulses or seen.live):
+            yield f"an answer is said to be written, or {seen.live} printed, and nothing runs"
         if is_running and not seen.stop:
             yield "it runs, and cannot be stopped"
         if len(seen.queue) != len(here.queued):

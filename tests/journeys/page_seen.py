@@ -26,6 +26,8 @@ READ: Final = """() => {
     queue: texts(all(".queue li")),
     requests: all(".asked .request").length,
     pulses: all(".pulse").length,
+    live: texts(all(".live:not([hidden])")),
+    results: texts(all(".tool .output")),
     stop: all(".composer .stop").filter(isShown).length > 0,
     mode: document.querySelector("select.mode")?.value ?? "",
     box: document.querySelector(".composer textarea")?.value ?? "",
@@ -171,6 +173,10 @@ class Seen:
     requests: int
     pulses: int
     """Answers that are being written."""
+    live: list[str]
+    """What commands print that run."""
+    results: list[str]
+    """What those have printed that are unfolded, and have ended."""
     stop: bool
     """Whether there is a button that stops."""
     mode: str

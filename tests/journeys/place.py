@@ -8,6 +8,7 @@ from typing import Final
 from tests.journeys.elsewhere import SecondPerson
 from tests.journeys.ledger import FoundError, Ledger, World
 from tests.journeys.served import Client
+from tests.program import Program
 
 ATTENTION: Final = 6.0
 """Seconds that somebody looks on who has nothing else to do."""
@@ -16,6 +17,8 @@ ATTENTION: Final = 6.0
 class Place(ABC):
     """What the places of both faces have in common."""
 
+    program: Program
+    """The Spinney that is walked."""
     client: Client
     """The second one, which hears everything."""
     world: World

@@ -14,6 +14,7 @@ from typing import Any
 
 import aiohttp
 
+from tests.journeys.setup import configuration
 from tests.patience import PATIENCE
 from tests.program import FROM_SOURCE, Program
 
@@ -97,7 +98,7 @@ def command() -> tuple[str, ...]:
 
 
 def prepare_repositories(program: Program, names: tuple[str, ...]) -> list[Path]:
-    """Repositories with a file each, and a git that knows who commits."""
+    """Repositories with a file each, and a git that knows who commits; the last has a setup."""
     (program.home / ".gitconfig").write_text(
         "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n"
     )
@@ -106,5 +107,7 @@ def prepare_repositories(program: Program, names: tuple[str, ...]) -> list[Path]
         folder = program.place / name
         folder.mkdir()
         (folder / "README.md").write_text(f"# {name}\n")
+        if name == names[-1]:
+            (folder / "spinney.json").write_text(configuration(program))
         made.append(program.made_repository(name))
     return made

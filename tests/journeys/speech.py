@@ -16,6 +16,17 @@ DIRECTIVES: Final = {
 LONG: Final = "/demo stream 150 40\n/demo say end {mark}"
 """Work of some seconds, behind which messages wait."""
 
+RUN: Final = "/demo run echo be''gun {mark}; until test -e {go}; do sleep 0.02; done; echo ov''er"
+"""A command that prints, goes on until there is a file, and prints once more."""
+OVER: Final = "over"
+"""The last word of what it prints, as it does not stand in the command."""
+
+
+def begun(mark: str) -> str:
+    """The first line of what it prints, likewise."""
+    return f"begun {mark}"
+
+
 OPENINGS: Final = (
     "actually no, do not do that", "and now", "also the tests", "all of it", "are you sure",
     "but first", "before that", "but why", "because of that", "both, please", "better not",

@@ -9,6 +9,7 @@ from tests.journeys.terminal_place import TerminalPlace
 from tests.patience import PATIENCE
 
 ESCAPE, ENTER, TAB, DELETE = "\x1b", "\r", "\t", "\x1b[3~"
+PALETTE = "\x10"
 UP, DOWN, END, EMPTY = "\x1b[A", "\x1b[B", "\x1b[F", "\x15"
 CALM: Final = 0.5
 """Seconds without a key, after which enter counts as meant for a request."""

@@ -8,19 +8,19 @@ import json
 import time
 from typing import Any, Final
 
+from tests.journeys.elsewhere import MOST
 from tests.journeys.ledger import MARK, MODE_CHANGED, STOPPED, FoundError, strings
 from tests.journeys.place import ATTENTION
 from tests.journeys.screen import FIRST_ROW
 from tests.journeys.speech import DIRECTIVES
-from tests.journeys.terminal_hand import CALM, DOWN, ENTER, ESCAPE, PRESS, READING, TAB, UP
-from tests.journeys.terminal_queue import QueueSteps
+from tests.journeys.terminal_hand import CALM, DOWN, ENTER, ESCAPE, PALETTE, PRESS, READING, TAB, UP
+from tests.journeys.terminal_work import WorkSteps
 from tests.patience import PATIENCE
 
 NEXT_WAITING, NEXT_TAB, PREVIOUS_TAB = "\x00", "\x1b[1;3C", "\x1b[1;3D"
-MODE, SEARCH, PALETTE, QUIT, NEW_SESSION = "\x1b[Z", "\x06", "\x10", "\x11", "\x14"
+MODE, SEARCH, QUIT, NEW_SESSION = "\x1b[Z", "\x06", "\x11", "\x14"
 ARCHIVE: Final = "\x1b[19~"
 PAGES: Final = {-1: "\x1b[5~", 1: "\x1b[6~"}
-MOST_SESSIONS: Final = 8
 DECISIONS: Final = {
     "plan": {"approved build": "Build", "approved yolo": "Yolo"},
     "permission": {"allowed": "Allow once", "denied": "Deny"},
@@ -40,7 +40,7 @@ def _first_missing(marks: list[str], pages: list[str]) -> str:
     return ""
 
 
-class TerminalJourney(QueueSteps):
+class TerminalJourney(WorkSteps):
     """Steps through one Spinney, and what holds after each of them."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
@@ -126,14 +126,8 @@ class TerminalJourney(QueueSteps):
     def open_by_palette(self, number: int) -> None:
         """Open a session by its name on the screen with all of them, which the palette opens."""
         conversation = self.place.world.at(number)
-        if conversation.is_archived:
-            return
-        self.press(PALETTE)
-        self.place.wait_for(lambda view: view.has_palette, "the palette")
-        self.press("All sessions on one screen" + ENTER)
-        self.place.wait_for(lambda view: view.is_canvas, "all sessions")
-        self.press(conversation.name + ENTER)
-        self.place.wait_for_session(conversation.name)
+        if not conversation.is_archived:
+            self.open_by_name(conversation)
 
     def open_by_keys(self, number: int) -> None:
         """Go to the tree by tab, to a session's row by arrows, and open it by enter."""
@@ -273,17 +267,11 @@ class TerminalJourney(QueueSteps):
     def new_session(self) -> None:
         """Begin another session in the worktree."""
         before = set(self.place.world.conversations)
-        if self.shown is None or len(before) >= MOST_SESSIONS:
+        if self.shown is None or len(before) >= MOST:
             return
         self.place.ledger.want("session-created")
         self.press(NEW_SESSION)
-        self.place.settle(
-            lambda: "" if set(self.place.world.conversations) - before else "no session was made"
-        )
-        made = set(self.place.world.conversations) - before
-        name = self.place.second.name()
-        self.place.client.call("update_session", sessionId=made.pop(), name=name)
-        self.place.wait_for_session(name)
+        self.name_what_is_new(before)
 
     def archive(self) -> None:
         """Archive the open session by its name in the palette."""

@@ -55,6 +55,9 @@ STEPS = (
     Step("elsewhere", When.QUEUED, 4, {
         "do": st.sampled_from(("remove", "change")), "number": NUMBERS,
     }),
+    Step("begin_in_setup", When.ALWAYS, 1, {"end": st.sampled_from(("well", "failed", "stopped"))}),
+    Step("run", When.OPEN, 2, {}),
+    Step("clear", When.OPEN, 1, {}),
     Step("step_tab", When.OPEN, 2, {"step": st.sampled_from((-1, 1))}),
     Step("search", When.OPEN, 1, {"number": NUMBERS}),
     Step("open_by_palette", When.OPEN, 1, {"number": NUMBERS}),
