@@ -13,7 +13,7 @@ from model.events import Event, ProjectUpdated
 from model.known_models import KnownModels
 from model.model_lists import ModelList
 from model.preferences import Preferences
-from model.preferences_layers import effort_for, layered
+from model.preferences_layers import effort_for, layered, most_of_own_effort
 from model.resources import Project, Session, Worktree
 from model.state import State
 from model.store import Store
@@ -71,6 +71,7 @@ class Launching:
             model_is_preset=is_preset,
             thinking=thinking,
             effort=effort_for(session.backend, thinking, preferences),
+            most_of_own_effort=most_of_own_effort(session.backend, thinking, preferences),
             web_in_plan=preferences.allow_web_tools_in_plan_mode,
         )
 

@@ -186,7 +186,9 @@ class Preferences(BaseModel):
         "backend_c/codex_model_1", "Models", "Model of new OpenCode sessions, as provider/model",
         form="text of the form provider/model")
     default_codex_reasoning_effort: Literal["low", "medium", "high", "xhigh"] = _setting(
-        "high", "Models", "The most that Codex reasons before it answers", more=LESS_THINKING)
+        "high", "Models", "The most that Codex reasons before it answers",
+        more="While it is high, model_reasoning_effort of your Codex configuration goes first. "
+        + LESS_THINKING)
     codex_multi_agent_enabled: bool = _setting(
         False, "Models", "Let Codex work with several agents at once")
     codex_max_agent_threads: Whole = _setting(

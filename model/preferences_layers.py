@@ -64,6 +64,15 @@ def model_for(backend: str, preferences: Preferences, session: str | None = None
     return layered(session or None, None, preferred, "model_1")
 
 
+def most_of_own_effort(
+    backend: str, thinking: ThinkingLevel, preferences: Preferences
+) -> Effort | None:
+    """The most effort of a person's own configuration of the agent, where they prefer none here."""
+    name = "default_codex_reasoning_effort"
+    is_chosen = getattr(preferences, name) != Preferences.model_fields[name].default
+    return None if backend != "backend_b" or is_chosen else _OF_THINKING[thinking]
+
+
 def effort_for(backend: str, thinking: ThinkingLevel, preferences: Preferences) -> Effort:
     """How hard a model works: as much as the session may think, at most what the person prefers."""
     preferred: Effort = preferences.default_effort_level

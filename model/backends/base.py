@@ -56,6 +56,9 @@ class Settings:
     thinking: ThinkingLevel = "off"
     effort: Effort = "low"
     """For models that take an effort instead of an amount of thinking."""
+    most_of_own_effort: Effort | None = None
+    """Where nobody chose an effort: the most of the one that the person's configuration of the
+    agent names, which goes first then."""
     web_in_plan: bool = True
     """Whether plan mode may search and read the web."""
     model_is_preset: bool = False

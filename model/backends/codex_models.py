@@ -21,6 +21,7 @@ class Own:
     model: str = ""
     has_provider: bool = False
     """Whether it names a provider of their own, whose models the program does not list."""
+    effort: str = ""
 
     @classmethod
     def of(cls, read: Mapping[str, Any], profile: Mapping[str, Any]) -> "Own":
@@ -31,6 +32,7 @@ class Own:
         return cls(
             model=str(told.get("model") or ""),
             has_provider=bool(provider) and provider != _BUILT_IN_PROVIDER,
+            effort=str(told.get("model_reasoning_effort") or ""),
         )
 
 

@@ -27,8 +27,16 @@ _NOT_IN_PROFILES: Final = frozenset(
 )
 
 
-def effort(wanted: Effort, supported: Sequence[str]) -> str:
-    """The most that the model can do, up to what is wanted; `supported` is empty if unknown."""
+def effort(settings: Settings, own: str, supported: Sequence[str]) -> str:
+    """The most that the model can do, up to what is wanted; `supported` is empty if unknown.
+
+    `own` is what the person's configuration names, which holds where nobody chose here.
+    """
+    wanted, most = settings.effort, settings.most_of_own_effort
+    if own and most is not None:
+        if most == _EFFORTS[-1] and own in (supported or (own,)):
+            return own  # also one that we have no name for
+        wanted = min(own, most, key=_EFFORTS.index) if own in _EFFORTS else wanted
     known = [each for each in _EFFORTS if each in (supported or _EFFORTS[:-1])]
     fitting = [each for each in known if _EFFORTS.index(each) <= _EFFORTS.index(wanted)]
     return (fitting or known[:1] or [wanted])[-1]

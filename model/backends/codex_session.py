@@ -439,7 +439,8 @@ class CodexSession:
     async def _policies(self) -> Json:
         """What goes with every turn, as the settings are now."""
         model = await self._model()
-        effort = codex_policy.effort(self._settings.effort, self._server.models.efforts(model))
+        own, supported = self._thread.own.effort, self._server.models.efforts(model)
+        effort = codex_policy.effort(self._settings, own, supported)
         return codex_policy.turn(self._launch, self._settings, model, effort, self._thread.git)
 
     async def _carry_out(self, command: codex_builtins.Command) -> None:

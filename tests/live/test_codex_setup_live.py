@@ -17,13 +17,19 @@ PIXEL = bytes.fromhex(
 
 
 async def test_changed_settings_reach_the_provider(
-    open_codex: Open, responses: ResponsesStub
+    open_codex: Open, responses: ResponsesStub, codex_environment: dict[str, str]
 ) -> None:
+    configured = Path(codex_environment["CODEX_HOME"]) / "config.toml"
+    configured.write_text(f'model_reasoning_effort = "xhigh"\n{configured.read_text()}')
     conversation = await open_codex(system_prompt="Speak of looms.", effort="low")
     await conversation.turn("say: one")
     first = responses.requests[-1]
     assert "Speak of looms." in str(first["input"])
     assert (first["model"], first["reasoning"]["effort"]) == ("gpt-5.5", "low")
+    own = base.Settings("build", "gpt-6-sol", "ultrathink", "high", most_of_own_effort="max")
+    await conversation.agent.configure(own)
+    await conversation.turn("say: one and a half")
+    assert responses.requests[-1]["reasoning"]["effort"] == "xhigh"
     settings = base.Settings("build", "gpt-6-sol", "off", "max")
     await conversation.agent.configure(settings)
     told = await conversation.turn("think: hard")

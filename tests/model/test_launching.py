@@ -83,7 +83,11 @@ def test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on(
         ({"codex_multi_agent_enabled": True, "codex_max_agent_threads": 5}, {"sub_agents": 5}),
         ({"allow_web_tools_in_plan_mode": False}, {"web_in_plan": False}),
         ({"thinking_level": "think"}, {"thinking": "think", "effort": "medium"}),
-        ({"default_codex_reasoning_effort": "xhigh"}, {"effort": "xhigh"}),
+        (
+            {"default_codex_reasoning_effort": "xhigh"},
+            {"effort": "xhigh", "most_of_own_effort": None},
+        ),
+        ({}, {"effort": "high", "most_of_own_effort": "max"}),
     ],
 )
 async def test_agents_are_started_as_the_preferences_say(

@@ -13,7 +13,7 @@ from model.backends.codex_edits import edits
 from model.backends.codex_errors import described, retry_notice
 from model.backends.codex_stream import CodexStream, command_of
 from model.preferences import Preferences
-from model.preferences_layers import effort_for
+from model.preferences_layers import effort_for, most_of_own_effort
 from model.resources import Effort, ThinkingLevel
 from tests.model.backends.agents import a_launch
 from tests.patience import PATIENCE
@@ -32,7 +32,7 @@ def test_the_preferred_reasoning_effort_goes_with_each_turn(
 ) -> None:
     preferences = Preferences(default_codex_reasoning_effort=preferred)
     settings = Settings("build", "m", thinking, effort_for("backend_b", thinking, preferences))
-    effort = codex_policy.effort(settings.effort, ["low", "medium", "high", "xhigh"])
+    effort = codex_policy.effort(settings, "", ["low", "medium", "high", "xhigh"])
     turn = codex_policy.turn(a_launch(tmp_path), settings, "m", effort, [])
     assert turn["collaborationMode"]["settings"]["reasoning_effort"] == told
     assert turn["summary"] == ("none" if thinking == "off" else "auto")
@@ -51,7 +51,32 @@ def test_the_preferred_reasoning_effort_goes_with_each_turn(
 def test_no_model_is_told_an_effort_that_it_does_not_know(
     wanted: Effort, supported: list[str], made: str
 ) -> None:
-    assert codex_policy.effort(wanted, supported) == made
+    assert codex_policy.effort(Settings("build", effort=wanted), "ultra", supported) == made
+
+
+@pytest.mark.parametrize(
+    ("own", "thinking", "made"),
+    [
+        ("medium", "ultrathink", "medium"),
+        ("xhigh", "ultrathink", "xhigh"),
+        ("ultra", "ultrathink", "ultra"),
+        ("xhigh", "think", "medium"),
+        ("minimal", "ultrathink", "high"),  # which the model does not take
+        ("", "ultrathink", "high"),
+    ],
+)
+def test_the_persons_own_effort_holds_where_nobody_chose_one(
+    own: str, thinking: ThinkingLevel, made: str
+) -> None:
+    preferences = Preferences()
+    settings = Settings(
+        "build",
+        thinking=thinking,
+        effort=effort_for("backend_b", thinking, preferences),
+        most_of_own_effort=most_of_own_effort("backend_b", thinking, preferences),
+    )
+    supported = ["low", "medium", "high", "xhigh", "max", "ultra"]
+    assert codex_policy.effort(settings, own, supported) == made
 
 
 def test_a_commit_may_write_where_it_must_and_no_hooks(tmp_path: Path) -> None:
