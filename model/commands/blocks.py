@@ -1,7 +1,8 @@
 """Conversations as block trees, for a client that parses no Markdown: the page in the browser."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
 
@@ -14,8 +15,8 @@ from model.resources import Message, PlanBlock, TextBlock
 if TYPE_CHECKING:
     from model.workspace import Workspace
 
-_TURN = 20
-"""Messages that are rendered before the loop has its turn again."""
+_AT_ONCE: Final = 10_000
+"""Characters that are rendered where they are asked for; more take their time in a thread."""
 
 
 class MessageBlocksPage(BaseModel):
@@ -30,13 +31,10 @@ async def get_message_blocks(
     workspace: "Workspace", session_id: str, limit: int = PAGE, offset: int = 0
 ) -> MessageBlocksPage:
     """As `get_messages`, with every answer's text and plan also as block trees."""
-    known: dict[str, tuple[Message, dict[str, Any]]] = {}
     page = await get_messages.function(workspace, session_id, limit, offset)
-    for number, message in enumerate(page.messages):
-        if number % _TURN == _TURN - 1:
-            await asyncio.sleep(0)
-        known[message.id] = message, _with_blocks(message)
-    if len(known) >= _TURN:
+    known: dict[str, tuple[Message, dict[str, Any]]] = {}
+    if sum(map(_length, page.messages)) > _AT_ONCE:
+        known = await asyncio.to_thread(_rendered, page.messages)
         # Events were told meanwhile; an answer must not fall behind them.
         page = await get_messages.function(workspace, session_id, limit, offset)
     made = []
@@ -44,6 +42,16 @@ async def get_message_blocks(
         before, told = known.get(message.id, (None, {}))
         made.append(told if before == message else _with_blocks(message))
     return MessageBlocksPage(messages=made, total=page.total)
+
+
+def _length(message: Message) -> int:
+    return sum(
+        len(block.text) for block in message.content if isinstance(block, TextBlock | PlanBlock)
+    )
+
+
+def _rendered(messages: Sequence[Message]) -> dict[str, tuple[Message, dict[str, Any]]]:
+    return {message.id: (message, _with_blocks(message)) for message in messages}
 
 
 def _with_blocks(message: Message) -> dict[str, Any]:

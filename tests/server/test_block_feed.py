@@ -15,6 +15,7 @@ from model.resources import Message, PlanBlock, Session, TextBlock, Usage
 from model.workspace import Workspace
 from server import block_feed
 from server.app import Server
+from tests.patience import PATIENCE
 from tests.server.conftest import Socket, connect
 
 TEXT = """# A plan
@@ -237,21 +238,26 @@ async def test_stored_messages_come_with_blocks_beside_their_texts(
     assert [block["text"] for block in blocks] == ["**bold**", "1. look"]
 
 
-async def test_a_page_of_a_conversation_holds_all_that_was_told_before_its_answer(
+async def test_the_loop_goes_on_beside_long_texts_and_their_page_holds_all_that_was_told_before_it(
     workspace: Workspace, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for number in range(60):
+    for number in range(3):
         begin(workspace, f"m{number}")
-        write(workspace, "One.", message_id=f"m{number}")
-        if number < 59:
+        write(workspace, "One." * 5000, message_id=f"m{number}")
+        if number < 2:
             end(workspace, f"m{number}")
     render_message = blocks._with_blocks
+    loop = asyncio.get_running_loop()
+
+    async def write_more() -> None:
+        write(workspace, "Two.", 1, message_id="m2")
 
     def while_more_is_written(message: Message) -> dict[str, Any]:
-        if message.id == "m30":
-            write(workspace, "Two.", 1, message_id="m59")
+        if message.id == "m1":
+            asyncio.run_coroutine_threadsafe(write_more(), loop).result(PATIENCE)
         return render_message(message)
 
     monkeypatch.setattr(blocks, "_with_blocks", while_more_is_written)
     page = await blocks.get_message_blocks.function(workspace, "s")
-    assert [block["text"] for block in page.messages[-1]["content"]] == ["One.", "Two."]
+    texts = [block["text"] for block in page.messages[-1]["content"]]
+    assert texts == ["One." * 5000, "Two."]
