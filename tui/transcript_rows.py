@@ -14,6 +14,10 @@ from tui.transcript_parts import NO_FOLDS, Folds, LaidOut, Look, Shown
 
 KEPT: Final = 300
 """How many messages stay laid out."""
+KEPT_ROWS: Final = 40_000
+"""How many rows they have at most; a kilobyte each, and an answer of 2 MB has twice as many."""
+LEAST_KEPT: Final = 8
+"""Messages that stay whatever they have, so that those in sight are not laid out in turn."""
 
 
 class Rows:
@@ -68,13 +72,18 @@ class Rows:
             kept = lay_out(shown, kept)
             self.layouts += 1
             self._kept[message.id] = kept
-            if len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+            self._kept.move_to_end(message.id)
+            self._forget()
         self._kept.move_to_end(message.id)
         height = len(kept.strips)
         self._exact[message.id] = (message, height)
         self._heights[index] = height
         return kept
+
+    def _forget(self) -> None:
+        rows = sum(len(kept.strips) for kept in self._kept.values())
+        while len(self._kept) > (LEAST_KEPT if rows > KEPT_ROWS else KEPT):
+            rows -= len(self._kept.popitem(last=False)[1].strips)
 
     def change(self, first: int) -> None:
         """Take up that messages from `first` on came or changed."""

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+import pytest
+
 from model import events as e
-from model.resources import Message, TextBlock
+from model.resources import Message, MessagePage, TextBlock
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import (
     FakeClient,
@@ -21,8 +23,9 @@ from tests.tui.fake_client import (
 from tui import histories
 from tui.app import SpinneyApp
 from tui.history import History
-from tui.transcript_parts import LaidOut
-from tui.transcript_rows import KEPT
+from tui.render import palette
+from tui.transcript_parts import LaidOut, Look
+from tui.transcript_rows import KEPT, LEAST_KEPT, Rows
 
 WORDS = "Some **words**, and `code`.\n\n```python\nprint(1)\n```\n"
 
@@ -71,6 +74,23 @@ async def test_of_a_long_conversation_only_a_stretch_stays_laid_out(start: Start
             await pilot.pause()
         assert transcript.layouts > KEPT
         assert living(LaidOut) - before <= KEPT
+
+
+def test_of_long_messages_fewer_stay_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    history = History("s1")
+    history.load(MessagePage(messages=a_talk("s1", 40), total=40))
+    rows = Rows(history, Look(80, palette("dark", "dracula")), {})
+    before = living(LaidOut)
+    monkeypatch.setattr("tui.transcript_rows.KEPT_ROWS", 20 * len(rows.laid_out(0).strips))
+    for index in range(40):
+        rows.laid_out(index)
+    assert living(LaidOut) - before == 20
+    monkeypatch.setattr("tui.transcript_rows.KEPT_ROWS", 1)
+    rows.fold(0, 0, 1)
+    assert living(LaidOut) - before == LEAST_KEPT
+    layouts = rows.layouts
+    rows.laid_out(0)
+    assert rows.layouts == layouts
 
 
 async def test_of_many_conversations_that_were_opened_few_are_kept(start: Start) -> None:
