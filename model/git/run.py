@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.errors import SpinneyError
-from model.git import passing
+from model.git import passing, pipes
 from model.git.settings import overrides
 from model.repository_files import looks_bare
 from model.text import make_output_visible
@@ -193,6 +193,8 @@ async def _in_thread(call: "_Call") -> Output:
     pool = _WRITES if call.write else _READS
     running = asyncio.get_running_loop().run_in_executor(pool, call.run)
     try:
+        if not call.write:
+            await pipes.end_what_waits(running, call.cwd, call.stop)
         return await asyncio.shield(running)
     except asyncio.CancelledError:
         # What follows a cancelled call (a roll-back, an exit) must not meet a git still at work.
@@ -217,7 +219,7 @@ class _Call:
         heard: Callable[[bytes], None] | None,
     ) -> None:
         self.write = write
-        self._cwd = cwd
+        self.cwd = cwd
         self._args = args
         self._timeout = timeout
         self._discover = discover
@@ -241,7 +243,7 @@ class _Call:
             self._kill()
             raise SpinneyError(
                 f"git {_subcommand(self._args)} took longer than {self._timeout:g} seconds in "
-                f"{self._cwd} and was stopped. "
+                f"{self.cwd} and was stopped. "
                 "Look whether the disk or the remote answers, then try again.",
                 "timeout",
             ) from None
@@ -288,7 +290,7 @@ class _Call:
         from git.exc import GitCommandNotFound
 
         try:
-            return Git(self._cwd).execute(
+            return Git(self.cwd).execute(
                 self._command(), as_process=True, env=self._environment(), start_new_session=True
             )
         except GitCommandNotFound:
@@ -299,15 +301,15 @@ class _Call:
     def _command(self) -> list[str]:
         # GitPython would run a call for a missing directory in Spinney's own: hence the check,
         # and `-C` for the moment after it.
-        if not self._cwd.is_dir():
+        if not self.cwd.is_dir():
             raise SpinneyError(
-                f"The directory does not exist any more: {self._cwd}. Put it back, or recreate or "
+                f"The directory does not exist any more: {self.cwd}. Put it back, or recreate or "
                 "archive the worktree.",
                 "not_found",
             )
-        bare = ("--git-dir=.",) if looks_bare(self._cwd) else ()
-        profile = () if self.write else (*_READ_PROFILE, *overrides(self._cwd))
-        return ["git", "-C", str(self._cwd), *bare, *_NEVER, *profile, *self._args]
+        bare = ("--git-dir=.",) if looks_bare(self.cwd) else ()
+        profile = () if self.write else (*_READ_PROFILE, *overrides(self.cwd))
+        return ["git", "-C", str(self.cwd), *bare, *_NEVER, *profile, *self._args]
 
     def _environment(self) -> dict[str, str]:
         environment = dict(_ENVIRONMENT)
@@ -315,7 +317,7 @@ class _Call:
             environment["GIT_OPTIONAL_LOCKS"] = "0"
         if not self._discover:
             # A worktree that lost its `.git` must not be taken for the repository around it.
-            environment["GIT_CEILING_DIRECTORIES"] = str(self._cwd.parent)
+            environment["GIT_CEILING_DIRECTORIES"] = str(self.cwd.parent)
         return environment
 
     def _end(self, number: signal.Signals) -> None:

@@ -1,12 +1,14 @@
 """Repositories and arguments that want to run something: each tries to make the file `X`."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from model.errors import SpinneyError
+from model.git import pipes
 from model.git.diff import diff
 from model.git.remotes import fetch, pull, push
 from model.git.removal import delete_branch
@@ -135,6 +137,24 @@ async def test_a_bare_repository_hidden_in_a_checkout_is_not_entered(
         await find_root(hidden / "refs" / "heads")
     await _look(repository.root)
     assert not x.exists()
+
+
+@pytest.mark.parametrize(
+    "name", [".gitignore", "folder/.gitignore", ".git/info/exclude", ".git/index", ".git/HEAD"]
+)
+async def test_a_pipe_in_the_place_of_a_file_of_gits_is_named_and_holds_nothing_up(
+    name: str, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipes, "_SOON", 0.3)
+    pipe = repository.root / name
+    pipe.parent.mkdir(exist_ok=True)
+    pipe.unlink(missing_ok=True)
+    os.mkfifo(pipe)
+    (pipe.parent / "beside").write_text("one\n")
+    with pytest.raises(SpinneyError, match=f"{name} is a named pipe") as refused:
+        await find_root(repository.root)  # which reads HEAD alone
+        await worktree_status(repository.root, "main")
+    assert refused.value.error_type == "git_error"
 
 
 async def _look(root: Path) -> None:
