@@ -314,9 +314,8 @@ class Preferences(BaseModel):
     default_provider: str | None = _setting(
         None, "Advanced", "Provider profile of agents; null is each program's own account",
         more="For sessions, from their program's next start on, and for the texts that agents "
-        "write. A project's settings, in the terminal, may name another. Where the profile is "
-        "another agent's, a session tells so and its agent has its own account; texts are not "
-        "written then.")
+        "write. A project's settings may name another. Where the profile is another agent's, a "
+        "session tells so and its agent has its own account; texts are not written then.")
     custom_cli_profiles: list[CliProfile] = _setting(
         [], "Advanced", "Provider profiles: settings of an agent program under a name",
         more="The settings are the program's own, as JSON, and in a file: JSON or TOML, read "

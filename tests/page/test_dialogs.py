@@ -87,6 +87,61 @@ async def test_what_is_refused_stays_in_its_dialog(
     await expect(page.locator("#title")).to_have_text(repository.name)
 
 
+async def test_a_project_has_settings_of_its_own(
+    page: Page, other: Socket, project: Any, tmp_path: Path
+) -> None:
+    await page.goto(f"/#/project/{project['id']}")
+    dialog = page.get_by_role("dialog", name=f"Settings of {project['name']}")
+    agent = dialog.get_by_role("combobox", name="Agent")
+    directory = dialog.get_by_role("textbox", name="Directory of its worktrees")
+    instructions = dialog.get_by_role("textbox", name="Instructions that every agent gets here")
+    files, usual = dialog.get_by_label("files"), dialog.get_by_label("as the preferences say").last
+    await other.call("update_preferences", changes={"known_mcp_servers": ["files", "web"]})
+
+    async def opened() -> None:
+        await page.get_by_role("button", name="Settings", exact=True).click()
+        await expect(dialog).to_be_visible()
+
+    async def kept() -> dict[str, Any]:
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(dialog).to_have_count(0)
+        named = ["default_backend", "worktrees_dir", "custom_system_prompt", "enabled_mcp_servers"]
+        (now,) = await other.call("list_projects")
+        return {name: now[name] for name in named}
+
+    try:
+        await opened()
+        await agent.select_option("Codex")
+        await directory.fill("nowhere/at/all")
+        await instructions.fill("Count twice.")
+        await files.check()
+        await expect(usual).not_to_be_checked()
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(dialog.get_by_role("alert")).to_contain_text("must be an absolute path")
+        await directory.fill(str(tmp_path / "trees"))
+        # What somebody else has changed meanwhile stays.
+        theirs = {"customSystemPrompt": "", "defaultProvider": "theirs"}
+        await other.call("update_project_settings", projectId=project["id"], **theirs)
+        assert await kept() == {
+            "default_backend": "backend_b",
+            "worktrees_dir": str(tmp_path / "trees"),
+            "custom_system_prompt": "Count twice.",
+            "enabled_mcp_servers": ["files"],
+        }
+        assert (await other.call("list_projects"))[0]["default_provider"] == "theirs"
+
+        await opened()
+        await expect(agent).to_have_value("backend_b")
+        await agent.select_option("as the preferences say")
+        await directory.fill("")
+        await instructions.fill("")
+        await usual.check()
+        await expect(files).not_to_be_checked()
+        assert set((await kept()).values()) == {None}
+    finally:
+        await other.call("update_preferences", changes={"known_mcp_servers": []})
+
+
 async def test_escape_closes_the_palette_at_once_whatever_is_written_there(page: Page) -> None:
     await page.keyboard.press("Control+k")
     palette = page.get_by_role("dialog", name="All commands")

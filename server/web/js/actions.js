@@ -21,7 +21,7 @@ import { counted } from "./words.js";
  * @property {string} id its name in the `keybindings` preference
  * @property {string} [keys] that it has by default, parted by commas
  * @property {string} title
- * @property {"session" | "worktree"} [needs] what must be shown for it
+ * @property {"session" | "worktree" | "project"} [needs] what must be shown for it
  * @property {boolean} [inPalette] `false` where the palette has no use for it
  * @property {(app: App, here: Here) => unknown} do
  */
@@ -55,6 +55,7 @@ export const ACTIONS = [
   { id: "open_worktree_page", title: "The worktree: git, scripts, name, label", needs: "worktree", do: (app, { worktree }) => app.go("worktree", worktree?.id) },
   { id: "archive_worktree", title: "Archive the worktree", needs: "worktree", do: archiveWorktree },
   { id: "add_project", title: "Add a project", do: (app) => import("./views/project.js").then((made) => made.addProject(app)) },
+  { id: "project_settings", title: "Settings of the project", needs: "project", do: (app, { project }) => import("./views/project-settings.js").then((made) => made.projectSettings(app, project?.id ?? "")) },
   { id: "show_archive", keys: "f8", title: "Archive: bring back worktrees and sessions, or delete them for good", do: (app) => app.go("archive") },
   { id: "preferences", keys: "f9", title: "Preferences", do: (app) => app.go("preferences") },
   { id: "server", title: "Server: address, token", do: (app) => app.go("server") },

@@ -28,6 +28,7 @@ export function projectView(app, route) {
         if (base) app.go("worktree", base.id);
       }),
       button("Adopt a worktree", () => offerOutside(known.id)),
+      button("Settings", () => import("./project-settings.js").then((made) => made.projectSettings(app, known.id))),
       make("a.button", "Archive", { href: hashOf("archive") }),
       button("Refresh", () => app.run("fetch_worktrees_status", { projectId: known.id })),
       button("Remove from Spinney", () => takeOut(known), ".danger"),
