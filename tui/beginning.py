@@ -118,8 +118,12 @@ class Beginning:
         if left is None and (len(sessions) == 1 or state.preferences.restore_last_session):
             left = sessions[0]
         if left is not None:
+            is_in_tree = screen.has_class("tree-open")
             screen.action_open_session(left.id)
             self._point_above(left, state)
+            if is_in_tree:  # opened meanwhile: what is pressed now is meant for it
+                screen.add_class("tree-open")
+                screen.projects.focus()
             return
         first = next(iter(in_need(state)), sessions[0])
         self._point_at(self._pointed(state) or Place("session", first.id))

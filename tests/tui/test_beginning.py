@@ -142,6 +142,22 @@ async def test_what_is_typed_while_the_message_box_gets_the_keys_stays_in_order(
         assert app.main.chat.composer.text == typed
 
 
+async def test_projects_that_were_opened_early_stay_and_escape_stops_nothing(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "screen.json"
+    await seen_once(file)
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session(status="running")))
+    async with started(client, file, size=(80, 24)) as (app, pilot, opens):
+        await pilot.press("f2")
+        await ready(app, pilot, opens)
+        await until(pilot, lambda: app.main.place == Place("session", "s1"))
+        assert app.main.projects.display
+        await pilot.press("escape")
+        assert not client.called("stop_generation")
+        await until(pilot, lambda: isinstance(app.focused, Composer))
+
+
 async def test_letters_typed_early_filter_the_tree_where_that_has_the_keys(tmp_path: Path) -> None:
     several = a_client(a_session(id="s2", name="Rename the store"))
     async with started(several, tmp_path / "screen.json") as (app, pilot, opens):
