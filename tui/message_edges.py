@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.segment import Segment
 
-from model.resources import Message
+from model.resources import Message, PlanBlock, QuestionBlock
 from tui.line_parts import one_line, prose_rows
 from tui.transcript_parts import Look, Shown
 from tui.wrap import Line
@@ -14,6 +14,11 @@ _NEXT_STEPS: Final = {
     "authentication_error": "Sign in with the agent's own program, then send a message to go on.",
     "backend_unavailable": "“Check which agents are installed”, among the commands, says more.",
     "rate_limit_error": "Wait a while, then send a message to go on.",
+}
+
+_ENDED: Final = {
+    "stopped": "stopped by you",
+    "interrupted": "interrupted: Spinney was quit. Send a message to go on.",
 }
 
 _SAYS_STEP: Final = (
@@ -57,9 +62,14 @@ def ending(message: Message, look: Look) -> list[Line]:
             steps = prose_rows(step, width, look.palette.muted)
             rows += [[Segment("  "), *row] for row in steps]
         return rows
-    if message.stop_reason in ("stopped", "interrupted"):
-        words = "stopped by you" if message.stop_reason == "stopped" else "interrupted"
-        return [[Segment(f"{look.signs.stopped} {words}", look.tones.warning)]]
+    # What waits for a person goes on waiting while Spinney is away.
+    waits = message.content and isinstance(message.content[-1], PlanBlock | QuestionBlock)
+    if waits and message.stop_reason == "interrupted":
+        return []
+    if words := _ENDED.get(message.stop_reason or ""):
+        rows = prose_rows(words, look.body_width - 2, look.tones.warning)
+        sign = Segment(f"{look.signs.stopped} ", look.tones.warning)
+        return [[Segment("  ") if at else sign, *row] for at, row in enumerate(rows)]
     return []
 
 

@@ -259,10 +259,19 @@ def test_an_error_that_says_itself_what_to_do_is_not_contradicted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "words"), [("stopped", "stopped by you"), ("interrupted", "interrupted")]
+    ("reason", "words"),
+    [
+        ("stopped", "stopped by you"),
+        ("interrupted", "interrupted: Spinney was quit. Send a message to go on."),
+    ],
 )
 def test_an_answer_that_was_stopped_says_so(reason: str, words: str) -> None:
     assert rows(agent("m", TextBlock(text="Half"), stop_reason=reason))[-2] == f"   ■ {words}"
+
+
+def test_a_plan_that_still_waits_is_not_called_interrupted() -> None:
+    plan = agent("m", PlanBlock(text="Weave"), stop_reason="interrupted")
+    assert "interrupted" not in " ".join(rows(plan))
 
 
 def test_emptied_blocks_leave_no_row() -> None:
