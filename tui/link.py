@@ -216,6 +216,7 @@ class Link:
                     )
                     await self._screen.mirror.until(lambda state: session.id in state.sessions)
                     self._screen.action_open_session(session.id)
+                    self._say_archived(chosen.session_id)
                 case "build" | "yolo":
                     await self.client.call(commands.approve_plan, mode=chosen.choice, **given)
                 case "edit":
@@ -225,6 +226,13 @@ class Link:
                         return
                     given |= {"mode": edited.mode, "plan": edited.text}
                     await self.client.call(commands.approve_plan, **given)
+
+    def _say_archived(self, session_id: str) -> None:
+        """Where the session is whose plan another one carries out; the tree has it no more."""
+        screen, old = self._screen, self._screen.state.sessions.get(session_id)
+        if old is not None and screen.state.preferences.close_original_on_clear_context:
+            key = screen.key_of("show_archive")
+            screen.say(f"“{old.name}” is archived; {key} brings it back.")
 
     async def answer(self, answered: "RequestPanel.Answered") -> None:
         """Answer the questions of a session."""

@@ -258,6 +258,9 @@ async def test_a_plan_goes_on_in_a_fresh_session_which_is_opened(start: Start) -
         assert client.called("approve_plan") == [
             {"session_id": "s1", "mode": "build", "fresh": True, "request_id": "r1"}
         ]
+        # The one with the plan is gone from the tree.
+        [notice] = app._notifications
+        assert notice.message == "“Fix the parser” is archived; f8 brings it back."
 
 
 async def test_a_plan_can_be_edited_before_it_is_built(start: Start) -> None:
