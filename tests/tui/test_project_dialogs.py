@@ -282,7 +282,9 @@ async def test_only_changed_settings_are_saved_and_a_refusal_keeps_them(start: S
         app.main.action_do("project_settings")
         await until(pilot, lambda: isinstance(app.screen, EditProject))
         first = app.screen
-        first.query_one("#directory", Input).value = "/nowhere"
+        directory = first.query_one("#directory", Input)
+        assert directory.placeholder == "one in ~/spinney"  # of which no preference says another
+        directory.value = "/nowhere"
         first.query_one("#prompt", TextArea).text = "Be brief."
         first.query_one("#servers").focus()
         await pilot.press("down", "space")

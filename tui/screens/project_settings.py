@@ -1,4 +1,4 @@
-"""A project's own settings; what is left empty is as the preferences say."""
+"""A project's own settings; what is left empty is as usual."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ class EditProject(Dialog[ProjectSettings]):
                 "Branch off", Choice(given.branch, given.branch), self._pick_branch, id="branch"
             ),
             Label("Directory of its worktrees"),
-            TextField(given.directory, id="directory", placeholder=AS_USUAL.label, compact=True),
+            TextField(given.directory, id="directory", placeholder="one in ~/spinney", compact=True),
             Label("Instructions that every agent gets here"),
             TextArea(given.prompt, id="prompt", compact=True, highlight_cursor_line=False),
             *self._server_list(),
