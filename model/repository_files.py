@@ -1,9 +1,14 @@
 """Where git keeps what it knows about a working tree: found by reading files, not by asking git."""
 
+import errno
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+_LARGEST: Final = 1_000_000
+"""Bytes of a `.git` file or a configuration; git refuses larger ones of the former, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +31,7 @@ def git_directories(root: Path) -> GitDirectories | None:
             own = _pointed_at(marker, "gitdir: ")
             shared = own / "commondir"
             common = _pointed_at(shared) if shared.is_file() else own
-            return GitDirectories(own.resolve(), common.resolve())
+            return GitDirectories(_real(own), _real(common))
         return _same(root) if looks_bare(root) else None
     except OSError:
         return None
@@ -44,7 +49,7 @@ def looks_bare(path: Path) -> bool:
 
 def repository_around(path: Path) -> Path | None:
     """The repository that holds this path: its own checkout, or, where it has none, itself."""
-    path = path.resolve()
+    path = _real(path)
     for folder in (path, *path.parents):
         try:
             # Sandboxes of agents leave empty folders of this name.
@@ -78,25 +83,41 @@ def borrowed_from(root: Path) -> Path | None:
     found = git_directories(root)
     if found is None or found.own != found.common or found.own.name != ".git":
         return None
-    root, other = root.resolve(), found.own.parent
+    root, other = _real(root), found.own.parent
     return None if root in (other, _configured_root(found.own)) else other
 
 
 def _configured_root(common: Path) -> Path | None:
     """What `core.worktree` says, as in the git directory of a submodule."""
     try:
-        text = (common / "config").read_text(errors="surrogateescape")
+        text = os.fsdecode(_content(common / "config"))
     except OSError:
         return None
     line = re.search(r"^[ \t]*worktree[ \t]*=[ \t]*(\S.*)$", text, re.MULTILINE)
-    return (common / line[1].rstrip()).resolve() if line else None
+    return _real(common / line[1].rstrip()) if line else None
 
 
 def _same(directory: Path) -> GitDirectories:
-    real = directory.resolve()
+    real = _real(directory)
     return GitDirectories(real, real)
 
 
+def _real(path: Path) -> Path:
+    """Where links lead; `Path.resolve` raises where they lead in a circle (before Python 3.13)."""
+    return Path(os.path.realpath(path))
+
+
 def _pointed_at(file: Path, label: str = "") -> Path:
-    text = os.fsdecode(file.read_bytes()).removesuffix("\n").removeprefix(label)
+    text = os.fsdecode(_content(file)).removesuffix("\n").removeprefix(label)
     return file.parent / text
+
+
+def _content(file: Path) -> bytes:
+    """All of a small file that is one. Raises `OSError`."""
+    if not file.is_file():  # A pipe would be waited at.
+        raise FileNotFoundError(file)
+    with file.open("rb") as opened:
+        content = opened.read(_LARGEST + 1)
+    if len(content) > _LARGEST or b"\0" in content:
+        raise OSError(errno.EINVAL, "no text that git wrote", str(file))
+    return content

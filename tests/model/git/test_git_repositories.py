@@ -1,5 +1,6 @@
 """What a repository is and has."""
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from model.git.repositories import (
     has_commits,
     remotes,
 )
-from model.repository_files import repository_around
+from model.repository_files import borrowed_from, repository_around
 from tests.model.git.made_repository import Repository
 
 MakeRepository = Callable[[str], Repository]
@@ -41,6 +42,27 @@ async def test_a_linked_worktree_leads_to_the_repository_that_it_is_of(
     inside = base_dir / "other" / "deep"
     inside.mkdir()
     assert await find_root(inside) == repository_around(inside) == repository.root
+
+
+@pytest.mark.parametrize("leads", ["to a large file", "to a circle of links", "to no name"])
+def test_a_git_file_that_leads_astray_costs_nothing_and_is_no_fault_of_ours(
+    leads: str, tmp_path: Path
+) -> None:
+    folder = tmp_path.resolve() / "folder"
+    folder.mkdir()
+    (folder / "circle").symlink_to("circle")
+    if leads == "to a large file":
+        with (folder / ".git").open("wb") as file:
+            file.truncate(100_000_000)
+    else:
+        (folder / ".git").write_text("gitdir: circle\n" if "circle" in leads else "gitdir: \0")
+    tracemalloc.start()
+    try:
+        assert repository_around(folder) == folder
+        assert borrowed_from(folder) is None
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
 
 
 async def test_a_bare_repository_is_accepted(repository: Repository, tmp_path: Path) -> None:
