@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from model.backends.base import Launch, Settings
 from model.backends.leftovers import OWNER
+from model.repository_files import git_directories
 from model.resources import Effort
 
 Json = dict[str, Any]
@@ -66,15 +67,11 @@ def git_places(worktree: Path) -> list[Path]:
 
     Of a linked worktree's repository that is not all: its hooks and settings stay out of reach.
     """
-    marker = worktree / ".git"
-    try:
-        if not marker.is_file():
-            return [marker.resolve()] if marker.is_dir() else []
-        own = (worktree / marker.read_text().strip().removeprefix("gitdir: ")).resolve()
-        shared = own / "commondir"
-        common = (own / shared.read_text().strip()).resolve() if shared.is_file() else own
-    except (OSError, UnicodeDecodeError):
+    found = git_directories(worktree)
+    # What a `.git` file names may be any folder, such as the person's own.
+    if found is None or not all((each / "HEAD").is_file() for each in (found.own, found.common)):
         return []
+    own, common = found.own, found.common
     return [own] if own == common else [own, *(common / name for name in _WRITTEN_BY_COMMITS)]
 
 

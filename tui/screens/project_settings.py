@@ -87,7 +87,9 @@ class EditProject(Dialog[ProjectSettings]):
                 "Branch off", Choice(given.branch, given.branch), self._pick_branch, id="branch"
             ),
             Label("Directory of its worktrees"),
-            TextField(given.directory, id="directory", placeholder="one in ~/spinney", compact=True),
+            TextField(
+                given.directory, id="directory", placeholder="one in ~/spinney", compact=True
+            ),
             Label("Instructions that every agent gets here"),
             TextArea(given.prompt, id="prompt", compact=True, highlight_cursor_line=False),
             *self._server_list(),

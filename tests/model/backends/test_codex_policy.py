@@ -95,6 +95,9 @@ def test_a_commit_may_write_where_it_must_and_no_hooks(tmp_path: Path) -> None:
     ]
     assert codex_policy.git_places(repository) == [common]
     assert codex_policy.git_places(tmp_path) == []
+    for pointer in (f"gitdir: {tmp_path}\n", "gitdir: \0", "x" * 2_000_000):
+        (linked / ".git").write_text(pointer)
+        assert codex_policy.git_places(linked) == [], "no folder of the person's is written to"
 
 
 def test_servers_that_are_off_stay_off_also_those_of_a_profile(tmp_path: Path) -> None:
