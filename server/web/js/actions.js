@@ -50,6 +50,7 @@ export const ACTIONS = [
   { id: "choose_model", title: "Choose the session's model", needs: "session", do: () => pick("model") },
   { id: "choose_agent", title: "Choose the session's agent", needs: "session", do: (app) => pick("agent") || app.say("Stop the session before it changes its agent.") },
   { id: "choose_thinking", title: "Choose how much the session thinks", needs: "session", do: () => pick("thinking") },
+  { id: "show_raw_log", title: "Show the raw log", needs: "session", do: (app, { session }) => app.go("raw", session?.id) },
   { id: "archive_session", title: "Archive the session", needs: "session", do: archiveSession },
   { id: "delete_session", title: "Delete the session for good", needs: "session", do: deleteSession },
   { id: "open_worktree_page", title: "The worktree: git, scripts, name, label", needs: "worktree", do: (app, { worktree }) => app.go("worktree", worktree?.id) },

@@ -39,6 +39,7 @@ app.addView("project", lazy(() => import("./views/project.js"), "projectView"));
 app.addView("folder", lazy(() => import("./views/project.js"), "projectView"));
 app.addView("new", lazy(() => import("./views/new.js"), "newView"));
 app.addView("search", lazy(() => import("./views/search.js"), "searchView"));
+app.addView("raw", lazy(() => import("./views/raw_log.js"), "rawLogView"));
 app.addView("archive", lazy(() => import("./views/archive.js"), "archiveView"));
 app.addView("preferences", lazy(() => import("./views/preferences.js"), "preferencesView"));
 app.addView("server", lazy(() => import("./views/server.js"), "serverView"));

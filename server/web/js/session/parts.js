@@ -14,7 +14,7 @@ import { counted } from "../words.js";
  * @typedef {import("../state.js").Resource} Resource
  */
 
-const OFFERED = ["next_waiting", "rename_session", "new_session", "previous_session", "next_session", "archive_session", "delete_session"];
+const OFFERED = ["next_waiting", "rename_session", "new_session", "previous_session", "next_session", "show_raw_log", "archive_session", "delete_session"];
 const BESIDE = 5;
 
 /** Where it lies, what it changes, and the sessions beside it. @param {App} app @param {Resource} session @param {HTMLElement} nav */

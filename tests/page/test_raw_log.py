@@ -1,0 +1,62 @@
+"""The raw log of a session on the page: the way there, off and on, what is said meanwhile."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import expect
+
+from model.chat.raw_files import append
+from tests.page.browser import Screen
+from tests.page.conftest import OpenPage
+from tests.page.person import Conversation, Pointer
+from tests.page.stage import Stage
+
+
+@pytest.fixture
+def served(stage: Stage) -> Stage:
+    return stage
+
+
+async def test_it_is_switched_on_where_it_is_shown_and_follows_what_is_said(
+    open_page: OpenPage, session: Any, stage: Stage, screen: Screen
+) -> None:
+    page = await open_page(f"/session/{session['id']}", screen=screen)
+    at = Conversation(Pointer(page, touch=screen.touch))
+    await at.press("What can be done with this session")
+    await at.press("Show the raw log")
+    log, state = page.get_by_label("Raw log", exact=True), page.locator(".raw-log [role=status]")
+    await expect(state).to_contain_text("Debug mode is off: nothing is written down.")
+    await expect(log).to_be_hidden()
+    await at.press("Turn debug mode on")
+    await expect(state).to_contain_text("What the agent is sent and says stands here")
+    record = stage.workspace.raw_logs.record_of(session["id"], {})
+    record("\u00b7", "started in /w")
+    await expect(log).to_contain_text("\u00b7 started in /w")
+    record("\u2192", {"text": "<b>heddle</b>"})
+    await expect(log).to_contain_text('\u2192 {"text":"<b>heddle</b>"}')
+    await expect(page.locator(".raw-log .path")).to_contain_text("raw-0.log")
+    await at.press("Turn debug mode off")
+    await expect(state).to_contain_text("Debug mode is off: nothing more is written down.")
+    await at.hands.press(page.get_by_role("link", name="Back to the session"))
+    await expect(page.locator("#title")).to_have_text(session["name"])
+
+
+async def test_older_lines_are_read_above_and_what_is_read_stays_in_sight(
+    open_page: OpenPage, session: Any, stage: Stage, screen: Screen
+) -> None:
+    lines = [f"{number:06} said {'x' * 80}\n".encode() for number in range(2000)]
+    append(stage.workspace.directories.raw_logs / session["id"], lines)
+    page = await open_page(f"/raw/{session['id']}", screen=screen)
+    log = page.get_by_label("Raw log", exact=True)
+    await expect(log).to_contain_text("001999 said")
+    await expect(log).not_to_contain_text("000000 said")
+    at_end = "log => log.scrollTop + log.clientHeight >= log.scrollHeight - 2"
+    assert await log.evaluate(at_end)
+    older = page.get_by_role("button", name="Read older lines")
+    while await older.is_visible():
+        await log.evaluate("log => { log.scrollTop = 0; }")
+        await page.wait_for_timeout(50)
+    await expect(log).to_contain_text("000000 said")
+    assert not await log.evaluate(at_end)
+    whole = await log.evaluate("log => log.textContent")
+    assert whole == b"".join(lines).decode()
