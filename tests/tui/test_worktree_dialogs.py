@@ -165,6 +165,7 @@ async def test_the_agent_and_the_mode_are_those_of_the_first_session(start: Star
     client.answers |= {"create_worktree": create, "create_session": begin}
     async with start(client) as started:
         dialog = await open_new_worktree(started)
+        assert dialog.query_one("#agent", PickField).choice.label == "default (Claude Code)"
         await pick(started, dialog, "mode", "space", *"build", "enter")
         await pick(started, dialog, "agent", "space", *"OpenCode", "enter")
         await made(started, client)

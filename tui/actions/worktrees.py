@@ -22,6 +22,7 @@ from tui.screens.new_worktree import (
 )
 
 if TYPE_CHECKING:
+    from model.catalog import Catalog
     from model.resources import Project, Worktree
     from tui.screens.main import MainScreen
 
@@ -90,8 +91,18 @@ def _offers(screen: "MainScreen", project: "Project") -> Offers:
             for request in found
         ]
 
-    agents = [Choice(row.name, row.label, row.program) for row in screen.link.catalog.backends]
-    return Offers(branches, issues, pull_requests, agents)
+    catalog = screen.link.catalog
+    agents = [Choice(row.name, row.label, row.program) for row in catalog.backends]
+    usual = Choice("", f"default ({catalog.label(_usual_agent(screen, project, catalog))})")
+    return Offers(branches, issues, pull_requests, [usual, *agents])
+
+
+def _usual_agent(screen: "MainScreen", project: "Project", catalog: "Catalog") -> str:
+    """Who works where nobody is chosen."""
+    preferred = "demo" if screen.demo else screen.state.preferences.default_backend
+    named = (project.default_backend, preferred)
+    known = (name for name in named if name and catalog.backend(name) is not None)
+    return next(known, "backend_a")
 
 
 async def _announced(

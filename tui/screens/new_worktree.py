@@ -19,7 +19,6 @@ from tui.widgets.pick_field import PickField
 from tui.widgets.text_field import TextField
 
 NONE: Final = Choice("", "none")
-AS_USUAL: Final = Choice("", "default")
 _MODES: Final[dict[ExecutionMode, str]] = {
     "plan": "proposes, and changes nothing",
     "build": "edits, and asks before commands",
@@ -49,6 +48,7 @@ class Offers:
     issues: Load
     pull_requests: Load
     agents: Sequence[Choice]
+    """The usual one first."""
 
 
 class NewWorktree(Dialog[WantedWorktree]):
@@ -136,7 +136,7 @@ class NewWorktree(Dialog[WantedWorktree]):
         return Pick("Pull request", load, present, typed=typed, own="pull request")
 
     def _agents(self, present: str, typed: str) -> Pick:
-        return Pick("Agent", [AS_USUAL, *self._offers.agents], present, typed=typed)
+        return Pick("Agent", self._offers.agents, present, typed=typed)
 
     def _modes(self, present: str, typed: str) -> Pick:
         return Pick(
@@ -235,7 +235,7 @@ def _with_none(load: Load) -> Load:
 
 
 def _chosen(value: str, offers: Sequence[Choice]) -> Choice:
-    return next((offer for offer in offers if offer.value == value), AS_USUAL)
+    return next((offer for offer in offers if offer.value == value), offers[0])
 
 
 def _field_of(problem: str) -> str:
