@@ -58,7 +58,10 @@ def scripts_in(directory: Path, project: Project) -> list[Script]:
         except OSError:
             continue
         if not stat.S_ISREG(found.st_mode) or found.st_size > _SIZE_LIMIT:
-            raise SpinneyError(f"{path} is not a config file: a link, or too large.")
+            raise SpinneyError(
+                f"{path} is not a config file: it must be a regular file, no link, and no larger "
+                f"than {_SIZE_LIMIT // 1024} KiB."
+            )
         return with_trust(_parsed(path.read_bytes(), str(path), name), project)
     return []
 
@@ -70,8 +73,10 @@ async def scripts_of_branch(root: Path, branch: str) -> list[Script]:
     """
     for ref in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
         for name in FILES:
-            shown = await git(root, "cat-file", "blob", f"{ref}:{name}", check=False)
-            if shown.returncode == 0 and len(shown.raw) <= _SIZE_LIMIT:
+            # A few kilobytes of a repository may be gigabytes of a file.
+            blob = ("cat-file", "blob", f"{ref}:{name}")
+            shown = await git(root, *blob, check=False, most=_SIZE_LIMIT)
+            if shown.returncode == 0 and not shown.cut:
                 try:
                     return _parsed(shown.raw, name, name)
                 except SpinneyError:
@@ -144,7 +149,9 @@ def _parsed(raw: bytes, shown: str, file: str) -> list[Script]:
 def _object(raw: bytes, shown: str) -> dict[str, Any]:
     try:
         content = json.loads(raw)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise SpinneyError(f"{shown} is nested too deeply to be read.") from None
+    except ValueError as error:
         raise SpinneyError(f"{shown} is not valid JSON: {error}") from None
     if not isinstance(content, dict):
         raise SpinneyError(f"{shown} must hold a JSON object.")

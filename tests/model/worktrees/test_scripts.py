@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -180,8 +181,26 @@ async def test_a_config_file_that_makes_no_sense_is_told_by_its_name(
     text: str, make: Maker, workspace: Workspace, repository: Repository
 ) -> None:
     (repository.root / "spinney.json").write_text(text)
-    with pytest.raises(SpinneyError, match=r"spinney\.json"):
+    with pytest.raises(SpinneyError, match=r"spinney\.json") as refused:
         await get_project_scripts.function(workspace, make.project.id)
+    assert "recursion" not in refused.value.message
+
+
+async def test_of_a_huge_config_file_no_more_is_read_than_one_may_have(
+    workspace: Workspace, repository: Repository
+) -> None:
+    with (repository.root / "spinney.json").open("wb") as file:
+        file.truncate(60_000_000)  # and a few kilobytes in the repository
+    repository.git("add", "--all")
+    repository.git("commit", "--quiet", "-m", "Much of nothing")
+    tracemalloc.start()
+    try:
+        project = await add_project.function(workspace, str(repository.root))
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+    with pytest.raises(SpinneyError, match="no larger than 256 KiB"):
+        await get_project_scripts.function(workspace, project.id)
 
 
 async def test_a_script_that_runs_is_stopped_with_all_that_it_started(
