@@ -9,14 +9,10 @@ from typing import Any
 
 from model.commands.preferences import update_preferences
 from model.commands.server import get_http_server_token, start_http_server
-from model.errors import SpinneyError
 from model.paths import Directories
 from model.running import Lock
-from model.workspace import Workspace
 from server.app import Server
 from server.engine import made_workspace, opened_door
-
-_PORT_REFUSED = ("conflict", "forbidden")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +48,9 @@ async def _serve(places: Directories, lock: Lock, wanted: Wanted, announce: Anno
         if wanted.token is not None:
             changes = {"http_server_token": wanted.token}
             await update_preferences.function(workspace, changes)
-        status = await _started(workspace, wanted)
+        status = await start_http_server.function(
+            workspace, wanted.port, wanted.localhost_only, wanted.token_required
+        )
         door = await opened_door(workspace, lock)
         token = await get_http_server_token.function(workspace)
         announce(status, token, workspace.problems)
@@ -64,15 +62,3 @@ async def _serve(places: Directories, lock: Lock, wanted: Wanted, announce: Anno
             await door.close()
         await workspace.http_server.stop()
         await workspace.stop()
-
-
-async def _started(workspace: Workspace, wanted: Wanted) -> dict[str, Any]:
-    try:
-        return await start_http_server.function(
-            workspace, wanted.port, wanted.localhost_only, wanted.token_required
-        )
-    except SpinneyError as error:
-        if error.error_type not in _PORT_REFUSED:
-            raise
-        also = "For this time alone: spinney serve --port N; 0 takes any free one."
-        raise SpinneyError(f"{error.message} {also}", error.error_type) from error
