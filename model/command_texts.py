@@ -90,6 +90,7 @@ examples:
   spinney events
   spinney events | grep --line-buffered session-waiting
   spinney events --since 4711   first what followed the event of this number
+  spinney events --since 0      first all that is kept
 
 Each line has its number as "seq". Where the connection is lost, or Spinney is started anew, it
 connects again by itself and goes on after the last line; ctrl+c ends it. Spinney keeps the newest

@@ -275,7 +275,10 @@ def test_events_follows_a_spinney_that_starts_anew_at_another_port(spinney: Prog
         first.end()
         with spinney.serving() as second:
             assert second.port != first.port
-            first_event(spinney, following)
+            spinney.call("update_preferences", 'changes={"theme": "dark"}')
+            # What happened before it was found comes, too, and first.
+            heard = [first_event(spinney, following) for _ in range(2)]
+            assert {"theme": "dark"} in [event["payload"].get("changes") for event in heard]
         following.send_signal(signal.SIGINT)
         _, errors = following.communicate(timeout=PATIENCE)
         assert errors.count("No Spinney is running here") <= 1
@@ -290,6 +293,8 @@ def test_events_begins_after_a_number_that_a_line_before_had(served: Program) ->
     with served.started("events", "--since", str(last - 1)) as following:
         again = json.loads(next_line(following, PATIENCE))
     assert again["seq"] == last and again["event"] == "preferences:updated"
+    with served.started("events", "--since", "0") as following:
+        assert json.loads(next_line(following, PATIENCE))["seq"] < last - 1
 
 
 def test_events_ends_quietly_when_nobody_reads_it(served: Program) -> None:

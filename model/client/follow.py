@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any
 
 from model.client import here
@@ -11,16 +12,19 @@ from model.errors import SpinneyError
 from model.paths import Directories, directories
 from model.streams import complain, put_json
 
+START = 1
+"""The event with which a run begins, that of its server; 0 asks for what comes from now on."""
+
 
 async def follow(since: int | None) -> None:
-    """Print events until ctrl+c, at first those after the number `since`.
+    """Print events until ctrl+c, at first those after the number `since`, 0 for all that are kept.
 
     Raises `SpinneyError` where no Spinney runs at the beginning; one that goes away is waited for.
     """
     places = directories()
     client = RemoteClient(*here.found_door(places), find=lambda: here.found_door(places))
     try:
-        await _Follower(places, client, since or 0).follow()
+        await _Follower(places, client, 0 if since is None else max(since, START)).follow()
     finally:
         await client.close()
 
@@ -40,9 +44,12 @@ class _Follower:
         failures = 0
         while True:
             try:
-                async for frame in self._frames():
-                    failures = 0
-                    self._take(frame)
+                async with aclosing(self._frames()) as frames:
+                    async for frame in frames:
+                        failures = 0
+                        if self._is_of_another_run(frame):
+                            break  # Its numbers begin anew: it is followed from its start on.
+                        self._take(frame)
             except SpinneyError as error:
                 if not self._run:
                     raise
@@ -50,16 +57,16 @@ class _Follower:
                 await asyncio.sleep(BackOff().pause(failures))
                 failures += 1
 
-    async def _frames(self) -> AsyncIterator[dict[str, Any]]:
-        frames = self._client.frames(self._seq)
-        try:
-            async with asyncio.timeout(here.PATIENCE):
-                hello = await anext(frames)
-        except TimeoutError:
-            raise here.silent(self._places, self._client.base_url) from None
-        yield hello
-        async for frame in frames:
-            yield frame
+    async def _frames(self) -> AsyncGenerator[dict[str, Any], None]:
+        async with aclosing(self._client.frames(self._seq)) as frames:
+            try:
+                async with asyncio.timeout(here.PATIENCE):
+                    hello = await anext(frames)
+            except TimeoutError:
+                raise here.silent(self._places, self._client.base_url) from None
+            yield hello
+            async for frame in frames:
+                yield frame
 
     def _take(self, frame: dict[str, Any]) -> None:
         if frame.get("event") == "hello":
@@ -72,9 +79,14 @@ class _Follower:
             self._seq = frame["seq"]
             put_json(json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
 
+    def _is_of_another_run(self, frame: dict[str, Any]) -> bool:
+        if frame.get("event") != "hello" or self._run in ("", frame["payload"]["run"]):
+            return False
+        self._tell("Spinney was started anew.")
+        self._run, self._seq = frame["payload"]["run"], START
+        return True
+
     def _take_hello(self, hello: dict[str, Any]) -> None:
-        if self._run not in ("", hello["run"]):
-            self._tell("Spinney was started anew; events of its first moments may be missing.")
         self._told = ""
         self._run = hello["run"]
         self._seq = min(self._seq or hello["seq"], hello["seq"])

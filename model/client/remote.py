@@ -8,7 +8,7 @@ import asyncio
 import itertools
 import json
 import random
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar, cast, get_args
 
@@ -112,7 +112,7 @@ class RemoteClient:
                 yield Lost(error.message, pause)
                 await asyncio.sleep(pause)
 
-    async def frames(self, since: int = 0) -> AsyncIterator[dict[str, Any]]:
+    async def frames(self, since: int = 0) -> AsyncGenerator[dict[str, Any], None]:
         """Numbered event frames as they come, `hello` first, until the connection is lost."""
         await self._look_again()
         socket = await self._open_socket(since)
