@@ -247,10 +247,10 @@ class Ledger:
         sent: Counter[str] = Counter()
         known = set()
         for session_id, conversation in world.conversations.items():
-            said = {_bare(f"answered {words}") for words in self.words.get(session_id, ())}
+            said = {_lines_of(words) for words in self.words.get(session_id, ())}
             for message_id, outcome in conversation.decided():
                 meant = self.acts.get(message_id, set())
-                in_words = outcome == "denied" or _bare(outcome) in said
+                in_words = outcome == "denied" or _lines_of(outcome.partition(" ")[2]) in said
                 is_asked = (message_id, KINDS[outcome.partition(" ")[0]]) in self.requests
                 if is_asked and outcome not in meant and not (said and in_words):
                     yield f"“{outcome}” was decided by nobody in {conversation.name}"
@@ -272,6 +272,11 @@ class Ledger:
 
 def _bare(text: str) -> str:
     return _DRAWN.sub("", text)
+
+
+def _lines_of(text: str) -> frozenset[str]:
+    """In any order: a hand that goes back to the box writes on behind the line that it touched."""
+    return frozenset(map(_bare, text.split("\n")))
 
 
 def strings(value: Any) -> Iterator[str]:

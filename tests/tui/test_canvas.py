@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import pytest
 from every_screen import a_busy_state
 from fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
 from textual.command import CommandList
@@ -18,6 +19,7 @@ from tui.canvas_dialogs import Answer, AskMessage
 from tui.canvas_view import CanvasView
 from tui.screens.canvas import Canvas
 from tui.screens.dialog import Confirm
+from tui.screens.full import FullScreen
 from tui.widgets.line import Line
 
 PERMISSION = Request(id="r1", kind="permission", tool_name="bash", tool_input={"command": "make"})
@@ -73,6 +75,23 @@ async def test_those_that_need_a_person_stand_first_then_runs_news_failures_and_
         assert "? Asking one" in text and "alpha ▸ brave-otter · Claude Code" in text
         assert "may I bash: make" in text
         assert "1 needs you · 1 running" in canvas.query_one("#top", Line).text
+
+
+async def test_what_happens_while_it_closes_is_not_drawn_in_it(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_told_late(_: FullScreen) -> None:
+        """Its parts have gone before."""
+
+    monkeypatch.setattr(FullScreen, "on_unmount", is_told_late)
+    client = some_sessions()
+    async with start(client) as (app, pilot):
+        canvas = await opened(app, pilot)
+        await pilot.press("escape")
+        await until(pilot, lambda: not canvas.query(CanvasView))
+        client.feed(e.SessionUpdated(session_id="idle", updates={"name": "Another one"}))
+        await until(pilot, lambda: app.main.state.sessions["idle"].name == "Another one")
+        await opened(app, pilot)
 
 
 async def test_a_cell_shows_the_last_lines_of_what_streams_and_of_what_was_said(

@@ -82,17 +82,28 @@ class FullScreen(Closing[None], Screen[None]):
         """Follow the mirror, and the colours of the terminal, from now on."""
         self._follow_preferences()
         self.main.mirror.followers.append(self._follow)
-        self.app.theme_changed_signal.subscribe(self, lambda _: self.recolor(self.link.palette))
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._recolor())
 
     def on_unmount(self) -> None:
         """Follow no more."""
         self.main.mirror.followers.remove(self._follow)
 
+    @property
+    def _is_open(self) -> bool:
+        """What stands in a screen that closes goes before the screen is told that it goes."""
+        return self in self.app.screen_stack
+
+    def _recolor(self) -> None:
+        if self._is_open:
+            self.recolor(self.link.palette)
+
     def _follow(self, change: "Change") -> None:
+        if not self._is_open:
+            return
         if change.preferences:
             self._follow_preferences()
             self.show_keys()
-            self.recolor(self.link.palette)
+            self._recolor()
         self.follow(change)
 
     def _follow_preferences(self) -> None:
