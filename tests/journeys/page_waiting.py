@@ -14,6 +14,8 @@ ROWS = """(rows) => rows.filter((row) => row.querySelector("button")).map(
 def take(at: PagePlace, here: Conversation, number: int, button: str) -> None:
     """Take one of them back by its button: `Edit` brings it into the box, `Remove` deletes it."""
     rows: list[Any] = at.page.locator(".queue li").evaluate_all(ROWS)
+    if not at.is_online:  # Only letters can be taken back then, which have not been sent.
+        rows = [row for row in rows if " " not in row[0]]
     if not rows:
         return
     key, text = rows[number % len(rows)]
