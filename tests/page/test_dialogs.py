@@ -111,6 +111,7 @@ async def test_a_project_has_settings_of_its_own(
 
     try:
         await opened()
+        await expect(directory).to_have_attribute("placeholder", "one in ~/spinney")
         await agent.select_option("Codex")
         await directory.fill("nowhere/at/all")
         await instructions.fill("Count twice.")

@@ -1,5 +1,5 @@
 // @ts-check
-// What holds for one project alone; what is left empty is as the preferences say.
+// What holds for one project alone; what is left empty is as usual.
 
 import { showOver } from "../dialogs.js";
 import { button, make } from "../dom.js";
@@ -63,7 +63,7 @@ function fieldsOf(app, project, agents) {
     ["defaultBackend", "Agent", select([["", AS_USUAL], ...agents.map(({ name, label }) => [name, label])], agent), agent],
     ["defaultProvider", "Provider profile", select([["", AS_USUAL], ...profiles.map((name) => [name, name]), ...gone], provider), provider],
     ["defaultBranch", "Branch off", branches, branch],
-    ["worktreesDir", "Directory of its worktrees", make("input", { value: directory ?? "", placeholder: AS_USUAL, autocomplete: "off", spellcheck: false }), directory],
+    ["worktreesDir", "Directory of its worktrees", make("input", { value: directory ?? "", placeholder: "one in ~/spinney", autocomplete: "off", spellcheck: false }), directory],
     ["customSystemPrompt", "Instructions that every agent gets here", make("textarea", { rows: 4, value: prompt ?? "" }), prompt],
   ];
   return all.map(([key, words, field, before]) => ({ key, words, field, before: before ?? "" }))
