@@ -49,6 +49,11 @@ class OutputView(ScrollView, can_focus=True):
         self._text = ""
         self._rows: list[Strip] = []
 
+    @property
+    def _width(self) -> int:
+        """Cells of a row: the room beside the scrollbar, which is kept free for it."""
+        return max(self.scrollable_content_region.width, 8)
+
     def add(self, text: str) -> None:
         """Put more at the end."""
         self._text += text
@@ -61,7 +66,7 @@ class OutputView(ScrollView, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         """Break the lines anew where the width is another."""
-        if self._rows and self._rows[0].cell_length != self.size.width:
+        if self._rows and self._rows[0].cell_length != self._width:
             self._again()
 
     def _again(self) -> None:
@@ -75,12 +80,12 @@ class OutputView(ScrollView, can_focus=True):
 
     def strips(self, text: str) -> list[Strip]:
         """The rows of a text, as wide as the window."""
-        width, kind = max(self.size.width, 8), self._palette.kind
+        width, kind = self._width, self._palette.kind
         lines = output_rows(text, width, self._palette.text)
         return [strip_of(line, width, kind) for line in lines]
 
     def _laid_out(self) -> None:
-        self.virtual_size = Size(max(self.size.width, 8), len(self._rows))
+        self.virtual_size = Size(self._width, len(self._rows))
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -88,7 +93,7 @@ class OutputView(ScrollView, can_focus=True):
         row = y + self.scroll_offset.y
         if row < len(self._rows):
             return self._rows[row]
-        return strip_of([], self.size.width, self._palette.kind)
+        return strip_of([], self._width, self._palette.kind)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Ask for more in time."""

@@ -61,6 +61,8 @@ async def test_it_begins_at_the_end_follows_and_reads_back_to_the_first_line(sta
     async with start(log.client) as (app, pilot):
         view = await opened(app, pilot)
         await until(pilot, lambda: "000349 said" in shown(view))
+        beside = view.scrollable_content_region.width
+        assert {row.cell_length for row in view._rows} == {beside}, "none is under the scrollbar"
         log.text += "000350 said\n"
         await until(pilot, lambda: "000350 said" in shown(view))
         await pilot.press("home")
