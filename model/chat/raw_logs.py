@@ -31,10 +31,18 @@ WAITING: Final = 4 * 1024 * 1024
 _EACH: Final = 200
 """Bytes that a waiting line costs besides."""
 
+READ_PATIENCE: Final = 0.5
+"""Seconds that who reads waits for what is being written."""
+
 GATHER: Final = 0.05
 """Seconds in which lines gather until they are written together."""
 
 _log = logging.getLogger(__name__)
+
+_REST_AFTER: Final = 32 * 1024
+_REST: Final = 0.005
+"""Bytes that are made readable at a stretch, some milliseconds of work, and seconds of rest for the
+loops, which have the interpreter then: what comes faster is left out all the same."""
 
 _Line = tuple[float, Direction, str, bytes]
 
@@ -91,8 +99,11 @@ class RawLogs:
     async def read(
         self, session_id: str, before: int | None, after: int | None, limit: int
     ) -> RawLog:
-        """A piece of a session's log, see `raw_files.read`; an empty one where there is none."""
-        await self.settled()
+        """A piece of a session's log, see `raw_files.read`; an empty one where there is none.
+
+        What was just said is in it, unless so much waits that one would wait for long.
+        """
+        await self.settled(READ_PATIENCE)
         folder, is_on = self._directory / session_id, self.is_on
         return await asyncio.to_thread(
             raw_files.read, folder, before, after, limit, recording=is_on
@@ -109,11 +120,11 @@ class RawLogs:
         kept = frozenset((*session_ids, *self._store.state.sessions))
         await asyncio.to_thread(remove_folders, self._directory, kept)
 
-    async def settled(self) -> None:
-        """Wait until all that was said by now is written."""
+    async def settled(self, patience: float | None = None) -> None:
+        """Wait until all that was said by now is written, at most about so many seconds."""
         for _ in range(2):  # what is being written, and what waits behind it
             if self._round is not None:
-                await asyncio.wait([self._round])
+                await asyncio.wait([self._round], timeout=patience)
 
     async def close(self) -> None:
         """Write what waits."""
@@ -189,7 +200,13 @@ def _as_bytes(said: Raw) -> bytes:
 
 
 def _write(folder: Path, lines: Iterable[_Line], left_out: int, masked: Masking) -> None:
-    written = [raw_line(at, to, kind, said, masked) for at, to, kind, said in lines]
+    written, unrested = [], 0
+    for at, to, kind, said in lines:
+        written.append(raw_line(at, to, kind, said, masked))
+        unrested += len(written[-1])
+        if unrested > _REST_AFTER:
+            unrested = 0
+            time.sleep(_REST)
     if left_out:
         words = f"{left_out:,} {'line' if left_out == 1 else 'lines'} left out".encode()
         written.append(raw_line(time.time(), "\u00b7", "", words, masked))
