@@ -12,7 +12,8 @@ SHORTEST: Final = 8
 """Characters of a known value; shorter ones would be found in words."""
 
 _SECRETS: Final = re.compile(
-    r"(?P<told>(?:token|secret|passw(?:or)?d|(?:api|access|private)[_-]?key|authorization|cookie)"
+    r"(?P<told>(?:token|secret\w{0,12}|passw(?:or)?d|passphrase|(?:api|access|private)[_-]?key"
+    r"|(?<=[\"'])key(?=\\{0,3}[\"'])|authorization|cookie)"
     r"\\{0,3}[\"']?\s{0,3}[=:]\s{0,3}\\{0,3}[\"']?(?:(?:bearer|basic)\s{1,3})?"
     r"|(?:bearer|basic)\s{1,3}|://)"
     r"(?:(?<=://)[^/@\s]{1,300}@|(?<!://)[^\s\"'&,;)\]}]{4,})"
