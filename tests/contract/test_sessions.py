@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.conftest import Call, Chat, payload_of, refusal
+from tests.contract.conftest import Call, Chat, RefusedError, payload_of, refusal
 from tests.server.conftest import Socket
 
 USAGE_FIELDS = {
@@ -200,6 +200,27 @@ async def test_get_tool_output_reads_on_where_the_conversation_shows_the_ends(
     piece = await call("get_tool_output", offset=10, limit=20, **about)
     assert piece["content"] == whole["content"].encode()[10:30].decode()
     assert (piece["next_offset"], piece["size"]) == (30, len(whole["content"].encode()))
+
+
+async def test_get_raw_log_reads_what_the_program_was_sent_and_said(
+    call: Call, session: Any, chat: Chat
+) -> None:
+    about = {"sessionId": session["id"]}
+    await call("update_preferences", changes={"debug_mode_enabled": True})
+    await chat.say(session, "/demo say the heddle")
+    await call("update_preferences", changes={"debug_mode_enabled": False})
+    log = await call("get_raw_log", **about)
+    assert '\u2192 {"type":"prompt","text":"/demo say the heddle"' in log["text"]
+    assert (log["start"], log["end"], log["is_first"]) == (0, log["size"], True)
+    assert log["recording"] is False and Path(log["path"]).read_text() == log["text"]
+    nothing = await call("get_raw_log", after=log["end"], **about)
+    assert (nothing["text"], nothing["end"]) == ("", log["end"])
+    tail = await call("get_raw_log", before=log["end"] - 1, limit=1024, **about)
+    assert tail["text"] in log["text"] and 0 < len(tail["text"].encode()) <= 1024
+    with pytest.raises(RefusedError, match="'after'"):
+        await call("get_raw_log", before=1, after=1, **about)
+    with pytest.raises(RefusedError, match="'limit'"):
+        await call("get_raw_log", limit=10**9, **about)
 
 
 async def test_search_messages_finds_what_was_said(call: Call, session: Any, chat: Chat) -> None:
