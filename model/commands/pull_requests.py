@@ -50,6 +50,7 @@ async def open_pull_request(
     commits = await commits_since(path, base_ref)
     if not commits:
         raise _nothing_to_propose(branch, base)
+    await pull_requests.look_for_repository(path)  # Before anything is pushed or written.
     await _push_if_needed(path, remote, branch)
     proposal = Proposal(worktree, branch, base, base_ref, commits)
     text = await pull_request_text(workspace.writer, proposal, title, body)

@@ -54,6 +54,11 @@ class PullRequestHead:
     """Whether it comes from a fork."""
 
 
+async def look_for_repository(path: Path) -> None:
+    """Raise what keeps gh from the repository of `path`: no gh, no account, no such repository."""
+    await gh(path, "repo", "view", "--json=url")
+
+
 async def open_pull_request(
     path: Path, base: str, title: str, body: str, *, draft: bool
 ) -> PullRequestLink:

@@ -6,6 +6,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ class FakeGh:
         self.answers("pr view", json.dumps(fields))
 
     @property
-    def calls(self) -> list[dict[str, object]]:
+    def calls(self) -> list[dict[str, Any]]:
         file = self.folder / "calls.jsonl"
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
@@ -67,6 +68,7 @@ def fake_gh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeGh:
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     made = FakeGh(folder)
     made.shows(state="OPEN")
+    made.answers("repo view", '{"url": "https://github.com/ada/engine"}')
     return made
 
 

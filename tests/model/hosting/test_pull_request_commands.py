@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,10 +29,12 @@ URL = "https://github.com/ada/engine/pull/7"
 CREATED = f"\n{URL}\n"
 
 
+def call_of(gh: FakeGh, command: str) -> dict[str, Any]:
+    return next(call for call in gh.calls if " ".join(call["args"][:2]) == command)
+
+
 def args_of(gh: FakeGh, command: str) -> list[str]:
-    calls = [call["args"] for call in gh.calls]
-    found = [args for args in calls if isinstance(args, list) and " ".join(args[:2]) == command]
-    return [str(argument) for argument in found[0]]
+    return [str(argument) for argument in call_of(gh, command)["args"]]
 
 
 async def test_the_branch_is_pushed_and_proposed_and_the_worktree_remembers_it(
@@ -54,8 +57,8 @@ async def test_title_and_body_come_from_a_single_commit(
     args = args_of(fake_gh, "pr create")
     assert {"--base=main", "--title=Teach the otter to swim"} <= set(args)
     assert "--draft" not in args
-    assert fake_gh.calls[0]["input"] == "It was about time."
-    assert fake_gh.calls[0]["tty"] is False
+    assert call_of(fake_gh, "pr create")["input"] == "It was about time."
+    assert call_of(fake_gh, "pr create")["tty"] is False
 
 
 async def test_several_commits_are_listed_in_the_body(
@@ -65,7 +68,7 @@ async def test_several_commits_are_listed_in_the_body(
     place.in_worktree(worktree).commit("more.txt", "two\n")
     await open_pull_request.function(place.workspace, worktree.id)
     assert "--title=Teach the otter to swim" in args_of(fake_gh, "pr create")
-    assert fake_gh.calls[0]["input"] == "- Teach the otter to swim\n- Change more.txt"
+    assert call_of(fake_gh, "pr create")["input"] == "- Teach the otter to swim\n- Change more.txt"
 
 
 async def test_what_is_given_is_taken_as_it_is(
@@ -76,7 +79,7 @@ async def test_what_is_given_is_taken_as_it_is(
         place.workspace, worktree.id, title="--web", body="", draft=True
     )
     assert {"--title=--web", "--draft"} <= set(args_of(fake_gh, "pr create"))
-    assert fake_gh.calls[0]["input"] == ""
+    assert call_of(fake_gh, "pr create")["input"] == ""
 
 
 async def test_a_pull_request_that_is_open_already_is_remembered(
@@ -98,6 +101,15 @@ async def refusal(place: Place, worktree: Worktree) -> SpinneyError:
         await open_pull_request.function(place.workspace, worktree.id)
     assert place.now(worktree).pr_number is None
     return refused.value
+
+
+async def test_nothing_is_pushed_or_written_where_gh_cannot_propose_it(
+    place: Place, worktree: Worktree, fake_gh: FakeGh
+) -> None:
+    fake_gh.answers("repo view", err="please run: gh auth login", code=4)
+    error = await refusal(place, worktree)
+    assert error.message.startswith("gh is not signed in to GitHub.")
+    assert place.repository.git("ls-remote", "origin", "refs/heads/otter") == ""
 
 
 async def test_a_branch_without_commits_of_its_own_is_not_proposed(
@@ -165,7 +177,7 @@ async def test_a_push_that_is_refused_is_told_in_git_s_words(
     error = await refusal(place, worktree)
     assert error.message.startswith("The branch could not be pushed: ")
     assert "no otters here" in error.message
-    assert fake_gh.calls == []
+    assert [call["args"][:2] for call in fake_gh.calls] == [["repo", "view"]]
 
 
 TROUBLES = {
