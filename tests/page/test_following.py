@@ -157,10 +157,11 @@ async def test_who_goes_up_a_little_is_left_alone_and_who_comes_back_follows(
         await expect(rows.nth(await rows.count() + 20)).to_be_attached()
         assert await transcript.evaluate(TOP) == top
         assert await transcript.evaluate(BELOW) > 300
-        async with asyncio.timeout(PATIENCE):
-            while await to_end.is_visible():  # What is written meanwhile takes the end away.
-                await move(page, FAR)
-                await page.evaluate(FRAMES)
+    async with asyncio.timeout(PATIENCE):  # What is written meanwhile would take the end away.
+        while await to_end.is_visible():
+            await move(page, FAR)
+            await page.evaluate(FRAMES)
+    async with writing(puppet):
         await expect(rows.nth(await rows.count() + 20)).to_be_attached()
     await page.evaluate(FRAMES)
     assert await transcript.evaluate(BELOW) < 2
