@@ -176,7 +176,9 @@ class Preferences(BaseModel):
     thinking_level: ThinkingLevel = _setting(
         "ultrathink", "Models", "How much a new session thinks before it answers")
     default_effort_level: Literal["low", "medium", "high", "max"] = _setting(
-        "high", "Models", "The most effort of models that take one", more=LESS_THINKING)
+        "high", "Models", "The most effort of models that take one",
+        more="While it is high, effortLevel of your Claude Code settings goes first. "
+        + LESS_THINKING)
     default_backend: DefaultBackend | OwnAgent = _setting(
         "backend_a", "Models", "Agent of new sessions, where the project names none",
         form=BACKEND)

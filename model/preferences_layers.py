@@ -4,11 +4,16 @@ from typing import Final, TypeVar
 
 from model.catalog import BUILT_IN, DEMO, Catalog
 from model.preferences import Preferences
-from model.resources import Effort, Project, ThinkingLevel
+from model.resources import EFFORTS, Effort, Project, ThinkingLevel
 
 T = TypeVar("T")
 
-_EFFORTS: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
+_EFFORT_NAMES: Final = {
+    "backend_a": "default_effort_level",
+    "backend_b": "default_codex_reasoning_effort",
+}
+"""The preferences that stand behind the configuration of the agents' own."""
+
 _OF_THINKING: Final[dict[ThinkingLevel, Effort]] = {
     "off": "low",
     "think": "medium",
@@ -68,9 +73,10 @@ def most_of_own_effort(
     backend: str, thinking: ThinkingLevel, preferences: Preferences
 ) -> Effort | None:
     """The most effort of a person's own configuration of the agent, where they prefer none here."""
-    name = "default_codex_reasoning_effort"
-    is_chosen = getattr(preferences, name) != Preferences.model_fields[name].default
-    return None if backend != "backend_b" or is_chosen else _OF_THINKING[thinking]
+    name = _EFFORT_NAMES.get(backend)
+    if name is None or getattr(preferences, name) != Preferences.model_fields[name].default:
+        return None
+    return _OF_THINKING[thinking]
 
 
 def effort_for(backend: str, thinking: ThinkingLevel, preferences: Preferences) -> Effort:
@@ -78,4 +84,4 @@ def effort_for(backend: str, thinking: ThinkingLevel, preferences: Preferences) 
     preferred: Effort = preferences.default_effort_level
     if backend == "backend_b":
         preferred = preferences.default_codex_reasoning_effort
-    return min(preferred, _OF_THINKING[thinking], key=_EFFORTS.index)
+    return min(preferred, _OF_THINKING[thinking], key=EFFORTS.index)

@@ -4,7 +4,7 @@ The fields are those of the public interface (2.1 to 2.4) and its extensions. Fi
 newer version wrote are kept, so that an older program never loses them.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import (
     AliasChoices,
@@ -21,6 +21,7 @@ ExecutionMode = Literal["plan", "build", "yolo"]
 WorkingMode = Literal["build", "yolo"]  # in which a plan is carried out
 ThinkingLevel = Literal["off", "think", "megathink", "ultrathink"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
+EFFORTS: Final[tuple[Effort, ...]] = get_args(Effort)
 BackendName = Literal["backend_a", "backend_b", "backend_c", "demo"]
 SessionStatus = Literal["idle", "running", "waiting", "failed"]
 WaitingFor = Literal["plan", "question", "permission"]

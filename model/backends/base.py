@@ -6,7 +6,7 @@ because programs report blocks, tools and questions out of order.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, runtime_checkable
 
@@ -14,6 +14,7 @@ from model.backends.record import UNRECORDED, Record
 from model.errors import ErrorType
 from model.model_lists import ModelList
 from model.resources import (
+    EFFORTS,
     AgentCommand,
     Effort,
     ExecutionMode,
@@ -63,6 +64,16 @@ class Settings:
     """Whether plan mode may search and read the web."""
     model_is_preset: bool = False
     """Whether nobody named that very model: the program takes its own where it has none such."""
+
+    def beside_own_effort(self, own: str) -> "Settings":
+        """With the effort `own` of the person's configuration of the agent, where that holds.
+
+        A name that is no `Effort` is none.
+        """
+        most = self.most_of_own_effort
+        if most is None or own not in EFFORTS:
+            return self
+        return replace(self, effort=min(own, most, key=EFFORTS.index))
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,7 @@ class ClaudeBackend:
     async def open(self, launch: Launch) -> "ClaudeSession":
         """Start the program; a conversation that it does not know any more begins afresh."""
         environment = claude_program.environment(launch)
+        launch = replace(launch, settings=await _beside_own(launch, launch.settings))
         program = await claude_program.PROGRAM.find(environment.get("PATH"))
         if launch.resume_token:
             known = ("--resume", launch.resume_token)
@@ -131,7 +132,7 @@ class ClaudeSession:
     ) -> None:
         self._stream = ClaudeStream(launch.settings.mode, edits.is_plan)
         self._edits = edits
-        self._worktree = launch.worktree
+        self._launch = launch
         self._settings = launch.settings
         self._conversation = conversation
         self._commanded = False
@@ -182,7 +183,7 @@ class ClaudeSession:
 
     async def send(self, prompt: Prompt) -> None:
         """Start a turn. A text that begins with `/` is a command of the program, on purpose."""
-        line = await asyncio.to_thread(claude_prompt.user_line, prompt, self._worktree)
+        line = await asyncio.to_thread(claude_prompt.user_line, prompt, self._launch.worktree)
         self._commanded = claude_prompt.is_command(prompt.text)
         self._chose_model = self._chose_model or claude_models.chooses(prompt.text)
         self._said = line
@@ -239,6 +240,7 @@ class ClaudeSession:
     async def _use(self, settings: Settings) -> None:
         """Apply all but the mode. What fails is tried again the next time."""
         old = self._settings
+        settings = await _beside_own(self._launch, settings)
         if settings.model_is_preset and settings.model in self._lacks:
             settings = replace(settings, model="")
         if settings.model != old.model:
@@ -418,6 +420,12 @@ class ClaudeSession:
             max_thinking_tokens=THINKING_TOKENS[level],
             thinking_display="summarized",
         )
+
+
+async def _beside_own(launch: Launch, settings: Settings) -> Settings:
+    """The settings, with the effort that the person's own name where it goes first."""
+    where = launch.worktree, launch.environment, launch.profile
+    return settings.beside_own_effort(await asyncio.to_thread(claude_models.own_effort, *where))
 
 
 def _not_started(code: int | None, last_words: str) -> str:

@@ -35,16 +35,30 @@ def chooses(text: str) -> bool:
 def own_model(worktree: Path, environment: Mapping[str, str], profile: Mapping[str, Any]) -> str:
     """The model that the settings of the profile, the project and the person name, if any."""
     found = agent_environment(environment)
-    layers = [profile, *(_settings(file) for file in _files(worktree, found))]
+    layers = _layers(worktree, found, profile)
     variables = [as_object(each.get("env")).get(_OWN) for each in layers]
     named = [*variables, found.get(_OWN), *(each.get("model") for each in layers)]
     return next((name.strip() for name in named if isinstance(name, str) and name.strip()), "")
+
+
+def own_effort(worktree: Path, environment: Mapping[str, str], profile: Mapping[str, Any]) -> str:
+    """The `effortLevel` that the settings of the profile, the project and the person name."""
+    layers = _layers(worktree, agent_environment(environment), profile)
+    named = (each.get("effortLevel") for each in layers)
+    return next((name for name in named if isinstance(name, str) and name), "")
 
 
 def persons_files(environment: Mapping[str, str]) -> list[Path]:
     """The person's settings and sign-in."""
     folder = _folder(agent_environment(environment))
     return [folder / "settings.json", folder / ".credentials.json"]
+
+
+def _layers(
+    worktree: Path, environment: Mapping[str, str], profile: Mapping[str, Any]
+) -> list[Mapping[str, Any]]:
+    """What says something of the program, first what goes first."""
+    return [profile, *(_settings(file) for file in _files(worktree, environment))]
 
 
 def _files(worktree: Path, environment: Mapping[str, str]) -> Iterable[Path]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from model.backends.base import Launch, Settings
 from model.backends.leftovers import OWNER
 from model.repository_files import git_directories
-from model.resources import Effort
+from model.resources import EFFORTS
 
 Json = dict[str, Any]
 
@@ -18,8 +18,6 @@ MARK: Final = "SPINNEY_SESSION"
 
 _WRITTEN_BY_COMMITS: Final = ("objects", "refs", "logs")
 """Of a repository's common directory."""
-
-_EFFORTS: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
 
 # Given on a thread these make the program trust the repository's own configuration, for good and
 # in the person's file (0.169); the policies go with each turn instead.
@@ -33,13 +31,11 @@ def effort(settings: Settings, own: str, supported: Sequence[str]) -> str:
 
     `own` is what the person's configuration names, which holds where nobody chose here.
     """
-    wanted, most = settings.effort, settings.most_of_own_effort
-    if own and most is not None:
-        if most == _EFFORTS[-1] and own in (supported or (own,)):
-            return own  # also one that we have no name for
-        wanted = min(own, most, key=_EFFORTS.index) if own in _EFFORTS else wanted
-    known = [each for each in _EFFORTS if each in (supported or _EFFORTS[:-1])]
-    fitting = [each for each in known if _EFFORTS.index(each) <= _EFFORTS.index(wanted)]
+    if own and settings.most_of_own_effort == EFFORTS[-1] and own in (supported or (own,)):
+        return own  # also one that we have no name for
+    wanted = settings.beside_own_effort(own).effort
+    known = [each for each in EFFORTS if each in (supported or EFFORTS[:-1])]
+    fitting = [each for each in known if EFFORTS.index(each) <= EFFORTS.index(wanted)]
     return (fitting or known[:1] or [wanted])[-1]
 
 

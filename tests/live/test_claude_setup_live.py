@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from model.backends import base
@@ -43,6 +44,28 @@ async def test_changed_settings_reach_the_provider(
     await conversation.turn("write a.txt: x")
     assert "haiku" in provider.requests[-1]["model"]
     assert (folder / "a.txt").exists()
+
+
+async def test_the_effort_of_the_persons_own_settings_holds_where_nobody_chose_one(
+    open_claude: Open, provider: ProviderStub, claude_environment: dict[str, str]
+) -> None:
+    def made() -> object:
+        return provider.requests[-1]["output_config"]["effort"]
+
+    own = Path(claude_environment["CLAUDE_CONFIG_DIR"]) / "settings.json"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text(json.dumps({"effortLevel": "low"}))
+    conversation = await open_claude(model="opus", effort="high", most_of_own_effort="max")
+    await conversation.turn("say: one")
+    assert made() == "low"
+    chosen = base.Settings("build", "opus", "ultrathink", "high")
+    await conversation.agent.configure(chosen)
+    await conversation.turn("say: two")
+    assert made() == "high"
+    own.write_text(json.dumps({"effortLevel": "xhigh"}))
+    await conversation.agent.configure(replace(chosen, most_of_own_effort="medium"))
+    await conversation.turn("say: three")
+    assert made() == "medium", "a session that thinks less has less of it"
 
 
 async def test_mcp_servers_are_told_and_those_that_are_off_are_not_started(

@@ -11,7 +11,7 @@ from model.commands.sessions import create_session, send_chat_message
 from model.events import ProjectUpdated
 from model.launching import PARALLEL_EXECUTION, mcp_off, system_prompt
 from model.preferences import Preferences
-from model.preferences_layers import effort_for
+from model.preferences_layers import effort_for, most_of_own_effort
 from model.resources import Project, Session, Worktree
 from model.text import clean_line
 from model.workspace import Workspace
@@ -64,6 +64,12 @@ def test_a_model_works_as_hard_as_the_session_thinks_and_the_person_prefers(
 def test_codex_has_an_effort_of_its_own() -> None:
     preferences = person(default_effort_level="low", default_codex_reasoning_effort="xhigh")
     assert effort_for("backend_b", "ultrathink", preferences) == "xhigh"
+
+
+def test_the_agents_own_effort_goes_first_until_a_preference_is_changed() -> None:
+    assert most_of_own_effort("backend_a", "think", person()) == "medium"
+    assert most_of_own_effort("backend_a", "think", person(default_effort_level="max")) is None
+    assert most_of_own_effort("backend_c", "think", person()) is None, "it has none of its own"
 
 
 def test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on() -> None:
