@@ -147,6 +147,26 @@ async def test_when_the_open_session_goes_its_worktree_is_open(start: Start) -> 
         assert "No session yet" in app.main.chat.welcome.step.sentence
 
 
+async def test_who_goes_through_the_tree_goes_on_there_when_the_open_session_goes(
+    start: Start,
+) -> None:
+    client = two_sessions()
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s2")
+        app.main.projects.focus()
+        client.feed(e.SessionArchived(session_id="s2", archived_at=1.0))
+        await until(pilot, lambda: app.main.chat.session_id == "s1")
+        assert app.main.focused is app.main.projects
+        assert app.main.projects.place == Place("session", "s1")
+        client.feed(e.SessionArchived(session_id="s1", archived_at=1.0))
+        await until(pilot, lambda: app.main.place == Place("worktree", "w1"))
+        assert app.main.focused is app.main.projects
+        assert app.main.projects.place == Place("worktree", "w1")
+        client.feed(e.WorktreeDeleted(worktree_id="w1", project_id="p1"))
+        await until(pilot, lambda: app.main.projects.place == Place("project", "p1"))
+        assert app.main.focused is app.main.projects
+
+
 async def test_ctrl_space_goes_through_those_who_need_somebody(start: Start) -> None:
     client = FakeClient(
         a_state(

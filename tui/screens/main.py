@@ -134,7 +134,11 @@ class MainScreen(Here):
             keep_words(self, place, change)
             self.place = None
             self._show_step()
-            if (held_by := nearest(place, change.state, change.before)) is not None:
+            held_by = nearest(place, change.state, change.before)
+            if held_by is not None and self.focused is self.projects:
+                self.projects.point_at(held_by)
+                self.point_to(self._inmost(held_by))  # who goes through the tree goes on there
+            elif held_by is not None:
                 self.open_place(held_by)
         elif self.session is not None:
             if change.loaded:
@@ -174,11 +178,7 @@ class MainScreen(Here):
 
     def open_place(self, place: Place) -> None:
         """Open a session; a worktree with its newest session; or the step that comes next."""
-        if place.kind == "worktree":
-            sessions = self.state.sessions_of(place.id)
-            if sessions:
-                newest = max(sessions, key=lambda session: session.updated_at)
-                place = Place("session", newest.id)
+        place = self._inmost(place)
         if place.kind == "session":
             self.action_open_session(place.id)
             return
@@ -188,6 +188,12 @@ class MainScreen(Here):
         self._show_step()
         bars.follow(self)
         self.focus_chat()
+
+    def _inmost(self, place: Place) -> Place:
+        """The newest session of a worktree that has one; the place itself otherwise."""
+        sessions = self.state.sessions_of(place.id) if place.kind == "worktree" else []
+        newest = max(sessions, key=lambda session: session.updated_at, default=None)
+        return Place("session", newest.id) if newest is not None else place
 
     def point_to(self, place: Place) -> None:
         """Make this place the one that actions are about, and leave the focus where it is."""
