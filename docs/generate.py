@@ -173,9 +173,10 @@ def _table(title: str, about: str, fields: Iterable[PreferenceField]) -> Iterato
         secret = " Secret." if field.secret else ""
         more = f" {field.more}" if field.more else ""
         entries = f" Entries: {', '.join(field.entries)}." if field.entries else ""
-        row = (f"`{field.key}`", must, _default(field), f"{field.help}.{more}{entries}{secret}")
+        told = f"{field.help}.{more}{entries}{secret}"
         readers = EFFECTS[field.key].readers if field.shown else ()
-        row = (*row, ", ".join(f"`{reader}`" for reader in readers))
+        named = ", ".join(f"`{reader}`" for reader in readers)
+        row = (f"`{field.key}`", must, _default(field), told, named)
         yield f"| {' | '.join(_cell(text) for text in row)} |"
 
 
