@@ -13,11 +13,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
-
-from pydantic import BaseModel
 
 from model.events import ContentDelta, Event, GitStatusUpdated, SessionUpdated, WorktreeEvent
+from model.weights import text_bytes
 
 CAPACITY = 1000
 """Events that a ring holds (interface 8), if they are not too large."""
@@ -97,23 +95,10 @@ class _Ring:
 def _weight(event: Event) -> int:
     """Bytes of what an event tells, about."""
     if isinstance(event, ContentDelta):
-        return len(event.content)
+        return text_bytes(event.content)
     if isinstance(event, WorktreeEvent | GitStatusUpdated | SessionUpdated):
         return _SHORT  # Their texts are short, and they are many.
-    return _length(event)
-
-
-def _length(value: Any) -> int:
-    """Characters of the texts in a part of an event."""
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, BaseModel):
-        return sum(map(_length, value.__dict__.values()))
-    if isinstance(value, dict):
-        return sum(map(_length, value)) + sum(map(_length, value.values()))
-    if isinstance(value, list | tuple):
-        return sum(map(_length, value))
-    return 0
+    return text_bytes(event)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ class MarkdownStream:
         self._source: list[str] = []
         self._unread: list[str] = []
         self._done: list[Block] = []
+        self._has_forgotten = False
         self._tail = ""
         self._open: tuple[Block, ...] = ()
         self._item_number: int | None = None  # set while the tail begins inside a long list
@@ -75,14 +76,27 @@ class MarkdownStream:
         self._read()
         return len(self._done)
 
+    def forget_stable(self) -> None:
+        """Leave out of `blocks` from now on those that are final; they take much room.
+
+        Where `finish` changes one of them, it brings all back.
+        """
+        self._read()
+        self._has_forgotten = self._has_forgotten or bool(self._done)
+        self._done = []
+
     def finish(self) -> int:
-        """Take the end of the text as it is; the index of the first block that this changed."""
+        """Take the end of the text as it is; the index of the first block that this changed.
+
+        -1 if what was forgotten may have changed: `blocks` are those of the whole text then.
+        """
         before = self.blocks
         if self._unread:  # a carriage return that waited for its line feed
             self._unread.append("\n")
         self._read()
         source = _normal("".join(self._source))
-        if _has_definition(source):
+        is_anew = _has_definition(source)
+        if is_anew:
             after = render(source)
         elif self._fence:
             after = (*self._done, self._end_fence(self._fence))
@@ -90,7 +104,7 @@ class MarkdownStream:
             after = self.blocks
         self._done, self._open = list(after), ()
         self._source, self._tail, self._fence = [], "", None
-        return _first_difference(before, after)
+        return -1 if is_anew and self._has_forgotten else _first_difference(before, after)
 
     def _end_fence(self, fence: "_OpenFence") -> CodeBlock:
         closed = fence.is_end(self._tail)

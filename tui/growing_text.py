@@ -1,6 +1,7 @@
 """Markdown while it is being written: final blocks keep their rows, the open end is made anew."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from rich.segment import Segment
 from textual.strip import Strip
@@ -10,7 +11,11 @@ from model.markdown import MarkdownStream
 from tui.colours import Palette
 from tui.line_parts import strip_of
 from tui.render import render_block, render_code_lines
+from tui.row_columns import Joined, Packed
 from tui.wrap import Line
+
+_PIECE: Final = 1 << 16
+"""Characters that are read at once: the blocks of a text take sixty times its room."""
 
 
 class GrowingText:
@@ -18,57 +23,70 @@ class GrowingText:
 
     def __init__(self, indent: int) -> None:
         self._indent = indent
-        self._text = ""
-        self._stream = MarkdownStream()
         self._look: tuple[int, Palette] | None = None
-        self._done: list[Strip] = []
-        self._done_blocks = 0
-        self._code: list[Strip] = []
-        self._code_lines = 0
+        self._begin()
 
-    def rows(self, text: str, width: int, palette: Palette, *, ended: bool = False) -> list[Strip]:
+    def _begin(self) -> None:
+        self._text, self._stream = "", MarkdownStream()
+        self._done, self._done_blocks = Packed(), 0
+        self._code, self._code_lines = Packed(), 0
+
+    def rows(
+        self, text: str, width: int, palette: Palette, *, ended: bool = False
+    ) -> Sequence[Strip]:
         """All rows of the text, `width` cells wide; those of final blocks are the same as before.
 
         After `ended` the text can only be replaced, not added to.
         """
-        if not text.startswith(self._text):
-            self._text, self._stream, self._look = "", MarkdownStream(), None
-        self._stream.append(text[len(self._text) :])
+        if not text.startswith(self._text) or self._look != (width, palette):
+            self._begin()
+        self._look = width, palette
+        at, size = len(self._text), _PIECE
+        while at < len(text):
+            self._stream.append(text[at : at + size])
+            at += size
+            # What stays open is read again with the next piece.
+            size = _PIECE if self._take_final() else 2 * size
         self._text = text
-        if ended and self._stream.finish() < self._done_blocks:
-            self._look = None
-        if self._look != (width, palette):
-            self._look = (width, palette)
-            self._done, self._done_blocks = [], 0
-            self._code, self._code_lines = [], 0
-        blocks, stable = self._stream.blocks, self._stream.stable
-        if stable > self._done_blocks:
-            self._done += self._rows_of(blocks, self._done_blocks, stable)
-            self._done_blocks = stable
-            self._code, self._code_lines = [], 0
-        return self._done + self._open_rows(blocks, stable)
+        if ended:
+            if self._stream.finish() < 0:
+                self._done, self._done_blocks = Packed(), 0
+            self._take_final()
+        return Joined((self._done, *self._open_rows(self._stream.blocks)))
 
-    def _open_rows(self, blocks: Sequence[Block], stable: int) -> list[Strip]:
-        last = blocks[-1] if len(blocks) == stable + 1 else None
+    def _take_final(self) -> bool:
+        """Draw what will not change any more, if anything; nothing but its rows is kept of it."""
+        count = self._stream.stable
+        if not count:
+            return False
+        self._done += self._rows_of(self._stream.blocks[:count])
+        self._done_blocks += count
+        self._stream.forget_stable()
+        self._code, self._code_lines = Packed(), 0
+        return True
+
+    def _open_rows(self, blocks: Sequence[Block]) -> Iterator[Sequence[Strip]]:
+        last = blocks[0] if len(blocks) == 1 else None
         if not isinstance(last, CodeBlock) or len(last.lines) < 2:
-            return self._rows_of(blocks, stable, len(blocks))
+            yield self._rows_of(blocks)
+            return
         # A long open code block grows line by line: all but its last line are as they will stay
         # until it is closed. Measured: drawing 500 lines anew for each delta takes 20 ms.
         width, palette = self._known_look()
         if not self._code:
-            opening = CodeBlock(last.language, (), closed=False)
-            self._code = self._rows_of((*blocks[:stable], opening), stable, stable + 1)
+            self._code += self._rows_of([CodeBlock(last.language, (), closed=False)])
         complete = last.lines[self._code_lines : -1]
         room = width - self._indent - 1
         self._code += self._strips(render_code_lines(complete, room, palette))
         self._code_lines = len(last.lines) - 1
-        return self._code + self._strips(render_code_lines(last.lines[-1:], room, palette))
+        yield self._code
+        yield self._strips(render_code_lines(last.lines[-1:], room, palette))
 
-    def _rows_of(self, blocks: Sequence[Block], first: int, end: int) -> list[Strip]:
+    def _rows_of(self, blocks: Iterable[Block]) -> list[Strip]:
+        """The rows of blocks that follow on the final ones."""
         width, palette = self._known_look()
         lines: list[Line] = []
-        for at in range(first, end):
-            block = blocks[at]
+        for at, block in enumerate(blocks, self._done_blocks):
             if at and not (isinstance(block, ListBlock) and block.continues):
                 lines.append([])
             lines += render_block(block, width - self._indent - 1, palette)

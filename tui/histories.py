@@ -65,6 +65,12 @@ class Histories:
         history = self._live.get(session_id)
         return history.apply(event) if history is not None else None
 
+    def forget_if_large(self, session_id: str) -> None:
+        """Drop a conversation that nobody looks at, where it takes much room."""
+        history = self._live.get(session_id)
+        if history is not None and history.is_large:
+            self.forget(session_id)
+
     def forget(self, session_id: str | None = None) -> None:
         """Drop one conversation, or all after events were missed."""
         if session_id is None:

@@ -3,10 +3,16 @@
 Pure: the mirror's events go in, and which messages changed comes out. Nothing here draws.
 """
 
+from typing import Final
+
 from model import events as e
 from model.events import Event
 from model.resources import Message, MessagePage
 from model.state import fold_message
+from model.weights import text_bytes
+
+MOST: Final = 8 * 1024 * 1024
+"""Bytes of texts after which the oldest messages may be forgotten."""
 
 
 class History:
@@ -24,6 +30,8 @@ class History:
         """How many messages the conversation has; more than are loaded while there are older."""
         self.is_loaded = False
         """Whether a first page came."""
+        self._ended = 0
+        """Bytes of the messages that came or ended since `shed` looked."""
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -41,6 +49,7 @@ class History:
         self.messages = list(page.messages)
         self.total = max(page.total, len(self.messages))
         self.is_loaded = True
+        self._ended = text_bytes(self.messages)
         if streaming is not None:
             self._put(streaming)
 
@@ -55,6 +64,25 @@ class History:
         # An empty page says that there is nothing older, whatever the count said.
         self.total = max(page.total if older else 0, len(self.messages))
         return len(older)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether enough came for `shed` to be worth its while."""
+        return self._ended > MOST
+
+    def shed(self) -> bool:
+        """Forget all but the newest messages of `MOST` bytes; whether there were others.
+
+        They are read again as all that is older. For who looks at the end.
+        """
+        if not self.is_large:
+            return False
+        self._ended, room, first = 0, MOST, len(self.messages)
+        while first and room > 0:
+            first -= 1
+            room -= text_bytes(self.messages[first])
+        del self.messages[:first]
+        return first > 0
 
     def apply(self, event: Event) -> int | None:
         """Fold an event; the index that it changed, or `None` where it changes nothing here."""
@@ -79,6 +107,8 @@ class History:
         index = self._place(message_id)
         if index is not None:
             self.messages[index] = fold_message(self.messages[index], event)
+            if isinstance(event, e.MessageCompleted | e.MessageFailed):
+                self._ended += text_bytes(self.messages[index])
         return index
 
     def _put(self, message: Message) -> int:

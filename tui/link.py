@@ -333,6 +333,8 @@ class Link:
             changed = self._histories.apply(event)
             if changed is not None and event.concerns == opened:
                 firsts.append(changed)
+            elif changed is not None and event.concerns is not None:
+                self._histories.forget_if_large(event.concerns)
         return min(firsts, default=None)
 
     @property

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, Final
 
 from rich.style import Style
@@ -13,6 +14,7 @@ from model.resources import Block, Message, Request
 from themes.loader import Kind, chrome
 from tui.colours import ASCII, Palette
 from tui.growing_text import GrowingText
+from tui.row_columns import Joined
 
 CLOSED: Final = 0
 OPEN: Final = 1
@@ -171,16 +173,14 @@ class LaidOut:
 
     shown: Shown
     parts: list[Part]
-    strips: list[Strip] = field(init=False)
+    strips: Sequence[Strip] = field(init=False)
     """All rows, those of the parts one after another."""
     starts: list[int] = field(init=False)
     """The first row of each part."""
 
     def __post_init__(self) -> None:
-        self.strips, self.starts = [], []
-        for part in self.parts:
-            self.starts.append(len(self.strips))
-            self.strips += part.strips
+        self.strips = Joined(part.strips for part in self.parts)
+        self.starts = list(accumulate((len(part.strips) for part in self.parts), initial=0))[:-1]
 
     def part_at(self, row: int) -> int:
         """The index of the part that the row belongs to."""

@@ -14,10 +14,10 @@ from tui.transcript_parts import NO_FOLDS, Folds, LaidOut, Look, Shown
 
 KEPT: Final = 300
 """How many messages stay laid out."""
-KEPT_ROWS: Final = 40_000
-"""How many rows they have at most; a kilobyte each, and an answer of 2 MB has twice as many."""
-LEAST_KEPT: Final = 8
-"""Messages that stay whatever they have, so that those in sight are not laid out in turn."""
+TALL: Final = 1000
+"""Rows beyond which a message is tall; an answer of 2 MB has 80,000."""
+KEPT_TALL: Final = 2
+"""How many tall messages stay laid out: there is no room for more in sight at once."""
 
 
 class Rows:
@@ -81,14 +81,18 @@ class Rows:
         return kept
 
     def _forget(self) -> None:
-        rows = sum(len(kept.strips) for kept in self._kept.values())
-        while len(self._kept) > (LEAST_KEPT if rows > KEPT_ROWS else KEPT):
-            rows -= len(self._kept.popitem(last=False)[1].strips)
+        tall = [key for key, kept in self._kept.items() if len(kept.strips) > TALL]
+        for key in tall[:-KEPT_TALL]:
+            del self._kept[key]
+        if len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
 
     def change(self, first: int) -> None:
         """Take up that messages from `first` on came or changed."""
         count = len(self.history)
         if first == 0:
+            here = {message.id for message in self.history.messages}
+            self._exact = {key: known for key, known in self._exact.items() if key in here}
             self._heights = Heights(map(self._height, range(count)))
             return
         for index in range(first, len(self._heights)):

@@ -98,9 +98,12 @@ class TranscriptView(ScrollView):
         """
         if self.window is not None:
             self._places[self.window.rows.history.session_id] = self.window.anchor
+        anchor = self._places.get(history.session_id)
+        if anchor is None:
+            history.shed()
         rows = Rows(history, Look(self.size.width or 80, palette, root, catalog), self._folds)
         rows.ask(session.request)
-        self.window = Window(rows, self.size.height, self._places.get(history.session_id))
+        self.window = Window(rows, self.size.height, anchor)
         self.cursor.put_away()
         self.finder.seek("")
         self._has_news, self._asked_at = False, -1
@@ -119,6 +122,8 @@ class TranscriptView(ScrollView):
             self._asked_at = -1
         elif window.anchor is not None:
             self._has_news = True
+        if window.anchor is None and window.rows.history.shed():
+            first_index = 0
         window.rows.change(first_index)
         self.settle()
         self.refresh_changed()

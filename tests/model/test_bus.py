@@ -1,6 +1,7 @@
 """The bus: it waits for nobody, merges deltas, and tells a slow reader what it missed."""
 
 import asyncio
+import sys
 
 from model.bus import (
     CAPACITY,
@@ -195,6 +196,17 @@ async def test_the_ring_holds_no_more_than_its_bytes_and_who_was_late_is_told() 
         assert missed is not None and missed.last == entries[0].seq - 1
         assert entries[-1].seq == bus.seq
         assert RING_BYTES * 0.9 < sum(entry.weight for entry in entries) <= RING_BYTES
+
+
+async def test_the_ring_holds_the_same_bytes_of_wide_characters() -> None:
+    bus = EventBus()
+    reader = bus.reader()
+    for number in range(2 * RING_BYTES // LONGEST_DELTA):
+        bus.publish(delta("\U0001f9f5" + "x" * (LONGEST_DELTA - 1), index=number))
+        bus.seal()
+    entries, _ = reader.take()
+    texts = [entry.event.content for entry in entries if isinstance(entry.event, ContentDelta)]
+    assert RING_BYTES * 0.9 < sum(map(sys.getsizeof, texts)) <= RING_BYTES
 
 
 async def test_a_session_that_is_followed_has_its_own_bytes_under_a_flood_of_others() -> None:

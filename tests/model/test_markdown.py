@@ -287,6 +287,21 @@ class TestATextThatGrows:
         assert stream.finish() == 0
         assert stream.blocks[0] == text("See ", Span("a", href="https://x.y"), ".")
 
+    def test_final_blocks_that_were_forgotten_are_not_among_them_any_more(self):
+        stream = MarkdownStream()
+        stream.append("one\n\ntwo\n\nthree")
+        stream.forget_stable()
+        assert (stream.blocks, stream.stable) == ((text("two"), text("three")), 0)
+        assert stream.finish() == 2
+        assert stream.stable == 2
+
+    def test_a_late_definition_brings_back_what_was_forgotten(self):
+        stream = MarkdownStream()
+        stream.append("See [a].\n\nMore.\n\n[a]: https://x.y\n")
+        stream.forget_stable()
+        assert stream.finish() == -1
+        assert stream.blocks == (text("See ", Span("a", href="https://x.y"), "."), text("More."))
+
     def test_finishing_says_that_nothing_changed(self):
         stream = MarkdownStream()
         stream.append("one\n\ntwo\n")

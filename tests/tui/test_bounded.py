@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from model import events as e
-from model.resources import Message, MessagePage, TextBlock
+from model.blocks import Span as TextSpan
+from model.resources import Message, MessagePage, TextBlock, Usage
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import (
     FakeClient,
@@ -22,10 +23,13 @@ from tests.tui.fake_client import (
 )
 from tui import histories
 from tui.app import SpinneyApp
+from tui.growing_text import GrowingText
 from tui.history import History
+from tui.line_parts import Row
 from tui.render import palette
+from tui.row_columns import STRETCH
 from tui.transcript_parts import LaidOut, Look
-from tui.transcript_rows import KEPT, LEAST_KEPT, Rows
+from tui.transcript_rows import KEPT, KEPT_TALL, Rows
 
 WORDS = "Some **words**, and `code`.\n\n```python\nprint(1)\n```\n"
 
@@ -77,20 +81,87 @@ async def test_of_a_long_conversation_only_a_stretch_stays_laid_out(start: Start
 
 
 def test_of_long_messages_fewer_stay_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    messages = [
+        a_message(WORDS * (50 if number % 2 else 1), id=f"{number:02d}") for number in range(20)
+    ]
     history = History("s1")
-    history.load(MessagePage(messages=a_talk("s1", 40), total=40))
+    history.load(MessagePage(messages=messages, total=20))
     rows = Rows(history, Look(80, palette("dark", "dracula")), {})
-    before = living(LaidOut)
-    monkeypatch.setattr("tui.transcript_rows.KEPT_ROWS", 20 * len(rows.laid_out(0).strips))
-    for index in range(40):
+    monkeypatch.setattr("tui.transcript_rows.TALL", len(rows.laid_out(0).strips))
+    before = living(LaidOut) - 1
+    for index in range(20):
         rows.laid_out(index)
-    assert living(LaidOut) - before == 20
-    monkeypatch.setattr("tui.transcript_rows.KEPT_ROWS", 1)
-    rows.fold(0, 0, 1)
-    assert living(LaidOut) - before == LEAST_KEPT
+    assert living(LaidOut) - before == 10 + KEPT_TALL
     layouts = rows.layouts
-    rows.laid_out(0)
-    assert rows.layouts == layouts
+    for index in (17, 18, 19):
+        rows.laid_out(index)
+    assert rows.layouts == layouts, "the last ones are there"
+
+
+def test_of_a_long_text_only_the_rows_are_kept() -> None:
+    growing, text = GrowingText(3), ""
+    before = living(TextSpan)
+    for number in range(40):
+        text += f"{number} {WORDS}\n" * 40
+        rows = growing.rows(text, 80, palette("dark", "dracula"))
+    assert living(TextSpan) - before < 20
+    assert len(rows) > 7000
+    assert living(Row) < 4 * STRETCH, "those that nobody looks at are put away"
+
+
+async def test_of_large_messages_only_the_last_are_kept_while_one_looks_at_the_end(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.history.MOST", 30_000)
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session(), a_session(id="s2")))
+    client.messages = {key: a_talk(key, 100) for key in ("s1", "s2")}
+    async with start(client) as (app, pilot):
+        transcript = await opened(app, pilot, "s1")
+        history = transcript.window.rows.history
+        assert history.older + len(history) == 100
+        assert len(history) < 100
+        first = history[0].id
+        for number in range(100):
+            message = a_message(f"{number} {WORDS}", id=f"new-{number}", status="processing")
+            client.messages["s1"].append(message)
+            client.feed(
+                e.MessageStarted(message_id=message.id, session_id="s1", message=message),
+                e.MessageCompleted(
+                    message_id=message.id, session_id="s1", stop_reason="end", usage=Usage()
+                ),
+            )
+        await until(pilot, lambda: history.messages[-1].id == "new-99")
+        assert history[0].id != first
+        assert history.older + len(history) == 200
+        while history.older:
+            loaded = len(history)
+            transcript.action_scroll_home()
+            await until(pilot, lambda: len(history) > loaded)  # noqa: B023
+        assert [message.id for message in history.messages] == [
+            message.id for message in client.messages["s1"]
+        ]
+
+
+async def test_of_large_conversations_out_of_sight_none_is_kept(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.history.MOST", 30_000)
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session(), a_session(id="s2")))
+    async with start(client) as (app, pilot):
+        await opened(app, pilot, "s1")
+        await opened(app, pilot, "s2")
+        before = living(History)
+        message = a_message(WORDS * 1000, id="long", status="processing")
+        client.feed(
+            e.MessageStarted(message_id="long", session_id="s1", message=message),
+            e.MessageCompleted(
+                message_id="long", session_id="s1", stop_reason="end", usage=Usage()
+            ),
+        )
+        client.messages["s1"] = [message]
+        await until(pilot, lambda: living(History) < before)
+        transcript = await opened(app, pilot, "s1")
+        assert [each.id for each in transcript.window.rows.history.messages] == ["long"]
 
 
 async def test_of_many_conversations_that_were_opened_few_are_kept(start: Start) -> None:
