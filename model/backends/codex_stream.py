@@ -44,6 +44,8 @@ class CodexStream:
         self._worktree = worktree
         self._texts: set[str] = set()
         """Blocks that stream and are not complete."""
+        self._broken: set[str] = set()
+        """Those that a lost connection cut off."""
         self._tools: list[str] = []
         """Tools without a result."""
         self._thoughts: set[str] = set()
@@ -72,6 +74,7 @@ class CodexStream:
         self.plan = ""
         self._last_text.clear()
         self._texts.clear()
+        self._broken.clear()
 
     @property
     def open_tools(self) -> frozenset[str]:
@@ -141,8 +144,7 @@ class CodexStream:
             case "turn/plan/updated":
                 yield from self._todo_list(str(params.get("turnId")), params.get("plan"))
             case "error" if params.get("willRetry"):
-                # What the broken attempt said will be said again.
-                yield from map(base.BlockDropped, sorted(self._texts))
+                self._broken |= self._texts
                 self._texts.clear()
                 yield base.Notice(codex_errors.retry_notice(_object(params.get("error"))))
             case "warning" if isinstance(params.get("message"), str):
@@ -170,6 +172,8 @@ class CodexStream:
         if item.get("type") == "contextCompaction" and parent is None:
             yield base.Notice("Shortening the conversation…")
         for use in self._uses(item, parent):
+            if parent is None:
+                yield from self._said_again()
             self._tools.append(use.id)
             self._names[use.id] = use.name
             yield use
@@ -265,6 +269,7 @@ class CodexStream:
     def _delta(self, block: str, kind: Any, params: Json) -> Iterator[base.AgentEvent]:
         text = params.get("delta")
         if isinstance(text, str) and text:
+            yield from self._said_again()
             self._texts.add(block)
             yield base.TextDelta(block, text, kind)
 
@@ -272,9 +277,15 @@ class CodexStream:
         was_streamed = block in self._texts
         self._texts.discard(block)
         if text.strip():
+            yield from self._said_again()
             yield base.TextFinal(block, text, kind)
         elif was_streamed:
             yield base.BlockDropped(block)
+
+    def _said_again(self) -> Iterator[base.AgentEvent]:
+        """Take back what a broken attempt said, once another one speaks; if none does, it stays."""
+        yield from map(base.BlockDropped, sorted(self._broken))
+        self._broken.clear()
 
     def _finals(self, block: str, texts: object) -> Iterator[base.AgentEvent]:
         for index, text in enumerate(texts if isinstance(texts, list) else ()):

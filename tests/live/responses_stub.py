@@ -44,6 +44,8 @@ class Answer:
     """What the stream ends with instead."""
     is_open: bool = False
     """Whether it tells the thoughts themselves, and not a summary of them."""
+    is_cut: bool = False
+    """Whether the connection ends in the midst of the text, and there is none afterwards."""
 
 
 @dataclass
@@ -55,8 +57,10 @@ class ResponsesStub(Stub):
 
     async def _responses(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
-        self.requests.append(body)
         answer = answer_to(body)
+        if answer.is_cut and any(body["input"] == each["input"] for each in self.requests):
+            answer = Answer(status=503)
+        self.requests.append(body)
         if answer.status != 200:
             error = {"message": f"scripted {answer.status}", "type": "scripted"}
             return web.json_response({"error": error}, status=answer.status)
@@ -138,6 +142,8 @@ def _script(
             return [Answer(call=call), Answer("done")]
         case "reason:":
             return [Answer("I thought about it.", rest, is_open=True)]
+        case "cut:":
+            return [Answer(rest, is_cut=True)]
         case "tell":
             code, _, message = rest.partition(" ")
             return [Answer(error={"code": code, "message": message})]
@@ -246,6 +252,8 @@ async def _stream(response: web.StreamResponse, answer: Answer, number: int, bod
         for word in _words(answer.text):
             await send("response.output_text.delta", delta=word, **place)
             await asyncio.sleep(answer.pause)
+        if answer.is_cut:
+            return
         item = {**item, "content": [{"type": "output_text", "text": answer.text}]}
         await send("response.output_item.done", item=item, output_index=1)
     if answer.call:

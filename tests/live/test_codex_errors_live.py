@@ -57,6 +57,19 @@ async def test_no_network_is_told(open_codex: Open, codex_environment: dict[str,
     assert "SSL_CERT_FILE" in failed.error
 
 
+async def test_what_was_said_before_the_network_was_lost_stays(open_codex: Open) -> None:
+    told = await (await open_codex()).turn("cut: warp and weft")
+    assert only(told, base.TurnFailed).error_type == "backend_error"
+    said: dict[str, str] = {}
+    for event in told:
+        match event:
+            case base.TextDelta(block, text):
+                said[block] = said.get(block, "") + text
+            case base.BlockDropped(block):
+                del said[block]
+    assert list(said.values()) == ["warp and weft"]
+
+
 async def test_nobody_signed_in_is_told_when_a_session_begins(
     open_codex: Open, codex_environment: dict[str, str]
 ) -> None:

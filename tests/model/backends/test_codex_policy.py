@@ -256,6 +256,26 @@ def test_a_retry_is_told_with_its_number_and_reason() -> None:
     assert retry_notice(error) == "Retrying (2 of 5): the provider failed"
 
 
+def test_what_a_lost_connection_cut_off_stays_until_it_is_said_again() -> None:
+    stream = CodexStream(Path("/w"), "main")
+    lost = {"threadId": "main", "willRetry": True, "error": {"message": "Reconnecting... 1/5"}}
+
+    def says(item: str, text: str) -> list[base.AgentEvent]:
+        told = {"threadId": "main", "itemId": item, "delta": text}
+        return list(stream.events("item/agentMessage/delta", told))
+
+    says("a", "Warp")
+    assert [type(event) for event in stream.events("error", lost)] == [base.Notice]
+    assert says("b", "Warp and") == [
+        base.BlockDropped("a"),
+        base.TextDelta("b", "Warp and", "text"),
+    ]
+    list(stream.events("error", lost))
+    command = {"type": "commandExecution", "id": "c", "command": "ls"}
+    began = stream.events("item/started", {"threadId": "main", "item": command})
+    assert next(began) == base.BlockDropped("b")
+
+
 def test_what_was_chosen_in_mid_turn_may_only_allow_less_before_the_next_one() -> None:
     assert stricter("yolo", "plan") == "plan"
     assert stricter("build", "yolo") == "build"
