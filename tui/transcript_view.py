@@ -122,7 +122,8 @@ class TranscriptView(ScrollView):
             self._asked_at = -1
         elif window.anchor is not None:
             self._has_news = True
-        if window.anchor is None and window.rows.history.shed():
+        looks_at_end = window.anchor is None and self._selection is None
+        if looks_at_end and window.rows.history.shed():
             first_index = 0
         window.rows.change(first_index)
         self.settle()

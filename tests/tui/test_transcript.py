@@ -394,7 +394,9 @@ async def test_a_long_message_of_a_person_is_folded_until_it_is_opened() -> None
         assert "line 4999" not in app.text
 
 
-async def test_selected_text_comes_without_margins_and_survives_older_messages() -> None:
+async def test_selected_text_comes_without_margins_and_survives_older_and_newer_messages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     messages = [user("1", "first"), user("2", "second"), user("3", "third line here")]
     app = TranscriptApp(history_of(*messages, total=5))
     async with app.run_test(size=SMALL) as pilot:
@@ -409,6 +411,13 @@ async def test_selected_text_comes_without_margins_and_survives_older_messages()
         app.history.prepend(MessagePage(messages=[user("0", "older")], total=5))
         app.transcript.changed(0)
         assert app.screen.get_selected_text() == selected
+        monkeypatch.setattr("tui.history.MOST", 1)
+        app.transcript.changed(3)
+        assert app.screen.get_selected_text() == selected
+        app.screen.clear_selection()
+        await pilot.pause()
+        app.transcript.changed(3)
+        assert [message.id for message in app.history.messages] == ["3"], "now it may be forgotten"
 
 
 async def test_a_double_click_selects_the_word_and_a_third_the_row() -> None:
