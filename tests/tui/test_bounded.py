@@ -112,7 +112,7 @@ def test_of_a_long_text_only_the_rows_are_kept() -> None:
 async def test_of_large_messages_only_the_last_are_kept_while_one_looks_at_the_end(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.history.MOST", 30_000)
+    monkeypatch.setattr("tui.history.MOST", 7_000)
     client = FakeClient(a_state(a_project(), a_worktree(), a_session(), a_session(id="s2")))
     client.messages = {key: a_talk(key, 100) for key in ("s1", "s2")}
     async with start(client) as (app, pilot):
@@ -145,7 +145,7 @@ async def test_of_large_messages_only_the_last_are_kept_while_one_looks_at_the_e
 async def test_of_large_conversations_out_of_sight_none_is_kept(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.history.MOST", 30_000)
+    monkeypatch.setattr("tui.history.MOST", 7_000)
     client = FakeClient(a_state(a_project(), a_worktree(), a_session(), a_session(id="s2")))
     async with start(client) as (app, pilot):
         await opened(app, pilot, "s1")
