@@ -4,7 +4,7 @@ from typing import Final
 
 from playwright.sync_api import Locator
 
-from tests.journeys.ledger import Conversation
+from tests.journeys.ledger import Conversation, FoundError
 from tests.journeys.page_hands import press, press_if_there
 from tests.journeys.page_place import PagePlace
 from tests.journeys.page_waiting import take
@@ -68,11 +68,13 @@ class WritingSteps:
         lines = ["", *text.split("\n")] if self._box.input_value() else text.split("\n")
         if burst:
             keyboard.insert_text("\n".join(lines))
-            return True
-        for at, line in enumerate(lines):
-            if at:
-                keyboard.press("Shift+Enter")
-            keyboard.type(line, delay=PRESS)
+        else:
+            for at, line in enumerate(lines):
+                if at:
+                    keyboard.press("Shift+Enter")
+                keyboard.type(line, delay=PRESS)
+        if "".join(text.split()) not in "".join(self._box.input_value().split()):
+            raise FoundError(f"typed beside the box: {text}")
         return True
 
     def _submit(self) -> None:

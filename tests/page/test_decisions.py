@@ -9,6 +9,7 @@ import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
 
 from tests.contract.conftest import payload_of
+from tests.page.browser import PHONE
 from tests.page.conftest import OpenPage
 from tests.page.person import Conversation, Pointer
 from tests.server.conftest import Socket
@@ -58,7 +59,7 @@ async def test_a_message_answers_what_waits_and_the_box_says_how_before(
     await expect(at.page.get_by_text("Your message denies the permission")).to_be_visible()
     await expect(at.button("Allow")).to_be_enabled()
     await at.box.press_sequentially("yes allow a 1 y")
-    await at.press("Deny and send")
+    await at.press("Say no")
     await at.idle()
     tool = at.answers.last.locator("details.tool.failed")
     await tool.locator("summary").click()
@@ -73,6 +74,22 @@ async def test_a_message_answers_what_waits_and_the_box_says_how_before(
     now = await other.call("get_session", sessionId=build["id"])
     assert now["execution_mode"] == "plan"
     assert not (Path(worktree["path"]) / "made.txt").exists()
+
+
+async def test_the_box_stays_under_the_finger_as_a_permission_is_asked_for(
+    open_page: OpenPage, build: Any
+) -> None:
+    at = Conversation(Pointer(await open_page(f"/session/{build['id']}", screen=PHONE), touch=True))
+    before = await at.box.bounding_box()
+    await at.say("/demo permission true")
+    await expect(at.button("Say no")).to_be_visible()
+    assert await at.box.bounding_box() == before
+    await expect(at.button("Allow")).to_be_enabled()
+    await at.page.get_by_text("Your message denies the permission").tap()
+    await at.page.keyboard.type("not now")
+    await expect(at.box).to_have_value("not now")
+    await at.press("Say no")
+    await at.idle()
 
 
 async def test_what_is_written_outlives_its_request(

@@ -48,6 +48,7 @@ class Composer {
       event.preventDefault();
       this.#submit();
     };
+    this.element.onmousedown = (event) => this.#reach(event);
     this.text.onfocus = () => this.#complete();
     this.text.oninput = () => this.#changed();
     this.text.onkeydown = (event) => this.#key(event);
@@ -145,6 +146,13 @@ class Composer {
     if (!isLong) this.text.style.height = `${this.text.scrollHeight + 2}px`;
   }
 
+  /** What is pressed beside box and controls meant the box, which moves as the agent begins to wait. @param {MouseEvent} event */
+  #reach(event) {
+    if (event.target instanceof Element && event.target.closest("button, select, input, textarea, [role=option]")) return;
+    event.preventDefault(); // else the box would lose the keys
+    this.text.focus();
+  }
+
   // Chromium takes minutes to type a text of many lines into a box, and no time to put it there.
   /** @param {ClipboardEvent} event */
   #paste(event) {
@@ -157,7 +165,10 @@ class Composer {
 
   #submit() {
     const message = this.text.value.trim();
-    if (!message && !this.images.paths.length) return;
+    if (!message && !this.images.paths.length) {
+      this.text.focus();
+      return;
+    }
     if (isOrder(message)) {
       const why = runOrder(this.app, message);
       if (why) this.app.say(why, { bad: true });

@@ -11,11 +11,11 @@ import { make } from "../dom.js";
 
 const MOMENT = 800; // ms in which a message that was on its way when a permission was asked for does not deny it
 
-/** @type {Record<string, { send: string, words: string }>} */
+/** @type {Record<string, { send: string, words: string }>} `send` is short: on a phone a second row of buttons would move the box away from under a finger */
 const KINDS = {
   plan: { send: "Send", words: "Your message goes to the agent as feedback on the plan. It approves nothing." },
   question: { send: "Send", words: "Your message answers the question." },
-  permission: { send: "Deny and send", words: "Your message denies the permission, and tells the agent why." },
+  permission: { send: "Say no", words: "Your message denies the permission, and tells the agent why." },
 };
 
 /** @param {App} app @param {string} sessionId */
