@@ -12,7 +12,7 @@ _EFFORT_NAMES: Final = {
     "backend_a": "default_effort_level",
     "backend_b": "default_codex_reasoning_effort",
 }
-"""The preferences that stand behind the configuration of the agents' own."""
+"""The preferences of effort, each of which stands behind the configuration of the agent's own."""
 
 _OF_THINKING: Final[dict[ThinkingLevel, Effort]] = {
     "off": "low",
@@ -81,7 +81,5 @@ def most_of_own_effort(
 
 def effort_for(backend: str, thinking: ThinkingLevel, preferences: Preferences) -> Effort:
     """How hard a model works: as much as the session may think, at most what the person prefers."""
-    preferred: Effort = preferences.default_effort_level
-    if backend == "backend_b":
-        preferred = preferences.default_codex_reasoning_effort
+    preferred: Effort = getattr(preferences, _EFFORT_NAMES.get(backend, "default_effort_level"))
     return min(preferred, _OF_THINKING[thinking], key=EFFORTS.index)

@@ -424,6 +424,8 @@ class ClaudeSession:
 
 async def _beside_own(launch: Launch, settings: Settings) -> Settings:
     """The settings, with the effort that the person's own name where it goes first."""
+    if settings.most_of_own_effort is None:
+        return settings
     where = launch.worktree, launch.environment, launch.profile
     return settings.beside_own_effort(await asyncio.to_thread(claude_models.own_effort, *where))
 
