@@ -113,8 +113,8 @@ async def test_of_large_messages_only_the_last_are_kept_while_one_looks_at_the_e
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tui.history.MOST", 7_000)
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session(), a_session(id="s2")))
-    client.messages = {key: a_talk(key, 100) for key in ("s1", "s2")}
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+    client.messages = {"s1": a_talk("s1", 100)}
     async with start(client) as (app, pilot):
         transcript = await opened(app, pilot, "s1")
         history = transcript.window.rows.history
