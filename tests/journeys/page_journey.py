@@ -103,14 +103,14 @@ class PageJourney(WorkSteps):
         self.at.wait_for_session(self.at.world.at(number).id, before)
 
     def open_by_palette(self, number: int) -> None:
-        """Open a session by its name in the palette."""
-        conversation = self.at.world.at(number)
-        if conversation.is_archived:
+        """Open a session by its name in the palette: the one that the page knows."""
+        conversation, seen = self.at.world.at(number), self.at.look()
+        if conversation.is_archived or conversation.id not in seen.tree:
             return
-        before = self.at.look().session_id
+        before, (name, _) = seen.session_id, seen.tree[conversation.id]
         self.at.page.keyboard.press("Control+k")
-        option = self.at.page.get_by_role("option").filter(has_text=conversation.name).first
-        self.at.page.keyboard.insert_text(conversation.name)
+        option = self.at.page.get_by_role("option").filter(has_text=name).first
+        self.at.page.keyboard.insert_text(name)
         option.wait_for()
         self.at.page.keyboard.press("Enter")
         self.at.wait_for_session(conversation.id, before)
