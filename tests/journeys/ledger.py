@@ -27,8 +27,9 @@ KINDS = {
     "approved": "plan", "answered": "question", "allowed": "permission", "denied": "permission",
 }  # fmt: skip
 """Which kind of request an outcome decides, by its first word."""
-_ASKED = re.compile(r"^You asked: .*$", re.MULTILINE)
-"""Spinney repeats a question whose agent is gone before the answer to it."""
+_REPEATED = re.compile(r"^You asked: .*$|\AThe plan is approved\. (?s:.*)", re.MULTILINE)
+"""Where the agent that asked is gone, Spinney repeats the question before the answer to it, and
+the plan that is approved."""
 
 
 class FoundError(AssertionError):
@@ -258,7 +259,7 @@ class Ledger:
                 known.add(message["id"])
                 if message["role"] == "user":
                     words = "\n".join(block.get("text", "") for block in message["content"])
-                    sent.update(set(MARK.findall(_ASKED.sub("", words))))
+                    sent.update(set(MARK.findall(_REPEATED.sub("", words))))
         for mark, times in sent.items():
             if times > self.sends[mark]:
                 yield f"{mark} was sent {times} times, and should have been {self.sends[mark]}"
