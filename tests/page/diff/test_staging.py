@@ -37,6 +37,7 @@ async def test_a_discard_is_undone_from_where_it_is_told(page: Page, tree: Tree)
     await button(page, "Discard new.txt").click()
     await expect(page.locator(".toast")).to_contain_text("What was changed in “new.txt”")
     assert not (tree.root / "new.txt").exists()
+    await expect(row(page, "precious")).to_have_count(0)
     await button(page.locator(".toast"), "Undo").click()
     await expect(row(page, "precious")).to_be_visible()
     assert tree.read("new.txt") == "precious\n"
