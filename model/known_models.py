@@ -137,8 +137,8 @@ class KnownModels:
         if not isinstance(driver, base.ListsModels):
             return
         key = _key(backend, profile)
-        told = self._told.get(key)
         stands_on = await asyncio.to_thread(_signature, driver, self._environment)
+        told = self._told.get(key)  # what was told while the files were looked at, too
         if told and told.stands_on == stands_on and time.time() - told.at < _OLD:
             return
         asking = self._asking.get(key)

@@ -1,7 +1,9 @@
 """The models that programs told: noted, kept, asked for once, and what a new session gets."""
 
 import asyncio
+import itertools
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from model import known_models
 from model.backends import base
 from model.catalog import Catalog
 from model.commands.doctor import list_agents, list_models
@@ -21,6 +24,7 @@ from model.resources import Project, Session, Worktree
 from model.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend
+from tests.patience import PATIENCE
 
 TOLD = ModelList(
     models=[OfferedModel(name="opus", label="Opus 9", answers_as="claude-opus-9")],
@@ -90,6 +94,29 @@ async def test_a_program_is_asked_once_for_all_who_want_to_choose_and_again_when
     backend.told = TOLD.model_copy(update={"models": newer})
     await list_models.function(workspace, "backend_a")
     await eventually(lambda: labels(workspace)[-1] == "Fable")
+
+
+async def test_who_looked_at_a_program_while_another_asked_it_asks_it_no_more(
+    workspace: Workspace, backend: Lister, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look, looks = known_models._signature, itertools.count()
+    both_look, was_told = threading.Event(), threading.Event()
+
+    def slow_for_one(driver: base.ListsModels, environment: Mapping[str, str]) -> str:
+        match next(looks):
+            case 0:
+                both_look.wait(PATIENCE)
+            case 1:
+                both_look.set()
+                was_told.wait(PATIENCE)
+        return look(driver, environment)
+
+    monkeypatch.setattr(known_models, "_signature", slow_for_one)
+    asking = [asyncio.create_task(workspace.models.ask("backend_a")) for _ in range(2)]
+    await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
+    was_told.set()
+    await asyncio.gather(*asking)
+    assert len(backend.opened) == 1
 
 
 async def test_a_project_with_a_provider_profile_has_the_models_of_that(
