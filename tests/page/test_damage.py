@@ -2,6 +2,8 @@
 
 import asyncio
 import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,14 +20,19 @@ def served(stage: Stage) -> Stage:
     return stage
 
 
+def damage(database: Path) -> None:
+    """Cut off what the database holds of a message."""
+    with closing(sqlite3.connect(database)) as file, file:
+        file.execute("UPDATE blocks SET body = substr(body, 1, 50) WHERE body LIKE '%All is%'")
+
+
 async def test_a_damaged_part_says_so_in_its_place_and_the_start_page_what_is_wrong(
     stage: Stage, other: Socket, open_page: OpenPage, session: Any
 ) -> None:
     said = {"sessionId": session["id"], "message": "Count the apples. All is well."}
     await other.call("send_chat_message", **said)
-    with sqlite3.connect(stage.workspace.directories.database) as file:
-        file.execute("UPDATE blocks SET body = substr(body, 1, 50) WHERE body LIKE '%All is%'")
-    file.close()
+    # Beside the loop: Spinney may be in the middle of writing, and goes on there.
+    await asyncio.to_thread(damage, stage.workspace.directories.database)
     stage.workspace.problems.append("The database was damaged. It is kept as spinney.db.broken-1.")
     page = await open_page()
     problems = page.locator(".problems")
