@@ -1,8 +1,8 @@
 """The front door: runs a command line; the one place where core, server and terminal are joined.
 
 Each command imports what it needs when it runs, so that `spinney --help` answers at once. What is
-imported before a terminal is opened stays in the process in front of it (`tui.foreground`) as long
-as that lives: almost nothing, not even `typing` and `pathlib`.
+imported before a terminal is opened stays in the process in front of it
+(`tui.terminal.supervisor`) as long as that lives: almost nothing, not even `typing` and `pathlib`.
 """
 
 import gc
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from model.base.instance import Lock
+    from model.base.paths import Directories
     from model.client.base import Client
-    from model.paths import Directories
-    from model.running import Lock
     from server.engine import Engine
-    from tui.app import Connect
-    from tui.foreground import Leash
+    from tui.shell.app import Connect
+    from tui.terminal.supervisor import Leash
 
 _TOKEN = "SPINNEY_TOKEN"
 """The environment variable with the token of the Spinney to attach to."""
@@ -34,7 +34,7 @@ _TOKEN = "SPINNEY_TOKEN"
 def main(arguments: list[str] | None = None) -> int:
     """Run a command line; returns the exit code."""
     try:
-        from model.streams import steady
+        from model.base.standard_streams import steady
 
         steady()
         return _run(sys.argv[1:] if arguments is None else arguments)
@@ -43,8 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         return 0  # Whoever read our output has left, as in `spinney events | head`.
     except Exception as error:
-        from model.errors import SpinneyError, UsageError, exit_code
-        from model.streams import complain
+        from model.base.errors import SpinneyError, UsageError, exit_code
+        from model.base.standard_streams import complain
 
         if not isinstance(error, SpinneyError):
             raise
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(given: list[str]) -> int:
     if not given:
         return _open(".")  # The usual start needs no parser.
-    from model.command_line import read_command_line
+    from model.cli.parser import read_command_line
 
     options = read_command_line(given)
     os.environ |= {"SPINNEY_PLAIN": "1"} if getattr(options, "plain", False) else {}
@@ -68,7 +68,7 @@ def _run(given: list[str]) -> int:
 
 def _open(path: str, *, demo: bool = False) -> int:
     if not os.path.isdir(os.path.expanduser(path)):  # noqa: PTH111, PTH112 - no `pathlib` here
-        from model.errors import UsageError
+        from model.base.errors import UsageError
 
         raise UsageError(f"There is no folder '{path}'.")
     _check_terminal()
@@ -85,8 +85,8 @@ def _demonstrate(leash: "Leash") -> int:
     import tempfile
     from pathlib import Path
 
+    from model.base.instance import hold_lock
     from model.demo import demo_directories
-    from model.running import hold_lock
 
     place = Path(tempfile.mkdtemp(prefix="spinney-demo-"))
     try:
@@ -120,11 +120,11 @@ def _attach(options: "Namespace") -> int:
 def _check_terminal() -> None:
     # Textual draws on the error stream, so that one must be a terminal too.
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        from model.errors import SpinneyError
+        from model.base.errors import SpinneyError
 
         raise SpinneyError("Spinney needs a terminal here. Without one, run: spinney serve")
     if os.environ.get("TERM") == "dumb":
-        from model.errors import SpinneyError
+        from model.base.errors import SpinneyError
 
         raise SpinneyError(
             "Spinney cannot draw in this terminal (TERM is dumb). Use another terminal, or the "
@@ -132,7 +132,7 @@ def _check_terminal() -> None:
         )
     colors = os.environ.get("TEXTUAL_COLOR_SYSTEM", "auto")
     if colors not in ("auto", "truecolor", "256", "standard"):
-        from model.errors import UsageError
+        from model.base.errors import UsageError
 
         raise UsageError(
             f"TEXTUAL_COLOR_SYSTEM is '{colors}' in the environment: it must be auto, truecolor, "
@@ -141,7 +141,7 @@ def _check_terminal() -> None:
 
 
 def _behind(work: "Callable[[Leash], int]") -> int:
-    from tui.foreground import run_behind
+    from tui.terminal.supervisor import run_behind
 
     return run_behind(work)
 
@@ -150,8 +150,8 @@ def _show(path: str, leash: "Leash", *, demo: bool) -> int:
     """Be the Spinney of this data directory, or a screen of the one that runs already."""
     from pathlib import Path
 
-    from model.paths import directories
-    from model.running import take_lock
+    from model.base.instance import take_lock
+    from model.base.paths import directories
 
     places, offered = directories(), Path(path).expanduser().absolute()
     places.create()
@@ -175,7 +175,7 @@ def _run_here(
 ) -> int:
     # Nothing that is imported becomes garbage: the app collects again from the first frame on.
     gc.disable()
-    from tui.app import SpinneyApp
+    from tui.shell.app import SpinneyApp
 
     engines: list[Engine] = []
 
@@ -208,8 +208,8 @@ def _run_here(
 
 
 def _look_into_here(path: "Path | None", leash: "Leash") -> int:
-    from model.client.here import connected, found
-    from model.paths import directories
+    from model.base.paths import directories
+    from model.client.local_instance import connected, found
 
     places = directories()
     if path is None:
@@ -222,9 +222,9 @@ def _look_into_here(path: "Path | None", leash: "Leash") -> int:
 
 
 def _look_into_there(url: str, token: str, leash: "Leash") -> int:
+    from model.base.errors import NobodyThereError
     from model.client.address import parse_address
-    from model.client.here import reached
-    from model.errors import NobodyThereError
+    from model.client.local_instance import reached
 
     base_url, _ = parse_address(url)
 
@@ -244,8 +244,8 @@ def _look_into(
 ) -> int:
     """A screen of a Spinney that lives elsewhere, and lives on when the screen is closed."""
     gc.disable()
-    from model.paths import directories
-    from tui.app import SpinneyApp
+    from model.base.paths import directories
+    from tui.shell.app import SpinneyApp
 
     app = SpinneyApp(
         connect,
@@ -263,10 +263,10 @@ def _look_into(
 
 
 def _serve(options: "Namespace") -> int:
-    from model.paths import directories
-    from model.running import hold_lock
-    from model.streams import complain
-    from server.serving import Wanted, serve
+    from model.base.instance import hold_lock
+    from model.base.paths import directories
+    from model.base.standard_streams import complain
+    from server.serve import Wanted, serve
 
     places = directories()
     places.create()
@@ -292,7 +292,7 @@ def _serve(options: "Namespace") -> int:
 def _announce(status: "dict[str, Any]", token: str, *, as_json: bool) -> None:
     import json
 
-    from model.streams import put
+    from model.base.standard_streams import put
 
     if as_json:
         shown = {"base_url": status["base_url"], "port": status["port"]}
@@ -307,16 +307,16 @@ def _announce(status: "dict[str, Any]", token: str, *, as_json: bool) -> None:
 def _stop(_: "Namespace") -> int:
     import asyncio
 
-    from model.client.here import end
-    from model.paths import directories
-    from model.streams import put
+    from model.base.paths import directories
+    from model.base.standard_streams import put
+    from model.client.local_instance import end
 
     put(asyncio.run(end(directories())) + "\n")
     return 0
 
 
 def _call(options: "Namespace") -> int:
-    from model.client.script import call
+    from model.cli.call import call
 
     return call(options)
 
@@ -324,7 +324,7 @@ def _call(options: "Namespace") -> int:
 def _events(options: "Namespace") -> int:
     import asyncio
 
-    from model.client.follow import follow
+    from model.cli.events import follow
 
     asyncio.run(follow(options.since))
     return 0
@@ -333,8 +333,8 @@ def _events(options: "Namespace") -> int:
 def _schema(_: "Namespace") -> int:
     import json
 
-    from model.reference import schema
-    from model.streams import put_json
+    from model.base.standard_streams import put_json
+    from model.cli.reference import schema
 
     put_json(json.dumps(schema(), indent=2))
     return 0
@@ -345,13 +345,13 @@ def _doctor(options: "Namespace") -> int:
     import json
     from dataclasses import asdict
 
-    from model.agents_file import load_catalog
+    from model.agents.agents_file import load_catalog
     from model.backends.all import all_backends
-    from model.doctor import Finding, as_text, examine
-    from model.mending import mend
-    from model.paths import directories
-    from model.streams import put, put_json
-    from tui.terminal import examine_terminal
+    from model.base.paths import directories
+    from model.base.standard_streams import put, put_json
+    from model.runtime.doctor import Finding, as_text, examine
+    from model.store.repair import mend
+    from tui.terminal.capabilities import examine_terminal
 
     places = directories()
     if told := mend(places, repair=options.repair, restore=options.restore):
@@ -370,18 +370,18 @@ def _doctor(options: "Namespace") -> int:
 
 
 def _export(options: "Namespace") -> int:
-    from model.export import export
-    from model.streams import put
+    from model.base.standard_streams import put
+    from model.cli.export import export
 
     put(export(options.folder, options.database) + "\n")
     return 0
 
 
 def _completion(options: "Namespace") -> int:
-    from model.client.words import callable_names
-    from model.command_line import build_parser
-    from model.completion import completion_script
-    from model.streams import put
+    from model.base.standard_streams import put
+    from model.cli.arguments import callable_names
+    from model.cli.completion import completion_script
+    from model.cli.parser import build_parser
 
     put(completion_script(options.shell, build_parser(), callable_names()))
     return 0

@@ -44,40 +44,40 @@ _LOOKS: Final = _of(
     "server/web/js/looks.js", "page/test_looks.py::test_a_change_shows_at_once_in_every_page"
 )
 _OVERRIDE: Final = _of(
-    "model/chat/approving.py",
-    "model/chat/test_approving.py::test_a_preference_holds_over_the_session",
+    "model/chat/plan_approval.py",
+    "model/chat/test_plan_approval.py::test_a_preference_holds_over_the_session",
 )
-_LAUNCH: Final = "model/test_launching.py::test_agents_are_started_as_the_preferences_say"
+_LAUNCH: Final = "model/runtime/test_launch.py::test_agents_are_started_as_the_preferences_say"
 _SERVER: Final = "server/app.py model/commands/server.py tui/screens/server.py"
 _SETTINGS_OF_SERVER: Final = "contract/test_server_settings.py"
-_LAYERS: Final = "model/preferences_layers.py"
+_LAYERS: Final = "model/preferences/precedence.py"
 _PRESETS: Final = _of(
-    _LAYERS, "model/chat/test_approving.py::test_a_new_session_has_the_agents_model"
+    _LAYERS, "model/chat/test_plan_approval.py::test_a_new_session_has_the_agents_model"
 )
 
 EFFECTS: Final[dict[str, Effect]] = {
     "theme": _of(
-        "tui/app.py server/web/js/looks.js server/lite/frame.py",
+        "tui/shell/app.py server/web/js/looks.js server/lite/layout.py",
         "server/lite/test_reading.py::test_the_theme_is_that_of_the_preferences",
     ),
     **dict.fromkeys(
         ("ui_font_size", "chat_font_size", "ui_font", "chat_font", "zoom_level"), _LOOKS
     ),
     "syntax_theme_dark": _of(
-        "tui/link.py server/theme_css.py server/lite/frame.py",
+        "tui/shell/link.py server/theme_css.py server/lite/layout.py",
         "server/lite/test_reading.py::test_the_theme_is_that_of_the_preferences",
     ),
     "syntax_theme_light": _of(
-        "tui/link.py server/theme_css.py server/lite/frame.py",
+        "tui/shell/link.py server/theme_css.py server/lite/layout.py",
         "page/test_looks.py::test_after_a_reload_it_looks_so_from_the_start",
     ),
     "canvas_layout": _of(
-        "tui/screens/canvas.py server/web/js/views/canvas.js",
-        "tui/test_canvas.py::test_list_or_grid_is_a_preference_and_f3_shows_one_project",
+        "tui/canvas/screen.py server/web/js/views/canvas.js",
+        "tui/canvas/test_canvas.py::test_list_or_grid_is_a_preference_and_f3_shows_one_project",
     ),
     "show_keybinding_hints": _of(
-        "tui/app.py tui/screens/full.py",
-        "tui/test_full_screens.py::test_the_foot_follows_the_preferences",
+        "tui/shell/app.py tui/screens/full.py",
+        "tui/screens/test_full_screens.py::test_the_foot_follows_the_preferences",
     ),
     **dict.fromkeys(
         ("selected_model", "selected_codex_model", "selected_opencode_model"), _PRESETS
@@ -85,7 +85,7 @@ EFFECTS: Final[dict[str, Effect]] = {
     "thinking_level": _of("model/commands/sessions.py", _LAUNCH),
     "default_effort_level": _of(
         _LAYERS,
-        "model/test_launching.py"
+        "model/runtime/test_launch.py"
         "::test_a_model_works_as_hard_as_the_session_thinks_and_the_person_prefers",
     ),
     "default_backend": _of(
@@ -95,37 +95,37 @@ EFFECTS: Final[dict[str, Effect]] = {
     ),
     "default_codex_reasoning_effort": _of(
         _LAYERS,
-        "model/test_launching.py::test_codex_has_an_effort_of_its_own",
+        "model/runtime/test_launch.py::test_codex_has_an_effort_of_its_own",
     ),
-    "codex_multi_agent_enabled": _of("model/launching.py", _LAUNCH),
-    "codex_max_agent_threads": _of("model/launching.py", _LAUNCH),
+    "codex_multi_agent_enabled": _of("model/runtime/launch.py", _LAUNCH),
+    "codex_max_agent_threads": _of("model/runtime/launch.py", _LAUNCH),
     "terminal": _of(
-        "tui/open_commands.py",
-        "tui/test_opening.py::test_the_worktree_opens_where_the_preference_says",
+        "tui/terminal/open_commands.py",
+        "tui/shell/test_opening.py::test_the_worktree_opens_where_the_preference_says",
     ),
     "editor": _of(
-        "tui/open_commands.py",
-        "tui/test_opening.py::test_the_worktree_opens_where_the_preference_says",
+        "tui/terminal/open_commands.py",
+        "tui/shell/test_opening.py::test_the_worktree_opens_where_the_preference_says",
     ),
     "open_in": _of(
         "tui/actions/editor.py",
-        "tui/test_opening.py::test_the_worktree_opens_where_the_preference_says",
+        "tui/shell/test_opening.py::test_the_worktree_opens_where_the_preference_says",
     ),
     "file_edit_mode": _of(
-        "tui/open_commands.py",
-        "tui/test_opening.py::test_files_are_edited_on_this_screen_where_that_is_preferred",
+        "tui/terminal/open_commands.py",
+        "tui/shell/test_opening.py::test_files_are_edited_on_this_screen_where_that_is_preferred",
     ),
     "agent_limit": _of(
-        "model/chat/chats.py", "model/chat/test_room.py::test_the_limit_is_a_preference"
+        "model/chat/chats.py", "model/chat/test_agent_pool.py::test_the_limit_is_a_preference"
     ),
     "auto_session_naming": _of(
-        "model/chat/naming.py model/chat/incoming.py",
-        "model/chat/test_naming.py"
+        "model/chat/session_naming.py model/chat/user_messages.py",
+        "model/chat/test_session_naming.py"
         "::test_named_sessions_later_messages_and_a_switched_off_setting_ask_nobody",
     ),
     "session_naming_model": _of(
         "model/writing/writer.py",
-        "model/chat/test_naming.py"
+        "model/chat/test_session_naming.py"
         "::test_the_naming_model_is_the_setting_unless_the_prompt_has_one_of_its_own",
     ),
     "session_recap_enabled": _of(
@@ -133,8 +133,8 @@ EFFECTS: Final[dict[str, Effect]] = {
         "model/chat/test_recap.py::test_who_was_not_away_or_wants_none_is_told_nothing",
     ),
     "restore_last_session": _of(
-        "tui/beginning.py",
-        "tui/test_coming_back.py::test_the_session_that_was_open_opens_again_also_elsewhere",
+        "tui/shell/startup.py",
+        "tui/shell/test_coming_back.py::test_the_session_that_was_open_opens_again_also_elsewhere",
     ),
     "close_original_on_clear_context": _of(
         "model/chat/chats.py",
@@ -142,9 +142,9 @@ EFFECTS: Final[dict[str, Effect]] = {
         "::test_a_plan_goes_on_in_a_fresh_session_and_the_old_one_is_done",
     ),
     "confirm_session_close": _of(
-        "tui/actions/sessions.py tui/screens/canvas.py server/web/js/actions.js"
+        "tui/actions/sessions.py tui/canvas/screen.py server/web/js/actions.js"
         " server/web/js/views/canvas.js",
-        "tui/test_safe_choice.py"
+        "tui/screens/test_safe_choice.py"
         "::test_a_session_is_archived_after_a_question_where_that_is_wanted",
     ),
     "auto_branch_naming": _of(
@@ -157,24 +157,24 @@ EFFECTS: Final[dict[str, Effect]] = {
         "model/worktrees/test_branch_naming.py::test_the_model_is_a_setting",
     ),
     "auto_pull_base_branch": _of(
-        "model/worktrees/making.py",
+        "model/worktrees/creation.py",
         "model/worktrees/test_making.py::test_the_base_is_fetched_first",
     ),
     "auto_archive_on_pr_merged": _of(
-        "model/hosting/following.py",
+        "model/hosting/polling.py",
         "model/hosting/test_pull_request_commands.py"
         "::test_a_merged_pull_request_archives_nothing_where_that_is_switched_off",
     ),
     "git_poll_interval": _of(
-        "model/poller.py",
-        "model/git/test_poller.py::test_a_shorter_interval_takes_effect_at_once",
+        "model/background/poller.py",
+        "model/background/test_poller.py::test_a_shorter_interval_takes_effect_at_once",
     ),
     "remote_poll_interval": _of(
-        "model/poller.py",
-        "model/git/test_poller.py::test_both_intervals_are_those_of_the_preferences",
+        "model/background/poller.py",
+        "model/background/test_poller.py::test_both_intervals_are_those_of_the_preferences",
     ),
     "archive_retention_days": _of(
-        "model/retention.py",
+        "model/background/retention.py",
         "model/worktrees/test_removing.py::test_zero_days_keep_the_archive_for_ever",
     ),
     "removal_behavior": _of(
@@ -182,7 +182,7 @@ EFFECTS: Final[dict[str, Effect]] = {
         "page/test_dialogs.py::test_removing_follows_the_preference_and_stops_what_works",
     ),
     "magic_prompts": _of(
-        "model/writing/writer.py model/launching.py model/commands/reviews.py",
+        "model/writing/writer.py model/runtime/launch.py model/commands/reviews.py",
         "model/writing/test_writer.py::test_a_persons_own_prompt_model_and_language_hold",
     ),
     "magic_prompt_models": _of(
@@ -190,8 +190,8 @@ EFFECTS: Final[dict[str, Effect]] = {
         "model/writing/test_writer.py::test_a_persons_own_prompt_model_and_language_hold",
     ),
     "magic_prompt_providers": _of(
-        "model/profiles.py",
-        "model/test_profiles.py"
+        "model/preferences/profiles.py",
+        "model/preferences/test_profiles.py"
         "::test_a_difference_goes_to_the_account_that_the_profile_says",
     ),
     "magic_prompt_backends": _of(
@@ -200,8 +200,8 @@ EFFECTS: Final[dict[str, Effect]] = {
         "::test_the_prompts_agent_comes_before_the_projects_before_the_persons",
     ),
     "parallel_execution_prompt_enabled": _of(
-        "model/launching.py",
-        "model/test_launching.py::test_what_nobody_set_adds_nothing",
+        "model/runtime/launch.py",
+        "model/runtime/test_launch.py::test_what_nobody_set_adds_nothing",
     ),
     **dict.fromkeys(
         (
@@ -211,16 +211,16 @@ EFFECTS: Final[dict[str, Effect]] = {
         _OVERRIDE,
     ),
     "default_enabled_mcp_servers": _of(
-        "model/launching.py",
-        "model/test_launching.py"
+        "model/runtime/launch.py",
+        "model/runtime/test_launch.py"
         "::test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on",
     ),
     "known_mcp_servers": _of(
-        "model/launching.py",
-        "model/test_launching.py"
+        "model/runtime/launch.py",
+        "model/runtime/test_launch.py"
         "::test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on",
     ),
-    "chrome_enabled": _of("model/launching.py", _LAUNCH),
+    "chrome_enabled": _of("model/runtime/launch.py", _LAUNCH),
     "http_server_enabled": _of(
         "server/on_demand.py",
         "server/test_server_life.py"
@@ -246,37 +246,37 @@ EFFECTS: Final[dict[str, Effect]] = {
         _SERVER, f"{_SETTINGS_OF_SERVER}::test_the_token_is_required_or_not_at_once"
     ),
     "ai_language": _of(
-        "model/launching.py model/writing/writer.py",
+        "model/runtime/launch.py model/writing/writer.py",
         "model/writing/test_writer.py::test_a_persons_own_prompt_model_and_language_hold",
     ),
-    "allow_web_tools_in_plan_mode": _of("model/launching.py", _LAUNCH),
+    "allow_web_tools_in_plan_mode": _of("model/runtime/launch.py", _LAUNCH),
     "debug_mode_enabled": _of(
         "model/chat/raw_logs.py",
         "model/chat/test_raw_logs.py::test_the_preference_holds_at_once_for_a_running_agent",
     ),
     "default_provider": _of(
-        "model/profiles.py",
+        "model/preferences/profiles.py",
         "live/test_profiles_live.py::test_neither_a_difference_nor_a_session_goes_past_the_profile",
     ),
     "custom_cli_profiles": _of(
-        "model/profiles.py model/launching.py",
+        "model/preferences/profiles.py model/runtime/launch.py",
         "live/test_profiles_live.py::test_neither_a_difference_nor_a_session_goes_past_the_profile",
     ),
     "waiting_sound": _of(
-        "tui/notify.py server/web/js/alerts.js",
+        "tui/shell/notifier.py server/web/js/alerts.js",
         "page/test_alerts.py::test_a_sound_is_tried_beside_its_preference",
     ),
     "review_sound": _of(
-        "tui/notify.py server/web/js/alerts.js",
-        "tui/test_notify.py::test_an_end_rings_by_its_own_preference_and_a_stop_is_no_news",
+        "tui/shell/notifier.py server/web/js/alerts.js",
+        "tui/shell/test_notifier.py::test_an_end_rings_by_its_own_preference_and_a_stop_is_no_news",
     ),
     "keybindings": _of(
-        "tui/screens/main.py server/web/js/keys.js",
-        "tui/test_shell.py::test_keys_of_ones_own_replace_the_built_in_ones",
+        "tui/shell/main_screen.py server/web/js/keys.js",
+        "tui/shell/test_shell.py::test_keys_of_ones_own_replace_the_built_in_ones",
     ),
     "has_seen_feature_tour": _of(
-        "tui/link.py tui/actions/about.py",
-        "tui/test_about.py::test_who_wants_to_look_around_is_not_asked_again",
+        "tui/shell/link.py tui/actions/about.py",
+        "tui/screens/test_about.py::test_who_wants_to_look_around_is_not_asked_again",
     ),
 }  # fmt: skip
 """By key; one that nobody reads is not shown to people, and has no row here."""

@@ -9,17 +9,17 @@ from typing import Any, Final, cast
 
 from docs import proofs
 from docs.effects import EFFECTS
-from model.client.words import TABLE
-from model.errors import HTTP_STATUS
-from model.preferences_fields import PreferenceField, preference_fields, shown_fields
-from model.reference import call_words, schema
+from model.base.errors import HTTP_STATUS
+from model.cli.arguments import TABLE
+from model.cli.reference import call_words, schema
+from model.preferences.fields import PreferenceField, preference_fields, shown_fields
 from server.http_api import OPERATIONS, HttpApi
-from server.lite.orders import ORDERS
+from server.lite.form_actions import ORDERS
 from server.lite.routes import SESSION, Lite
 from server.static import StaticFiles
 from server.websocket import WebSockets
-from tui.key_names import all_shown
-from tui.keymap import ACTIONS, Action
+from tui.keys.keymap import ACTIONS, Action
+from tui.keys.names import all_shown
 from tui.screens.help import AREAS, Area
 
 DOCS: Final = Path(__file__).parent

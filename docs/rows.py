@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from model.preferences_fields import preference_fields
+from model.preferences.fields import preference_fields
 
 Rows = dict[str, str]
 """A row, and a regular expression that fits its tests: in `name[case]`, or in what they call."""

@@ -3,12 +3,12 @@
 import asyncio
 from pathlib import Path
 
+from model.base.paths import Directories
 from model.commands.projects import add_project
 from model.commands.sessions import create_session
 from model.git.run import git
-from model.paths import Directories
-from model.preferences_changes import changed
-from model.workspace import Workspace
+from model.preferences.apply import changed
+from model.runtime.workspace import Workspace
 from model.worktrees import announce, create
 
 _FILES = {

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from model import events as e
-from model.preferences import Preferences
-from model.resources import (
+from model.domain import events as e
+from model.domain.resources import (
     Block,
     Message,
     MessageError,
@@ -24,6 +23,7 @@ from model.resources import (
     ToolUseBlock,
     Worktree,
 )
+from model.preferences.schema import Preferences
 
 V = TypeVar("V")
 

@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from aiohttp import WSCloseCode, web
 
+from model.base.errors import SpinneyError
+from model.base.paths import write_atomically
 from model.commands.server import regenerate_http_token, stopped_status
-from model.errors import SpinneyError
-from model.events import TaskCompleted
-from model.paths import write_atomically
+from model.domain.events import TaskCompleted
 from server.auth import Door
-from server.doorman import Doorman, ProtocolFactory
-from server.entrance import Entrance, add_headers
+from server.connection_limiter import Doorman, ProtocolFactory
 from server.fonts import font_files
 from server.http_api import HttpApi
 from server.limits import Limits
 from server.listening import listening_again
 from server.lite.routes import Lite
+from server.middleware import Entrance, add_headers
 from server.protocol import HttpProtocol
 from server.static import StaticFiles
 from server.theme_css import theme_css
 from server.websocket import WebSockets
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 T = TypeVar("T")
 

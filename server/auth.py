@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9.-]{1,255})(?::(?P<port>\d{1,5}))?")
 _ORIGIN = re.compile(r"http://(?P<host>[^/?#@\s]{1,300})")

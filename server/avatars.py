@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 
-from model import avatars
-from model.errors import SpinneyError, project_not_found
+from model.base.errors import SpinneyError, project_not_found
+from model.projects import avatars
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; sandbox",

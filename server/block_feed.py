@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from model import events as e
-from model.blocks import Block, CodeBlock, as_json
-from model.bus import EventBus
-from model.markdown import MarkdownStream
-from model.resources import PlanBlock, TextBlock
+from model.domain import events as e
+from model.domain.resources import PlanBlock, TextBlock
+from model.richtext.blocks import Block, CodeBlock, as_json
+from model.richtext.markdown import MarkdownStream
 from model.state import State
+from model.store.bus import EventBus
 from server.fanout import Connection, text_frame
 
 PACE: Final = 0.033

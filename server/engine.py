@@ -12,18 +12,18 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from model.agents_file import load_catalog
+from model.agents.agents_file import load_catalog
 from model.backends.all import all_backends
+from model.base.errors import SpinneyError
+from model.base.instance import Lock
+from model.base.log import log_to
+from model.base.paths import Directories
 from model.client.local import LocalClient
-from model.core import Core
 from model.demo import prepare
-from model.errors import SpinneyError
-from model.log import log_to
-from model.paths import Directories
-from model.running import Lock
-from model.workspace import Workspace
+from model.runtime.core import Core
+from model.runtime.workspace import Workspace
+from server.local_endpoint import OwnDoor
 from server.on_demand import ServerOnDemand
-from server.own_door import OwnDoor
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Literal
 
-from model.bus import EventBus, Missed, Published, Reader
-from model.events import ContentDelta
+from model.domain.events import ContentDelta
+from model.store.bus import EventBus, Missed, Published, Reader
 from server.limits import Limits
 
 _SLICE = 150

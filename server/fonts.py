@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, get_args
 
-from model.preferences import ChatFont, UiFont
+from model.preferences.schema import ChatFont, UiFont
 
 MAX_FONT_BYTES: Final = 4_000_000
 

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import ClientError, web
 from aiohttp.typedefs import Handler
 
+from model.base.errors import HTTP_STATUS, SpinneyError
+from model.base.suggestions import did_you_mean
+from model.base.text import clean_line
 from model.client.snapshot import snapshot_json
 from model.commands import raw_logs, sessions
 from model.commands.registry import Command, snake_case
-from model.errors import HTTP_STATUS, SpinneyError
-from model.nearest import did_you_mean
-from model.text import clean_line
 from server.auth import Door, Knock
 from server.avatars import Avatars
 from server.limits import Limits
 from server.wire import PROTOCOL, dump_result, error_body, parse_json
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

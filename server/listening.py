@@ -4,7 +4,7 @@ import asyncio
 import errno
 import socket
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 
 _TRIES = 25
 _PAUSE = 0.02

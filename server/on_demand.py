@@ -9,13 +9,13 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from model.base.errors import SpinneyError, foreseen
 from model.commands.server import start_http_server, stop_http_server, stopped_status
-from model.errors import SpinneyError, foreseen
-from model.events import TaskCompleted
-from model.preferences_changes import changed
+from model.domain.events import TaskCompleted
+from model.preferences.apply import changed
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 _log = logging.getLogger(__name__)
 

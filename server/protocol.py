@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.web_protocol import RequestPayloadError
 
-from model.errors import HTTP_STATUS, SpinneyError, foreseen
+from model.base.errors import HTTP_STATUS, SpinneyError, foreseen
 from server.limits import Limits
 from server.wire import error_body
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from aiohttp import web
 
 import themes
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 
 WEB = Path(__file__).parent / "web"
 THEMES = Path(themes.__file__).parent

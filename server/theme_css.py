@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from aiohttp import web
 
-from model.errors import SpinneyError
-from model.preferences import Preferences
+from model.base.errors import SpinneyError
+from model.preferences.schema import Preferences
 from themes import loader
 from themes.sharper import Rules, sharper
 from themes.stylesheet import custom_properties, diff_properties, token_rules, word_properties

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import WSCloseCode, WSMsgType, web
 
 import model
-from model.bus import Missed
+from model.base.errors import SpinneyError, foreseen, session_not_found
 from model.commands import all as _all_commands  # noqa: F401 - registers them
 from model.commands.registry import Command, find_command
 from model.commands.sessions import send_chat_message
-from model.errors import SpinneyError, foreseen, session_not_found
+from model.store.bus import Missed
 from server.block_feed import BlockFeed
 from server.fanout import Connection, Fanout, Form, missed_frame, text_frame
 from server.limits import Limits
 from server.wire import PROTOCOL, dump_result, error_body, parse_json
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 ID_LIMIT = 1000
 """Characters of a request's id."""

@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from model.errors import SpinneyError
-from model.text import make_json_visible, make_visible
+from model.base.errors import SpinneyError
+from model.base.text import make_json_visible, make_visible
 
 PROTOCOL = "spinney"
 """The WebSocket's protocol, which a client names that offers its token beside it."""

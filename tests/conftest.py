@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import model.commands.all  # noqa: F401 - registers the commands
-from model.bus import EventBus
-from model.catalog import Catalog
+from model.agents.catalog import Catalog
+from model.base.paths import Directories
 from model.commands.sessions import create_session
-from model.events import ProjectAdded, WorktreeCreated
-from model.paths import Directories
-from model.resources import Project, Session, Worktree
-from model.workspace import Workspace
+from model.domain.events import ProjectAdded, WorktreeCreated
+from model.domain.resources import Project, Session, Worktree
+from model.runtime.workspace import Workspace
+from model.store.bus import EventBus
 from tests.fakes import FakeBackend
 from tests.model.git.made_repository import make_templates
 from tests.needs import pytest_runtest_makereport  # noqa: F401 - a hook, found by its name

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from model.database import Database
-from model.database_rows import Statement
-from model.resources import AgentCommand, Usage
+from model.domain.resources import AgentCommand, Usage
+from model.store.database import Database
+from model.store.rows import Statement
 from tests.puppet import Puppet
 
 Script = Callable[[base.Prompt], Iterable[base.AgentEvent]]

@@ -21,11 +21,11 @@ from typing import Any
 
 import psutil
 
-from model.client.here import found_door
+from model.base.instance import running_here, wait_for_end
+from model.base.paths import Directories
+from model.cli.arguments import arguments_from, command_named
+from model.client.local_instance import found_door
 from model.client.remote import RemoteClient
-from model.client.words import arguments_from, command_named
-from model.paths import Directories
-from model.running import running_here, wait_for_end
 from tests.on_terminal import OnTerminal
 from tests.patience import PATIENCE
 from tests.ports import own_port

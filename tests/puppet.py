@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from model.backends import base
-from model.errors import SpinneyError
-from model.resources import AgentCommand, Usage
+from model.base.errors import SpinneyError
+from model.domain.resources import AgentCommand, Usage
 from tests.patience import PATIENCE
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.database import Database
+from model.store.database import Database
 from tests.bench import agents, broadcast, crowd, soak, store, stream
 from tests.bench.clients import Follower
 from tests.bench.long_session import write_sessions

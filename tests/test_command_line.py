@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from model.running import hold_lock
+from model.base.instance import hold_lock
 from tests.patience import PATIENCE
 from tests.program import ROOT, Program, is_a_sentence, next_line
 

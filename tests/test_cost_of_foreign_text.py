@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from model.markdown import MarkdownStream, render
+from model.richtext.markdown import MarkdownStream, render
 from tests.text_cost import MOST, growth
 from tests.text_readers import OTHERS, READERS, every, search
 

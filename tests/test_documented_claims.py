@@ -12,18 +12,21 @@ from typing import Final
 
 import pytest
 
-from model import backups, bus, log, store
-from model.backends import claude_program, codex_program, opencode_program
-from model.chat import outputs, silence
-from model.client import question
+from model.backends.claude import program
+from model.backends.codex import program as codex_program
+from model.backends.opencode import program as opencode_program
+from model.base import log
+from model.chat import stall_monitor, tool_outputs
+from model.cli import quick_call
 from model.client.remote import BackOff
+from model.store import backups, bus, store
 from server import engine
-from server.lite import signing_in
+from server.lite import sign_in
 from tests.program import ROOT
 from tests.server.lite import test_reading
 from tests.test_documented_commands import PAGES
 from themes.loader import names
-from tui import sequences, terminal
+from tui.terminal import capabilities, sequences
 
 MADE: Final = ("commands.md", "contract.md", "events.md", "http.md", "preferences.md")
 """Pages that come from the code alone."""
@@ -38,19 +41,22 @@ def _version(numbers: tuple[int, ...]) -> str:
 
 FIGURES: Final = (
     ("README.md", f"all {len(names())} themes"),
-    ("README.md", f"(`claude` {_version(claude_program.PROGRAM.oldest)} or newer)"),
+    ("README.md", f"(`claude` {_version(program.PROGRAM.oldest)} or newer)"),
     ("README.md", f"(`codex` {_version(codex_program.PROGRAM.oldest)} or newer)"),
     ("README.md", f"(`opencode` {_version(opencode_program.PROGRAM.oldest)} or newer)"),
     ("README.md", f"or the server runs; {WORDS[int(engine.STAY / 60)]} minutes after"),
     ("SECURITY.md", f"at most {log.LINE // 1000} kB"),
-    ("SECURITY.md", f"It ends after {signing_in.SIGNED_IN // 3600} hours"),
-    ("SECURITY.md", f"({signing_in.REMEMBERED // 86400} days if the browser is to remember)"),
-    ("docs/command-line.md", f"given up after {WORDS[int(question.CONNECTING)]} seconds"),
+    ("SECURITY.md", f"It ends after {sign_in.SIGNED_IN // 3600} hours"),
+    ("SECURITY.md", f"({sign_in.REMEMBERED // 86400} days if the browser is to remember)"),
+    ("docs/command-line.md", f"given up after {WORDS[int(quick_call.CONNECTING)]} seconds"),
     ("docs/command-line.md", f"the newest {bus.CAPACITY} events"),
     ("docs/recovery.md", f"{WORDS[backups.KEPT].capitalize()} are kept"),
     ("docs/recovery.md", f"within {backups.KEPT_BYTES // GIB} GiB"),
-    ("docs/terminal.md", f"It needs {terminal.LEAST_WIDTH}×{terminal.LEAST_HEIGHT} at least"),
-    ("docs/terminal.md", f"Below {terminal.WIDE} columns"),
+    (
+        "docs/terminal.md",
+        f"It needs {capabilities.LEAST_WIDTH}×{capabilities.LEAST_HEIGHT} at least",
+    ),
+    ("docs/terminal.md", f"Below {capabilities.WIDE} columns"),
     ("docs/terminal.md", f"acts {sequences.ESCAPE_DELAY} seconds after it was pressed"),
     ("docs/terminal.md", f"over SSH {sequences.REMOTE_ESCAPE_DELAY}:"),
     ("docs/terminal.md", f"for {WORDS[int(sequences.SEQUENCE_DELAY)]} seconds"),
@@ -60,16 +66,19 @@ FIGURES: Final = (
     ),
     ("docs/architecture.md", f"streamed text every {store.TEXT_SAVED_EVERY * 1000:.0f} ms"),
     ("docs/architecture.md", f"else every {bus.WINDOW * 1000:.0f} ms"),
-    ("docs/architecture.md", f"without a word for {WORDS[int(silence.FIRST_WORD / 60)]} minutes"),
-    ("docs/http.md", f"after {outputs.KEPT // MIB} MiB of one result"),
-    ("docs/http.md", f"more than {outputs.KEPT_IN_ALL // GIB} GiB"),
+    (
+        "docs/architecture.md",
+        f"without a word for {WORDS[int(stall_monitor.FIRST_WORD / 60)]} minutes",
+    ),
+    ("docs/http.md", f"after {tool_outputs.KEPT // MIB} MiB of one result"),
+    ("docs/http.md", f"more than {tool_outputs.KEPT_IN_ALL // GIB} GiB"),
     ("docs/page.md", f"each page under {test_reading.MOST // 1000} KB"),
 )
 
 ELSEWHERE: Final = {
     "OPENCODE_PERMISSION": "read by OpenCode",
     "MALLOC_ARENA_MAX": "read by the C library",
-    "SPINNEY_ROOT_PATH": "put together in model/scripts/running.py",
+    "SPINNEY_ROOT_PATH": "put together in model/scripts/runner.py",
     "your_command": "stands for one",
 }
 """What a page names and the code does not."""

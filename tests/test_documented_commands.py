@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from model.catalog import load_overrides
-from model.command_line import read_command_line
+from model.agents.catalog import load_overrides
+from model.cli.parser import read_command_line
 from tests.patience import PATIENCE
 from tests.program import ROOT, Program, next_line
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import aiohttp
 
-from model.log import LINE
+from model.base.log import LINE
 from tests.program import Program
 from tests.server.conftest import Socket
 

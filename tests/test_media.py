@@ -5,7 +5,7 @@ import wave
 from pathlib import Path
 
 from docs.media import icons, sounds
-from model.preferences_fields import preference_fields
+from model.preferences.fields import preference_fields
 from server.static import WEB
 
 

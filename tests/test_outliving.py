@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from model.running import running_here
+from model.base.instance import running_here
 from tests.on_terminal import OnTerminal
 from tests.patience import PATIENCE
 from tests.program import ROOT, Program, pid_of, until

@@ -21,12 +21,12 @@ pytestmark = pytest.mark.timeout(300)
 
 NEEDED = (
     "spinney.py",
-    "model/backends/demo_agent.py",
+    "model/backends/demo/agent.py",
     "server/web/index.html",
     "themes/chrome/spinney-dark.toml",
     "themes/syntax/nord.toml",
-    "tui/dialogs.tcss",
-    "tui/style.tcss",
+    "tui/shell/dialogs.tcss",
+    "tui/shell/style.tcss",
 )
 """One of each kind of file that the program cannot do without."""
 

@@ -10,12 +10,12 @@ import spinney
 from docs import proofs
 from docs.effects import EFFECTS, ROOT
 from docs.generate import call_table, pages
-from model.client.words import TABLE
+from model.cli.arguments import TABLE
+from model.cli.reference import schema
 from model.commands.registry import COMMANDS
-from model.events import EVENTS
-from model.preferences import TOLD_PROMPTS, WRITTEN_PROMPTS
-from model.preferences_fields import shown_fields
-from model.reference import schema
+from model.domain.events import EVENTS
+from model.preferences.fields import shown_fields
+from model.preferences.schema import TOLD_PROMPTS, WRITTEN_PROMPTS
 from model.writing.prompts import BUILT_IN
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 
 import spinney
-from model.client import here, question
-from model.client.words import arguments_from, command_named
-from model.running import hold_lock
+from model.base.instance import hold_lock
+from model.cli import quick_call
+from model.cli.arguments import arguments_from, command_named
+from model.client import local_instance
 from tests.patience import PATIENCE
 from tests.program import ROOT, Program
 
@@ -98,8 +99,8 @@ def test_no_spinney_has_an_exit_code_of_its_own(run: Run, words: list[str]) -> N
 def test_a_spinney_that_takes_the_connection_and_says_nothing_is_not_waited_for(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
-    monkeypatch.setattr(here, "PATIENCE", 0.1)
-    monkeypatch.setattr(question, "CONNECTING", 0.1)
+    monkeypatch.setattr(local_instance, "PATIENCE", 0.1)
+    monkeypatch.setattr(quick_call, "CONNECTING", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         port = mute.getsockname()[1]
         told = {"base_url": f"http://127.0.0.1:{port}", "token": "t", "pid": os.getpid()}

@@ -33,8 +33,8 @@ LONGER = (
     "test_documented_commands.py",
     "test_media.py",
     "test_packaging.py",
-    "tui/test_agents_astray.py",
-    "tui/test_bounded.py",
+    "tui/shell/test_agents_astray.py",
+    "tui/shell/test_bounded.py",
 )
 """Folders and files, from here. A test in them that is marked `short` stays in the short tier."""
 

@@ -12,15 +12,15 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from model.base.instance import take_lock
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message, update_session
 from model.commands.worktrees import create_worktree
 from model.demo import demo_directories
-from model.resources import ExecutionMode, Session
-from model.running import take_lock
+from model.domain.resources import ExecutionMode, Session
 from model.state import State
 from server.engine import Engine
-from tui.app import SpinneyApp
+from tui.shell.app import SpinneyApp
 
 HERE = Path(__file__).parent
 SIZE = (120, 46)

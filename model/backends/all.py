@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from model.agents_file import AgentRow
-from model.backends.acp import AcpBackend
+from model.agents.agents_file import AgentRow
+from model.agents.catalog import Catalog
+from model.backends.acp.backend import AcpBackend
 from model.backends.base import Backend
-from model.backends.claude import ClaudeBackend
-from model.backends.codex import CodexBackend
-from model.backends.demo import DemoBackend
-from model.backends.opencode import OpenCodeBackend
-from model.catalog import Catalog
+from model.backends.claude.backend import ClaudeBackend
+from model.backends.codex.backend import CodexBackend
+from model.backends.demo.backend import DemoBackend
+from model.backends.opencode.backend import OpenCodeBackend
 
 
 def all_backends(data: Path, catalog: Catalog, *, demo: bool = False) -> dict[str, Backend]:

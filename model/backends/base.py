@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, runtime_checkable
 
-from model.backends.record import UNRECORDED, Record
-from model.errors import ErrorType
-from model.model_lists import ModelList
-from model.resources import (
+from model.backends.model_lists import ModelList
+from model.backends.traffic import UNRECORDED, Record
+from model.base.errors import ErrorType
+from model.domain.resources import (
     EFFORTS,
     AgentCommand,
     Effort,

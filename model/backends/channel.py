@@ -18,7 +18,7 @@ from model.backends.base import (
     TurnFailed,
     TurnFinished,
 )
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 
 STOP_PATIENCE: Final = 3.0
 """Seconds to obey a stop before the program is killed."""

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from model.resources import AgentCommand
+from model.domain.resources import AgentCommand
 
 MOST: Final = 500
 """Files, and folders, that are looked at below a folder."""

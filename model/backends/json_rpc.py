@@ -9,9 +9,9 @@ import itertools
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from model.backends.record import UNRECORDED, Record
-from model.errors import ErrorType, SpinneyError
-from model.text import clean_line
+from model.backends.traffic import UNRECORDED, Record
+from model.base.errors import ErrorType, SpinneyError
+from model.base.text import clean_line
 
 REQUEST_PATIENCE: Final = 10.0
 

@@ -5,10 +5,10 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from model.agents.catalog import BackendRow
 from model.backends.base import Backend, Probe
 from model.backends.program import hangs
-from model.catalog import BackendRow
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 
 _PATIENCE: Final = 15.0
 """Seconds; a probe promises to take at most 10."""

@@ -21,9 +21,9 @@ from model.backends import process_table
 from model.backends.framing import LineSplitter, TooLong
 from model.backends.pipes import Output, opened_input
 from model.backends.process_table import Member
-from model.backends.record import UNRECORDED, Record
-from model.errors import SpinneyError
-from model.text import clean_line, make_output_visible
+from model.backends.traffic import UNRECORDED, Record
+from model.base.errors import SpinneyError
+from model.base.text import clean_line, make_output_visible
 
 AGENT: Final = "SPINNEY_AGENT"
 """The environment variable by which everything that one agent started is found."""

@@ -13,7 +13,7 @@ from typing import Final
 
 from model.backends.base import Probe
 from model.backends.process import ExitCode, agent_environment, output_of
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 
 PATIENCE: Final = 9.0
 """Seconds for one of the commands of a probe."""

@@ -11,12 +11,16 @@ from pathlib import Path
 from typing import Literal
 
 from model.backends.base import Agent, Backend
-from model.chat import wording
-from model.chat.answers import mark_stored
-from model.chat.approving import fresh_session, plan_overrides
+from model.base.errors import SpinneyError, session_not_found
+from model.chat import texts
+from model.chat.agent_messages import mark_stored
+from model.chat.agent_pool import Room
+from model.chat.agent_process import Launching
 from model.chat.conversation import Conversation
 from model.chat.handover import Handovers, change_of_agent
-from model.chat.incoming import (
+from model.chat.plan_approval import fresh_session, plan_overrides
+from model.chat.tool_outputs import ToolOutputs
+from model.chat.user_messages import (
     checked_message,
     checked_reason,
     named,
@@ -24,11 +28,7 @@ from model.chat.incoming import (
     started,
     user_message,
 )
-from model.chat.outputs import ToolOutputs
-from model.chat.program import Launching
-from model.chat.room import Room
-from model.errors import SpinneyError, session_not_found
-from model.events import (
+from model.domain.events import (
     Event,
     MessageQueued,
     MessageRemoved,
@@ -37,7 +37,7 @@ from model.events import (
     SessionUpdated,
     WorktreeUpdated,
 )
-from model.resources import (
+from model.domain.resources import (
     AgentCommand,
     Decision,
     Message,
@@ -49,7 +49,7 @@ from model.resources import (
     WorkingMode,
 )
 from model.state import State
-from model.store import Store
+from model.store.store import Store
 
 
 class Chats:
@@ -179,7 +179,7 @@ class Chats:
                 return self._session(session_id)
             text = plan or request.plan
             await mark_stored(self._store, session_id, request, PlanBlock(text=text, approved=mode))
-            await self._queue_or_run(user_message(session_id, wording.approved_plan(text)))
+            await self._queue_or_run(user_message(session_id, texts.approved_plan(text)))
             return self._session(session_id)
 
     async def approve_afresh(
@@ -197,7 +197,7 @@ class Chats:
             order = max(other.order for other in others) + 1
             fresh = fresh_session(preferences, mode, session, order)
             await self._store.accept(SessionCreated(session=fresh))
-            await self._queue_or_run(user_message(fresh.id, wording.plan_from_elsewhere(text)))
+            await self._queue_or_run(user_message(fresh.id, texts.plan_from_elsewhere(text)))
             await conversation.stop()
             await conversation.close()
             await mark_stored(self._store, session_id, request, PlanBlock(text=text, approved=mode))
@@ -225,7 +225,7 @@ class Chats:
                 return self._session(session_id)
             block = QuestionBlock(id=request.id, questions=request.questions, answer=answers)
             await mark_stored(self._store, session_id, request, block)
-            await self._queue_or_run(user_message(session_id, wording.answered(answers)))
+            await self._queue_or_run(user_message(session_id, texts.answered(answers)))
             return self._session(session_id)
 
     async def permit(

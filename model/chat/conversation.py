@@ -11,19 +11,20 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Literal
 
 from model.backends import base
-from model.chat.answer import Answer
-from model.chat.answers import Answers
-from model.chat.giving import Giving
+from model.base.errors import ErrorType, SpinneyError
+from model.base.text import clean_line
+from model.chat.agent_messages import Answers
+from model.chat.agent_pool import Room
+from model.chat.agent_process import Launching, Opener, Program
+from model.chat.answer_delivery import Giving
 from model.chat.handover import Briefing, Handovers
-from model.chat.incoming import prompt_of
-from model.chat.outputs import ToolOutputs
-from model.chat.program import Launching, Opener, Program
+from model.chat.message_builder import Answer
 from model.chat.requests import Requests, record_session, show_request
-from model.chat.room import Room
-from model.chat.silence import Silence
-from model.errors import ErrorType, SpinneyError
-from model.events import MessageQueued, RunNoticed
-from model.resources import (
+from model.chat.stall_monitor import Silence
+from model.chat.tool_outputs import ToolOutputs
+from model.chat.user_messages import prompt_of
+from model.domain.events import MessageQueued, RunNoticed
+from model.domain.resources import (
     Decision,
     ExecutionMode,
     LastRun,
@@ -33,8 +34,7 @@ from model.resources import (
     SessionStatus,
     Usage,
 )
-from model.store import Store
-from model.text import clean_line
+from model.store.store import Store
 
 STOP_PATIENCE = 1.5
 """Seconds that an agent has to end a turn before its program is ended; people wait for this."""

@@ -7,11 +7,11 @@ on from there when it comes back; what it missed meanwhile it reads in a summary
 from dataclasses import dataclass
 from typing import Any, Final
 
-from model.catalog import Catalog
+from model.agents.catalog import Catalog
+from model.base.errors import SpinneyError
 from model.chat.transcript_text import transcript_text
-from model.errors import SpinneyError
-from model.resources import AgentMemory, Handover, Message, Session
-from model.store import Store
+from model.domain.resources import AgentMemory, Handover, Message, Session
+from model.store.store import Store
 from model.writing.writer import Writer
 
 _MESSAGES: Final = 200

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from model.backends.base import PermissionAsked
-from model.resources import ExecutionMode
+from model.domain.resources import ExecutionMode
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from model.paths import PRIVATE_DIRECTORY, PRIVATE_FILE
-from model.resources import Resource
+from model.base.paths import PRIVATE_DIRECTORY, PRIVATE_FILE
+from model.domain.resources import Resource
 
 SIZE: Final = 4 * 1024 * 1024
 """Bytes of one file; one older file is kept."""

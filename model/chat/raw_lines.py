@@ -5,9 +5,9 @@ masked and control characters shown.
 import time
 from typing import Final
 
-from model.backends.record import Direction
-from model.masking import Masking
-from model.text import make_visible
+from model.backends.traffic import Direction
+from model.base.masking import Masking
+from model.base.text import make_visible
 
 LONGEST: Final = 64 * 1024
 """Bytes that are kept of what was said in one line."""

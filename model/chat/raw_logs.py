@@ -13,17 +13,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends.record import Direction, Raw, Record
+from model.backends.traffic import Direction, Raw, Record
+from model.base.errors import SpinneyError
+from model.base.instance import running_here
+from model.base.masking import Masking, named_secrets
+from model.base.paths import Directories, unsaved
 from model.chat import raw_files
-from model.chat.outputs import remove_folders
 from model.chat.raw_files import RawLog
 from model.chat.raw_lines import raw_line
-from model.errors import SpinneyError
-from model.masking import Masking, named_secrets
-from model.paths import Directories, unsaved
-from model.preferences import Preferences
-from model.running import running_here
-from model.store import Store
+from model.chat.tool_outputs import remove_folders
+from model.preferences.schema import Preferences
+from model.store.store import Store
 
 WAITING: Final = 4 * 1024 * 1024
 """Bytes of lines that wait; further ones are left out."""

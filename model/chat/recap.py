@@ -6,14 +6,14 @@ import logging
 import time
 from typing import Final
 
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.chat.chats import session_in
 from model.chat.transcript_text import transcript_text
-from model.errors import SpinneyError
-from model.events import Event, SessionUpdated, TaskCompleted
-from model.resources import Session
+from model.domain.events import Event, SessionUpdated, TaskCompleted
+from model.domain.resources import Session
 from model.state import State
-from model.store import Store
-from model.text import clean_line
+from model.store.store import Store
 from model.writing.writer import Writer
 
 AWAY: Final = 10 * 60.0

@@ -5,18 +5,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from model.backends import base
-from model.chat.permissions import SessionPermission, session_scope
-from model.errors import SpinneyError
-from model.events import SessionUpdated, SessionWaiting
-from model.resources import ExecutionMode, Question, Request, SessionStatus
-from model.store import Store
-from model.text import (
+from model.base.errors import SpinneyError
+from model.base.text import (
     make_json_visible,
     make_visible,
     restore_hidden,
     show_mixed_returns,
     show_returns,
 )
+from model.chat.permissions import SessionPermission, session_scope
+from model.domain.events import SessionUpdated, SessionWaiting
+from model.domain.resources import ExecutionMode, Question, Request, SessionStatus
+from model.store.store import Store
 
 
 def record_session(store: Store, session_id: str, **fields: Any) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from model.backends.base import OUTPUT_KEPT, ToolOutput
-from model.text import make_output_visible
+from model.base.text import make_output_visible
 
 SHOWN: Final = 4000
 """Characters of the output that are told: some screens full."""

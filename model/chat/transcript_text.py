@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from model.resources import Message, PlanBlock, ToolUseBlock
-from model.text import clean_line
+from model.base.text import clean_line
+from model.domain.resources import Message, PlanBlock, ToolUseBlock
 
 _MOST: Final = 24_000
 """Characters that are read, the newest."""

@@ -5,7 +5,7 @@ import re
 import socket
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-from model.errors import NobodyThereError, SpinneyError
+from model.base.errors import NobodyThereError, SpinneyError
 
 _PATIENCE = 10.0
 """Seconds for a machine far away to take a connection."""

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from model.base.errors import foreseen
 from model.client.base import Happened, Loaded, Update
 from model.commands.registry import Command
-from model.core import Core
-from model.errors import foreseen
+from model.runtime.core import Core
 
 if TYPE_CHECKING:
-    from model.bus import Reader
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
+    from model.store.bus import Reader
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -17,12 +17,12 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 
 from model import PROTOCOL
+from model.base.errors import ErrorType, NobodyThereError, SpinneyError
+from model.base.instance import other_protocol
 from model.client.base import Happened, Loaded, Lost, Update
 from model.client.snapshot import state_from
 from model.commands.registry import Command, camel_case
-from model.errors import ErrorType, NobodyThereError, SpinneyError
-from model.events import Event, parse_event
-from model.running import other_protocol
+from model.domain.events import Event, parse_event
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -3,14 +3,14 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from model.errors import SpinneyError
-from model.preferences import Preferences
-from model.preferences_changes import redacted
-from model.resources import Message, Project, Session, Worktree
+from model.base.errors import SpinneyError
+from model.domain.resources import Message, Project, Session, Worktree
+from model.preferences.apply import redacted
+from model.preferences.schema import Preferences
 from model.state import State
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 MESSAGES_OF_ACTIVE = 50
 """How many messages of each running or waiting session come along."""

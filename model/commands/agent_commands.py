@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING
 
 from model.commands.registry import command
-from model.preferences_layers import backend_for
-from model.resources import AgentCommand
+from model.domain.resources import AgentCommand
+from model.preferences.precedence import backend_for
 from model.worktrees import worktree_in
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 
 @command

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel
 
-from model.blocks import as_json
 from model.commands.registry import command
 from model.commands.sessions import PAGE, get_messages
-from model.markdown import MarkdownStream, render
-from model.resources import Message, PlanBlock, TextBlock
+from model.domain.resources import Message, PlanBlock, TextBlock
+from model.richtext.blocks import as_json
+from model.richtext.markdown import MarkdownStream, render
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 _AT_ONCE: Final = 10_000
 """Characters that are rendered where they are asked for; more take their time in a thread."""

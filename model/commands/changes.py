@@ -4,15 +4,15 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.base.text import make_visible
 from model.commands.registry import command
+from model.domain.resources import Resource, Worktree
 from model.git import changes, discarding, merging, staging
-from model.resources import Resource, Worktree
-from model.text import make_visible
 from model.worktrees import project_in, worktree_in
 from model.writing.commit_message import commit_message
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 
 class ChangedFile(Resource):

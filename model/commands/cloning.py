@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from model.base.errors import SpinneyError
 from model.commands.projects import add_project
 from model.commands.registry import PATH, command
-from model.errors import SpinneyError
+from model.domain.resources import Project, Resource
 from model.git import cloning
-from model.projects import folder_in
-from model.resources import Project, Resource
+from model.projects.tree import folder_in
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 
 class CloneProgress(Resource):

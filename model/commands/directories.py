@@ -6,12 +6,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+from model.base.git_layout import looks_bare
 from model.commands.registry import PATH, command
-from model.repository_files import looks_bare
-from model.resources import Resource
+from model.domain.resources import Resource
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 MOST: Final = 100
 """Directories that are listed; who seeks another types on."""

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
-from model import __version__, profiles
+from model import __version__
+from model.agents.catalog import BackendRow
 from model.backends.probing import probe_all
-from model.catalog import BackendRow
+from model.base.errors import SpinneyError, project_gone
 from model.commands.registry import command
-from model.doctor import Finding, examine_machine
-from model.errors import SpinneyError, project_gone
+from model.domain.resources import Resource
 from model.git.run import git_version
-from model.preferences import CliProfile
-from model.resources import Resource
+from model.preferences import profiles
+from model.preferences.schema import CliProfile
+from model.runtime.doctor import Finding, examine_machine
 from model.worktrees.lookup import project_in
 
 if TYPE_CHECKING:
+    from model.runtime.workspace import Workspace
     from model.state import State
-    from model.workspace import Workspace
 
 LIST_PATIENCE: Final = 20.0
 """Seconds that somebody who wants to choose waits for an agent's program."""

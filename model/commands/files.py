@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.base.errors import SpinneyError
 from model.commands.registry import command
-from model.errors import SpinneyError
-from model.resources import Resource
+from model.domain.resources import Resource
 from model.worktrees import worktree_in
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 FILES = 50
 FILES_LIMIT = 1000

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from model.base.errors import SpinneyError
 from model.commands.registry import command
-from model.errors import SpinneyError
-from model.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated
-from model.projects import (
+from model.domain.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated
+from model.domain.resources import Project
+from model.projects.tree import (
     check_depth,
     children_of,
     folder_in,
@@ -19,11 +20,10 @@ from model.projects import (
     reordered,
     shown,
 )
-from model.resources import Project
 from model.state import State
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 
 @command

@@ -6,16 +6,16 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from model.base.errors import SpinneyError, project_gone, worktree_not_found
 from model.commands.registry import PATH, command
-from model.errors import SpinneyError, project_gone, worktree_not_found
-from model.events import TaskCompleted
+from model.domain.events import TaskCompleted
+from model.domain.resources import Project, Resource, Worktree
 from model.git import commit, diff, remotes, repositories, status
 from model.hosting import pull_requests
-from model.resources import Project, Resource, Worktree
 from model.worktrees import project_in, worktree_in
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 
 class CommitResult(Resource):

@@ -3,14 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 from model.commands.registry import command
-from model.preferences import Preferences
-from model.preferences_changes import changed, redacted
-from model.preferences_choices import choices, takes_null
-from model.preferences_fields import Kind, shown_fields
-from model.resources import Resource
+from model.domain.resources import Resource
+from model.preferences.apply import changed, redacted
+from model.preferences.choices import choices, takes_null
+from model.preferences.fields import Kind, shown_fields
+from model.preferences.schema import Preferences
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 
 class PreferenceChoice(Resource):

@@ -10,21 +10,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from model import avatars
+from model.base.errors import SpinneyError, not_a_repository, project_exists
+from model.base.text import clean_line
 from model.commands.registry import PATH, UNCHANGED, Unchanged, command
-from model.errors import SpinneyError, not_a_repository, project_exists
-from model.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated, TaskCompleted
+from model.domain.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated, TaskCompleted
+from model.domain.resources import Branch, HostingRemote, Project, Remote, Resource
 from model.git import hosts, repositories
-from model.projects import folder_in, in_order, place_after_all, shown
-from model.resources import Branch, HostingRemote, Project, Remote, Resource
+from model.projects import avatars
+from model.projects.tree import folder_in, in_order, place_after_all, shown
 from model.scripts.config import scripts_of_branch
 from model.state import State
-from model.text import clean_line
 from model.worktrees import project_in, refuse_while_running
 from model.worktrees.naming import NAME_LIMIT
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 
 class Avatar(Resource):

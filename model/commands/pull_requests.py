@@ -3,20 +3,20 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.base.errors import SpinneyError
 from model.commands.registry import command
-from model.errors import SpinneyError
-from model.events import Event, TaskCompleted, WorktreeUpdated
+from model.domain.events import Event, TaskCompleted, WorktreeUpdated
+from model.domain.resources import Resource
 from model.git import remotes, repositories
 from model.git.branch_tips import branch_tips
 from model.git.history import commits_since
 from model.hosting import pull_requests
-from model.hosting.pull_request_text import Proposal, pull_request_text
-from model.resources import Resource
 from model.state import State
 from model.worktrees import project_in, worktree_in
+from model.writing.pull_request_text import Proposal, pull_request_text
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 
 class OpenedPullRequest(Resource):

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Final
 
+from model.base.errors import SpinneyError
 from model.chat.chats import session_in
 from model.chat.raw_files import RawLog
 from model.commands.registry import command
-from model.errors import SpinneyError
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 PAGE: Final = 256 * 1024
 """Bytes of one answer: no line is longer."""

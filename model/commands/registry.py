@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, T
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from model.base.errors import SpinneyError
+from model.base.suggestions import did_you_mean
+from model.base.text import clean_line, make_json_visible
 from model.commands.refusals import why_refused
-from model.errors import SpinneyError
-from model.nearest import did_you_mean
-from model.text import clean_line, make_json_visible
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 P = ParamSpec("P")
 R = TypeVar("R")

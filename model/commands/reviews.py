@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast, get_args
 
 from pydantic import Field
 
+from model.base.errors import SpinneyError
 from model.commands.changes import get_file_diff, list_changed_files
 from model.commands.registry import command
-from model.diff_comments import Comment, lost_among, message_of
-from model.diff_rows import with_words
-from model.diff_text import DiffText, Heading, Note, Row, diff_text
-from model.errors import SpinneyError
+from model.domain.resources import Resource
 from model.git.changes import Side
-from model.resources import Resource
+from model.richtext.diff_comments import Comment, lost_among, message_of
+from model.richtext.diff_rows import with_words
+from model.richtext.diff_text import DiffText, Heading, Note, Row, diff_text
 
 if TYPE_CHECKING:
     from model.commands.changes import FileDiff
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 ROWS: Final = 1_000
 """Rows of a page."""

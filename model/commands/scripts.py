@@ -4,11 +4,11 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from model.base.errors import SpinneyError
+from model.base.git_layout import looks_bare
 from model.commands.registry import VERBATIM, command
-from model.errors import SpinneyError
-from model.events import Event, ProjectUpdated, TaskCompleted
-from model.repository_files import looks_bare
-from model.resources import Project, Resource
+from model.domain.events import Event, ProjectUpdated, TaskCompleted
+from model.domain.resources import Project, Resource
 from model.scripts.config import (
     FILES,
     Script,
@@ -20,12 +20,12 @@ from model.scripts.config import (
     with_trust,
     write_scripts,
 )
-from model.scripts.running import ScriptRun
+from model.scripts.runner import ScriptRun
 from model.state import State
 from model.worktrees import project_in, worktree_in
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 
 class ScriptTexts(Resource):

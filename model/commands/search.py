@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Literal
 
+from model.base.errors import SpinneyError
 from model.commands.registry import command
-from model.errors import SpinneyError
-from model.resources import Resource, Session
+from model.domain.resources import Resource, Session
 from model.worktrees import project_in
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 HITS = 50
 HITS_LIMIT = 500

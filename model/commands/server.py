@@ -5,14 +5,14 @@ import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from model.base.errors import SpinneyError
 from model.commands.registry import command, local_command
-from model.errors import SpinneyError
-from model.events import TaskCompleted
-from model.preferences import Preferences
-from model.preferences_changes import changed
+from model.domain.events import TaskCompleted
+from model.preferences.apply import changed
+from model.preferences.schema import Preferences
 
 if TYPE_CHECKING:
-    from model.workspace import HttpServer, Workspace
+    from model.runtime.workspace import HttpServer, Workspace
 
 
 @command

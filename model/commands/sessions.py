@@ -5,20 +5,19 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model import profiles
+from model.base.errors import SpinneyError, session_not_found
+from model.base.text import clean_line
 from model.chat.chats import session_in
-from model.chat.outputs import ToolOutput
+from model.chat.tool_outputs import ToolOutput
 from model.commands.registry import command
-from model.errors import SpinneyError, session_not_found
-from model.events import (
+from model.domain.events import (
     Event,
     SessionArchived,
     SessionCreated,
     SessionDeleted,
     SessionUpdated,
 )
-from model.preferences_layers import backend_for
-from model.resources import (
+from model.domain.resources import (
     Decision,
     ExecutionMode,
     Message,
@@ -30,12 +29,13 @@ from model.resources import (
     ThinkingLevel,
     WorkingMode,
 )
+from model.preferences import profiles
+from model.preferences.precedence import backend_for
 from model.state import State
-from model.text import clean_line
 from model.worktrees import refuse_while_archived, worktree_in
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 PAGE = 100
 """Messages of a page (interface 8)."""

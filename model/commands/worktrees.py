@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import AfterValidator
 
+from model.base.text import clean_line
 from model.commands.registry import PATH, command
-from model.events import Event, WorktreeUpdated
-from model.resources import Label, Resource, Worktree
+from model.domain.events import Event, WorktreeUpdated
+from model.domain.resources import Label, Resource, Worktree
 from model.state import State
-from model.text import clean_line
-from model.worktrees import adopting, changing, making, project_in, renaming, worktree_in
+from model.worktrees import adopting, archiving, creation, project_in, renaming, worktree_in
 from model.worktrees.adopting import OutsideWorktree
 from model.worktrees.naming import IssueContext, PullRequestContext
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 _LABEL_LENGTH: Final = 50
 
@@ -76,7 +76,7 @@ async def create_worktree(
     request says, with its comments as far as the hosting service tells them, goes to the agent
     with the first message of each session.
     """
-    worktree = await making.announce(
+    worktree = await creation.announce(
         workspace.store,
         workspace.directories,
         project_id,
@@ -92,14 +92,14 @@ async def create_worktree(
 @command
 async def open_base_worktree(workspace: "Workspace", project_id: str) -> Worktree:
     """The project's own directory as a place for sessions (`session_type` `base`)."""
-    return await changing.open_base(workspace.store, project_id)
+    return await archiving.open_base(workspace.store, project_id)
 
 
 @command
 async def recreate_worktree(workspace: "Workspace", worktree_id: str) -> Worktree:
     """Check a worktree's branch out again whose directory was removed by hand."""
     was = worktree_in(workspace.store.state, worktree_id).status
-    worktree = await changing.recreate(workspace.store, worktree_id)
+    worktree = await archiving.recreate(workspace.store, worktree_id)
     if was == "missing":
         workspace.run_in_background(workspace.scripts.set_up(worktree_id))
     return worktree
@@ -138,13 +138,13 @@ async def reorder_worktrees(
     workspace: "Workspace", project_id: str, worktree_ids: list[str]
 ) -> None:
     """Put the project's worktrees in this order; those not named follow."""
-    await changing.reorder(workspace.store, project_id, worktree_ids)
+    await archiving.reorder(workspace.store, project_id, worktree_ids)
 
 
 @command
 async def archive_worktree(workspace: "Workspace", worktree_id: str) -> None:
     """Put a worktree away; its files stay. Refused while one of its sessions works."""
-    await changing.archive(workspace.store, worktree_id)
+    await archiving.archive(workspace.store, worktree_id)
     await workspace.scripts.stop(worktree_id)
 
 
@@ -157,7 +157,7 @@ async def delete_worktree(workspace: "Workspace", worktree_id: str) -> None:
 @command
 async def unarchive_worktree(workspace: "Workspace", worktree_id: str) -> Worktree:
     """Bring an archived worktree back."""
-    return await changing.unarchive(workspace.store, worktree_id)
+    return await archiving.unarchive(workspace.store, worktree_id)
 
 
 @command
@@ -225,5 +225,5 @@ async def _make(
     keeping = workspace.contexts.keep(worktree.id, root, issue, pull_request)
     workspace.run_in_background(keeping)
     with workspace.scripts.expecting_setup(worktree.id):
-        if await making.create(workspace.store, workspace.slow_work, worktree, pull_request):
+        if await creation.create(workspace.store, workspace.slow_work, worktree, pull_request):
             await workspace.scripts.set_up(worktree.id)

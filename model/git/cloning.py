@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.base.text import clean_line, make_output_visible
 from model.git.run import git
-from model.text import clean_line, make_output_visible
 
 _TIMEOUT: Final = 3600
 """Seconds; a large repository over a slow line takes most of an hour."""

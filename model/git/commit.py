@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Final
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.base.text import make_visible, restore_hidden
 from model.git.merging import prepared_message
 from model.git.run import git
 from model.git.status import has_uncommitted_changes
-from model.text import make_visible, restore_hidden
 
 _HOOKS_TIMEOUT: Final = 300
 """Seconds; hooks of a commit run linters and tests."""

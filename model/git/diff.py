@@ -4,12 +4,12 @@ import asyncio
 from pathlib import Path
 from typing import Final, Literal
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.base.text import make_visible
 from model.git.repositories import base_commits, default_branch
 from model.git.run import git
 from model.git.status import empty_tree, untracked_files
 from model.git.untracked import as_new_files
-from model.text import make_visible
 
 DiffKind = Literal["working", "staged", "branch"]
 

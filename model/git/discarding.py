@@ -17,11 +17,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.git.changes import Changed, shown_name
 from model.git.run import git
 from model.git.staging import apply_patch, seen_file
-from model.text import clean_line
 
 MOST_KEPT: Final = 100
 """Discards kept for each worktree; older ones are forgotten."""

@@ -7,7 +7,7 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from model.git.refs import check_branch_name
 from model.git.remotes import fetch
 from model.git.repositories import remotes

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from model.base.text import clean_line, make_visible
 from model.git.refs import check_branch_name
 from model.git.repositories import base_commits
 from model.git.run import git
-from model.text import clean_line, make_visible
 
 _MOST: Final = 250
 """Commits; a longer list is read by nobody."""

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from model.base.text import clean_line
+from model.domain.resources import HostingRemote
 from model.git import ssh
 from model.git.repositories import remotes
 from model.git.run import git, without_credentials
-from model.resources import HostingRemote
-from model.text import clean_line
 
 PUBLIC_HOST: Final = "github.com"
 _OTHER_NAMES: Final = {"ssh.github.com": PUBLIC_HOST, "www.github.com": PUBLIC_HOST}

@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 from typing import Final, Literal
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.base.git_layout import git_directories
 from model.git.run import git
-from model.repository_files import git_directories
 
 Operation = Literal["merge", "rebase", "cherry-pick", "revert"]
 

@@ -8,8 +8,8 @@ import re
 import unicodedata
 from typing import Final
 
-from model.errors import SpinneyError
-from model.text import clean_line
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
 
 _LONGEST: Final = 200
 """Bytes; file systems end at 255, and git adds `.lock`."""

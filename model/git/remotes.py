@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Final
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.base.text import make_output_visible
 from model.git.refs import check_branch_name
 from model.git.repositories import check_remote, current_branch
 from model.git.run import Output, git, without_credentials
-from model.text import make_output_visible
 
 _TIMEOUT: Final = 300
 """Seconds; a large push takes minutes, one that asks for a password fails at once."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.git.refs import check_branch_name
 from model.git.repositories import branch_exists, current_branch
 from model.git.run import git
@@ -20,7 +21,6 @@ from model.git.worktrees import (
     list_worktrees,
     stands,
 )
-from model.text import clean_line
 
 _NAMED: Final = 5
 """How many uncommitted files a refusal names."""

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from model.errors import SpinneyError, not_a_repository
+from model.base.errors import SpinneyError, not_a_repository
+from model.base.git_layout import borrowed_from, looks_bare, repository_of
+from model.base.text import clean_line
+from model.domain.resources import Branch, Remote
 from model.git.refs import check_ref, check_remote_name
 from model.git.run import Output, git, without_credentials
-from model.repository_files import borrowed_from, looks_bare, repository_of
-from model.resources import Branch, Remote
-from model.text import clean_line
 
 _HEADS: Final = "refs/heads/"
 _REMOTES: Final = "refs/remotes/"

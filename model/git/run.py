@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from model.errors import SpinneyError
-from model.git import passing, pipes
-from model.git.settings import overrides
-from model.repository_files import looks_bare
-from model.text import make_output_visible
+from model.base.errors import SpinneyError
+from model.base.git_layout import looks_bare
+from model.base.text import make_output_visible
+from model.git import named_pipes, transient_failures
+from model.git.safe_config import overrides
 
 OLDEST_GIT: Final = (2, 30)
 """`rev-parse --end-of-options` came with 2.30; nothing that is newer goes without another way."""
@@ -178,8 +178,8 @@ def _passes(output: Output, *, write: bool) -> bool:
         return True  # Somebody wrote a file that git had mapped into memory.
     said = output.stderr
     return output.returncode != 0 and (
-        passing.is_half_made(said)
-        or (passing.is_lock_held if write else passing.has_file_changed)(said)
+        transient_failures.is_half_made(said)
+        or (transient_failures.is_lock_held if write else transient_failures.has_file_changed)(said)
     )
 
 
@@ -194,7 +194,7 @@ async def _in_thread(call: "_Call") -> Output:
     running = asyncio.get_running_loop().run_in_executor(pool, call.run)
     try:
         if not call.write:
-            await pipes.end_what_waits(running, call.cwd, call.stop)
+            await named_pipes.end_what_waits(running, call.cwd, call.stop)
         return await asyncio.shield(running)
     except asyncio.CancelledError:
         # What follows a cancelled call (a roll-back, an exit) must not meet a git still at work.

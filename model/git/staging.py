@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from model.git.changes import (
     Changed,
     Side,

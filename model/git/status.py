@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.git.branch_tips import BranchTips, base_tips, branch_tips
 from model.git.run import Output, git
 from model.git.untracked import count_lines
-from model.text import clean_line
 
 K = TypeVar("K")
 V = TypeVar("V")

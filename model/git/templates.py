@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Final
 
+from model.base.text import make_visible
 from model.git.run import git
-from model.text import make_visible
 
 _PLACES: Final = (".github/", "", "docs/")
 """Where GitHub looks, in this order, whatever the letters' case."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from model.repository_files import GitDirectories
+from model.base.git_layout import GitDirectories
 
 _SETTLED_MS: Final = 200
 _BUNDLED_MS: Final = 2000

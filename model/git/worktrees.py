@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from model import errors
-from model.errors import SpinneyError
+from model.base import errors
+from model.base.errors import SpinneyError
+from model.base.git_layout import git_directories
 from model.git.refs import check_branch_name
 from model.git.repositories import base_commits, branch_exists, has_commits
 from model.git.run import git
-from model.repository_files import git_directories
 
 CHECKOUT_TIMEOUT: Final = 600
 """Seconds; a checkout of a very large repository takes minutes."""

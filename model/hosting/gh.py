@@ -12,9 +12,9 @@ import signal
 from pathlib import Path
 from typing import Final
 
-from model.errors import ErrorType, SpinneyError
+from model.base.errors import ErrorType, SpinneyError
+from model.base.text import make_visible
 from model.git.run import without_credentials
-from model.text import make_visible
 
 _TIMEOUT: Final = 60
 """Seconds; a slow network answers within a few."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from model.hosting.gh import gh
 
 PullRequestStatus = Literal["draft", "open", "review", "merged", "closed"]

@@ -10,11 +10,11 @@ import stat
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.base.paths import write_atomically
+from model.base.text import find_hidden, make_visible, show_returns
+from model.domain.resources import Project, Resource
 from model.git.run import git
-from model.paths import write_atomically
-from model.resources import Project, Resource
-from model.text import find_hidden, make_visible, show_returns
 
 ScriptName = Literal["setup", "run", "teardown"]
 

@@ -11,7 +11,7 @@ from typing import IO, Final
 
 from model.backends import process_table
 from model.backends.process import AGENT, agent_environment
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 
 OUTPUT_LIMIT: Final = 16 * 1024 * 1024
 """Bytes of output after which a script is taken for one that never ends."""

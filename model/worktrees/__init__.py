@@ -1,6 +1,7 @@
 """A worktree's life: named, made, renamed, put away, brought back, removed for good."""
 
-from model.worktrees.changing import archive, unarchive
+from model.worktrees.archiving import archive, unarchive
+from model.worktrees.creation import announce, create, recover
 from model.worktrees.lookup import (
     base_directory,
     project_in,
@@ -8,7 +9,6 @@ from model.worktrees.lookup import (
     refuse_while_running,
     worktree_in,
 )
-from model.worktrees.making import announce, create, recover
 
 __all__ = [
     "announce",

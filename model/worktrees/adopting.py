@@ -10,13 +10,13 @@ import time
 import uuid
 from pathlib import Path
 
-from model.errors import SpinneyError, worktree_path_exists
-from model.events import Event, WorktreeCreated
+from model.base.errors import SpinneyError, worktree_path_exists
+from model.base.text import clean_line
+from model.domain.events import Event, WorktreeCreated
+from model.domain.resources import Resource, Worktree
 from model.git import worktrees as git_worktrees
-from model.resources import Resource, Worktree
 from model.state import State
-from model.store import Store
-from model.text import clean_line
+from model.store.store import Store
 from model.worktrees.lookup import project_in
 from model.worktrees.naming import free_name
 

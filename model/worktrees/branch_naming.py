@@ -7,12 +7,12 @@ import logging
 from pathlib import Path
 from typing import Final
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.domain.resources import Session, Worktree
 from model.git.history import is_untouched
+from model.git.random_names import is_random_name
 from model.git.refs import branch_name_from
-from model.git.words import is_random_name
-from model.resources import Session, Worktree
-from model.store import Store
+from model.store.store import Store
 from model.worktrees.lookup import project_in, worktree_in
 from model.worktrees.renaming import rename
 from model.writing.writer import Writer

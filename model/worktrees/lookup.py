@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from model.errors import SpinneyError, project_not_found, worktree_not_found
-from model.paths import Directories
-from model.resources import Project, Worktree
+from model.base.errors import SpinneyError, project_not_found, worktree_not_found
+from model.base.paths import Directories
+from model.domain.resources import Project, Worktree
 from model.state import State
 
 

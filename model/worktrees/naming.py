@@ -6,10 +6,10 @@ from pathlib import Path
 
 from pydantic import AliasChoices, Field
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.domain.resources import Resource
 from model.git import refs
-from model.git.words import random_name
-from model.resources import Resource
+from model.git.random_names import random_name
 from model.worktrees.lookup import folder_name
 
 NAME_LIMIT = 100

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from model.errors import (
+from model.base.errors import (
     SpinneyError,
     branch_exists,
     worktree_name_exists,
     worktree_path_exists,
 )
-from model.events import Event, WorktreeRenamed, WorktreeUpdated
+from model.domain.events import Event, WorktreeRenamed, WorktreeUpdated
+from model.domain.resources import Worktree
 from model.git import repositories
 from model.git import worktrees as git_worktrees
-from model.resources import Worktree
 from model.state import State
-from model.store import Store
+from model.store.store import Store
 from model.worktrees.lookup import (
     folder_name,
     project_in,

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Final
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.domain.resources import Worktree
 from model.git.diff import diff
 from model.git.history import newest_subjects
-from model.resources import Worktree
 from model.writing.writer import Writer
 
 _MOST: Final = 60_000

@@ -5,7 +5,7 @@ of, and what is said with every one of them.
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from model.preferences import PromptKey
+from model.preferences.schema import PromptKey
 
 WritingKey = PromptKey | Literal["branch_naming"]
 """What can be written. The name of a branch has no prompt that people may change."""

@@ -15,16 +15,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from model import profiles
+from model.agents.catalog import SMALLEST
 from model.backends import base
-from model.catalog import SMALLEST
-from model.errors import SpinneyError
-from model.known_models import KnownModels
-from model.preferences import Preferences
-from model.preferences_layers import backend_for, model_for
-from model.resources import Worktree
-from model.store import Store
-from model.text import clean_line, make_visible
+from model.backends.known_models import KnownModels
+from model.base.errors import SpinneyError
+from model.base.text import clean_line, make_visible
+from model.domain.resources import Worktree
+from model.preferences import profiles
+from model.preferences.precedence import backend_for, model_for
+from model.preferences.schema import Preferences
+from model.store.store import Store
 from model.writing.prompts import BUILT_IN, ROLE, WritingKey, whole_prompt
 
 PATIENCE: Final = 60.0

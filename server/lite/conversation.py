@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from model.commands.sessions import get_messages
-from model.markdown import render
-from model.resources import (
+from model.domain.resources import (
     ImageBlock,
     Message,
     PlanBlock,
@@ -24,12 +23,13 @@ from model.resources import (
     ToolUseBlock,
     UnreadableBlock,
 )
+from model.richtext.markdown import render
 from server.lite.html import Element, Node, fitting, make, size
-from server.lite.prose import PIECE, elements_of, said
-from server.lite.visit import short
+from server.lite.page_request import short
+from server.lite.richtext import PIECE, elements_of, said
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 _BATCH: Final = 8
 """Messages that are read at once: mostly a page of them."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from model.text import make_visible
+from model.base.text import make_visible
 
 _VOID: Final = frozenset({"br", "hr", "input", "link", "meta"})
 _LEADS: Final = frozenset({"href", "action"})

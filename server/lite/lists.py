@@ -4,11 +4,11 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeVar
 
-from model.resources import ExecutionMode, Session, Worktree
+from model.domain.resources import ExecutionMode, Session, Worktree
 from model.worktrees import worktree_in
-from server.lite.frame import page
 from server.lite.html import Element, Node, make
-from server.lite.visit import Visit, button, hidden, link, short, way
+from server.lite.layout import page
+from server.lite.page_request import Visit, button, hidden, link, short, way
 
 T = TypeVar("T")
 

@@ -5,13 +5,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from model.base.errors import SpinneyError
 from model.commands.sessions import get_tool_output
-from model.errors import SpinneyError
-from model.resources import Message, Request, Session, ThinkingBlock, ToolUseBlock
+from model.domain.resources import Message, Request, Session, ThinkingBlock, ToolUseBlock
 from server.lite.conversation import Place, message_at, result_of, subject
-from server.lite.frame import page
 from server.lite.html import Element, Node, fitting, make, size
-from server.lite.visit import Visit, link, short, way
+from server.lite.layout import page
+from server.lite.page_request import Visit, link, short, way
 
 _ROOM: Final = 7000
 """Bytes of HTML that the text may take."""

@@ -12,25 +12,25 @@ from urllib.parse import parse_qsl
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from model.base.errors import HTTP_STATUS, SpinneyError, foreseen
 from model.chat.chats import session_in
 from model.commands.doctor import get_problems
 from model.commands.registry import find_command
 from model.commands.sessions import mark_session_read
-from model.errors import HTTP_STATUS, SpinneyError, foreseen
-from model.resources import Session
+from model.domain.resources import Session
 from server.auth import Door
 from server.http_api import body_of
 from server.limits import Limits
-from server.lite.asking import sure_page
-from server.lite.frame import failure_page, sign_in_page
+from server.lite.form_actions import ORDERS, Order, begun_session, message_of
+from server.lite.layout import failure_page, sign_in_page
 from server.lite.lists import sessions_page, worktree_page, worktrees_page
-from server.lite.orders import ORDERS, Order, begun_session, message_of
+from server.lite.page_request import Form, Visit
+from server.lite.request_forms import sure_page
 from server.lite.session import session_page
-from server.lite.signing_in import Guest, SigningIn
-from server.lite.visit import Form, Visit
+from server.lite.sign_in import Guest, SigningIn
 
 if TYPE_CHECKING:
-    from model.workspace import Workspace
+    from model.runtime.workspace import Workspace
 
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "

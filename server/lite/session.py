@@ -4,14 +4,14 @@ import secrets
 from typing import Final
 
 from model.chat.chats import session_in
-from model.resources import Session
-from server.lite.asking import plan_page, request_card
+from model.domain.resources import Session
 from server.lite.conversation import Page, Place, articles, read_before, read_from
-from server.lite.frame import LIMIT, page
 from server.lite.html import Element, Node, make
+from server.lite.layout import LIMIT, page
 from server.lite.lists import asks, choice, mark, mode_names
+from server.lite.page_request import Visit, button, hidden, link, short, way
 from server.lite.parts import part_page, request_page
-from server.lite.visit import Visit, button, hidden, link, short, way
+from server.lite.request_forms import plan_page, request_card
 
 _LEAST: Final = 2000
 """Bytes of conversation that are shown whatever else stands on the page."""

@@ -10,8 +10,9 @@ import time
 from typing import Any
 
 import model.commands.all  # noqa: F401 - registers the commands
-from model.agents_file import load_catalog
+from model.agents.agents_file import load_catalog
 from model.backends.all import all_backends
+from model.base.paths import directories
 from model.commands.preferences import update_preferences
 from model.commands.projects import add_project
 from model.commands.sessions import (
@@ -21,8 +22,7 @@ from model.commands.sessions import (
     send_chat_message,
 )
 from model.commands.worktrees import open_base_worktree
-from model.paths import directories
-from model.workspace import Workspace
+from model.runtime.workspace import Workspace
 from server.app import Server
 from tests.bench.serving import LoopWatch, answer_lines
 

@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import model.commands.all  # noqa: F401 - registers the commands
-from model.catalog import Catalog
+from model.agents.catalog import Catalog
+from model.base.paths import Directories, directories
 from model.client.local import LocalClient
 from model.commands.sessions import create_session, send_chat_message
-from model.core import Core
-from model.events import ProjectAdded, WorktreeCreated
-from model.paths import Directories, directories
-from model.resources import Project, Worktree
-from model.workspace import Workspace
+from model.domain.events import ProjectAdded, WorktreeCreated
+from model.domain.resources import Project, Worktree
+from model.runtime.core import Core
+from model.runtime.workspace import Workspace
 from tests.bench.paced import PacedBackend
 from tests.bench.serving import LoopWatch
-from tui.app import SpinneyApp
-from tui.mirror import Change
+from tui.shell.app import SpinneyApp
+from tui.store.mirror import Change
 
 UNWATCHED = 12
 """Seconds before the loop is watched, which costs a fiftieth of a core."""

@@ -3,10 +3,8 @@
 import time
 from pathlib import Path
 
-from model.database import Database
-from model.database_rows import statements_for
-from model.events import MessageQueued, ProjectAdded, SessionCreated, WorktreeCreated
-from model.resources import (
+from model.domain.events import MessageQueued, ProjectAdded, SessionCreated, WorktreeCreated
+from model.domain.resources import (
     Block,
     Message,
     Project,
@@ -18,6 +16,8 @@ from model.resources import (
     Worktree,
 )
 from model.state import State, apply
+from model.store.database import Database
+from model.store.rows import statements_for
 
 _BATCH = 500
 LARGE = 17

@@ -20,13 +20,13 @@ from typing import Any
 import psutil
 from textual.events import AppBlur, AppFocus
 
-from model.paths import directories
-from model.running import take_lock
+from model.base.instance import take_lock
+from model.base.paths import directories
 from server.engine import Engine
 from tests.bench.spy import Spy, spy_on_terminal
 from tests.bench.terminal import COLUMNS, LINES
-from tui.app import SpinneyApp
-from tui.mirror import Change
+from tui.shell.app import SpinneyApp
+from tui.store.mirror import Change
 
 QUIET = 0.5
 """Seconds without a write after which the screen stands."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from model.backends import base
-from model.resources import Question, QuestionOption
+from model.domain.resources import Question, QuestionOption
 from tests.bench.scripted import ScriptedAgent
 
 PIECE: Final = 4

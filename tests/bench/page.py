@@ -13,8 +13,9 @@ from typing import Any
 import aiohttp
 from playwright.async_api import Browser, CDPSession, async_playwright
 
-from model.backends import base, demo_texts
-from model.resources import Usage
+from model.backends import base
+from model.backends.demo import texts
+from model.domain.resources import Usage
 from tests.bench.long_session import write_sessions
 from tests.bench.served import plain_worktree
 from tests.bench.tables import Table
@@ -146,7 +147,7 @@ async def _add_stream(
     table: Table, browser: Browser, place: Path, deltas: int, throttle: int, runs: int
 ) -> None:
     """One answer, cut into `deltas` pieces of four letters; the run that lost the fewest frames."""
-    text = demo_texts.markdown(deltas * 4 / 1024)
+    text = texts.markdown(deltas * 4 / 1024)
     pieces = [text[at : at + 4] for at in range(0, len(text), 4)]
     found = [await _stream(browser, place / str(run), pieces, throttle) for run in range(runs)]
     best = min(found, key=lambda figures: figures["lost"])

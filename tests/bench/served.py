@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import model.commands.all  # noqa: F401 - registers the commands
-from model.backends.demo import DemoBackend
-from model.catalog import Catalog
+from model.agents.catalog import Catalog
+from model.backends.demo.backend import DemoBackend
+from model.base.paths import Directories
 from model.commands.sessions import create_session, send_chat_message
-from model.events import (
+from model.domain.events import (
     MessageCompleted,
     MessageFailed,
     ProjectAdded,
     TaskCompleted,
     WorktreeCreated,
 )
-from model.paths import Directories
-from model.resources import Project, Session, Worktree
-from model.workspace import Workspace
+from model.domain.resources import Project, Session, Worktree
+from model.runtime.workspace import Workspace
 from server.app import Server
 from tests.bench.programs import Progress
 from tests.bench.serving import LoopWatch, answer_lines, publish_all

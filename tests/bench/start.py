@@ -7,11 +7,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.database import Database
-from model.database_rows import statements_for
-from model.events import Event, ProjectAdded, SessionCreated, WorktreeCreated
-from model.resources import Project, Session, Worktree
+from model.domain.events import Event, ProjectAdded, SessionCreated, WorktreeCreated
+from model.domain.resources import Project, Session, Worktree
 from model.state import State, apply
+from model.store.database import Database
+from model.store.rows import statements_for
 from tests.bench.bare_tree import MESSAGES, PROJECTS, SESSIONS, WORKTREES
 from tests.bench.long_session import write_messages
 from tests.bench.programs import ROOT

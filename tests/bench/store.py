@@ -9,12 +9,12 @@ import uuid
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from model.bus import EventBus
-from model.database import Database
-from model.events import MessageQueued, SessionCreated
-from model.resources import Block, Message, Session, TextBlock
+from model.domain.events import MessageQueued, SessionCreated
+from model.domain.resources import Block, Message, Session, TextBlock
 from model.state import State
-from model.store import Store
+from model.store.bus import EventBus
+from model.store.database import Database
+from model.store.store import Store
 from tests.bench.long_session import write_sessions
 from tests.bench.tables import Table, percentile
 

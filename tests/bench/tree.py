@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from model import events as e
 from model.client.base import Happened, Loaded, Update
 from model.commands.registry import Command
-from model.resources import MessagePage, Project, Session, Worktree
+from model.domain import events as e
+from model.domain.resources import MessagePage, Project, Session, Worktree
 from model.state import State, apply
 from tests.bench.tables import Table
-from tui.app import SpinneyApp
-from tui.widgets.project_tree import ProjectTree
+from tui.shell.app import SpinneyApp
+from tui.tree.widget import ProjectTree
 
 SIZE = (120, 40)
 TYPED = "session 41"

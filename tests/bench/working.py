@@ -14,13 +14,13 @@ from typing import Any
 import psutil
 
 import model.commands.all  # noqa: F401 - registers the commands
+from model.agents.catalog import Catalog
 from model.backends import base
-from model.catalog import Catalog
+from model.base.paths import Directories
 from model.commands.sessions import create_session, delete_session, send_chat_message
-from model.events import ProjectAdded, WorktreeCreated
-from model.paths import Directories
-from model.resources import Project, Worktree
-from model.workspace import Workspace
+from model.domain.events import ProjectAdded, WorktreeCreated
+from model.domain.resources import Project, Worktree
+from model.runtime.workspace import Workspace
 from tests.bench.scripted import ScriptedAgent, ScriptedBackend
 from tests.bench.serving import LoopWatch, answer_lines
 

@@ -11,14 +11,14 @@ from typing import Any
 import aiohttp
 import pytest
 
+from model.agents.catalog import Catalog
 from model.backends.base import Backend
-from model.backends.demo import DemoBackend
-from model.catalog import Catalog
+from model.backends.demo.backend import DemoBackend
+from model.base.errors import SpinneyError
+from model.base.paths import Directories
 from model.commands.registry import find_command
-from model.errors import SpinneyError
-from model.paths import Directories
-from model.preferences_changes import changed
-from model.workspace import Workspace
+from model.preferences.apply import changed
+from model.runtime.workspace import Workspace
 from server.app import Server
 from tests.model.git.conftest import (  # noqa: F401 - fixtures
     make_repository,

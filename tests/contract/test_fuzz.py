@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import model.commands.all  # noqa: F401 - registers the commands
 from model.commands.registry import ALIASES, COMMANDS, Command
-from model.preferences import Preferences
+from model.preferences.schema import Preferences
 from tests.contract.conftest import connected
 from tests.contract.nonsense import (  # noqa: F401 - and fixtures
     SEED,

@@ -11,18 +11,18 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from model.catalog import Catalog
+from model.agents.catalog import Catalog
+from model.base.errors import SpinneyError
+from model.base.paths import Directories
 from model.client.remote import RemoteClient
-from model.errors import SpinneyError
-from model.paths import Directories
-from model.preferences_changes import changed
-from model.projects import MAX_DEPTH
+from model.preferences.apply import changed
+from model.projects.tree import MAX_DEPTH
+from model.runtime.workspace import Workspace
 from model.state import State, put
-from model.workspace import Workspace
 from server.app import Server
 from tests.fakes import FakeBackend, echo, plan
+from tests.model.client.test_remote import QUICK, Mirror
 from tests.model.git.made_repository import Repository
-from tests.model.test_remote_client import QUICK, Mirror
 from tests.server.conftest import TOKEN, base_url
 
 REPOSITORIES = 2

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from model.client.here import found_door
-from model.errors import SpinneyError
-from model.paths import Directories
+from model.base.errors import SpinneyError
+from model.base.paths import Directories
+from model.client.local_instance import found_door
 from tests.journeys.elsewhere import TREES
 from tests.journeys.ledger import (
     COUNTED,

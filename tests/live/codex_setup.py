@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from model.backends import base
-from model.backends.codex import CodexBackend
+from model.backends.codex.backend import CodexBackend
 from tests.live.cut_off import codex_in, made_known
 from tests.live.responses_stub import ResponsesStub
 from tests.model.backends.agents import Conversation, Open, a_launch, only

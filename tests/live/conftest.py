@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from model.backends import base
-from model.backends.claude import ClaudeBackend
+from model.backends.claude.backend import ClaudeBackend
 from tests.live.codex_setup import (  # noqa: F401 - fixtures
     codex_backend,
     codex_environment,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from model.errors import ErrorType
+from model.base.errors import ErrorType
 from model.hosting.pull_requests import CheckStatus, PullRequestStatus
 from tests.live.hosting_stub import Check, PullRequest
 

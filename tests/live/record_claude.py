@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
-from model.backends.claude import ClaudeBackend
+from model.backends.claude.backend import ClaudeBackend
 from model.backends.process import AgentProcess, Said, Unreadable
 from tests.live.cut_off import claude_in, made_known
 from tests.live.provider_stub import ProviderStub
@@ -62,7 +62,7 @@ async def record(scenario: Scenario, base_url: str, home: Path) -> list[str]:
         thinking="think",
         environment=claude_in(home, base_url),
     )
-    with patch("model.backends.claude.AgentProcess", Recorder):
+    with patch("model.backends.claude.backend.AgentProcess", Recorder):
         agent = await ClaudeBackend().open(launch)
         try:
             await scenario.perform(Conversation(agent))

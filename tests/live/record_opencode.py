@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from model.backends import base, opencode_servers
-from model.backends.opencode import OpenCodeBackend
-from model.backends.opencode_feed import Event
-from model.backends.opencode_server import CALL_PATIENCE, OpenCodeServer
+from model.backends import base
+from model.backends.opencode import server_pool
+from model.backends.opencode.backend import OpenCodeBackend
+from model.backends.opencode.event_stream import Event
+from model.backends.opencode.server import CALL_PATIENCE, OpenCodeServer
 from model.backends.process import Unreadable
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
 from tests.live.cut_off import made_known, opencode_in
@@ -72,7 +73,7 @@ async def record(name: str, folder: Path, stub: CompletionsStub) -> None:
 
 
 async def main() -> None:
-    opencode_servers.OpenCodeServer = RecordingServer  # type: ignore[misc]
+    server_pool.OpenCodeServer = RecordingServer  # type: ignore[misc]
     RECORDINGS.mkdir(parents=True, exist_ok=True)
     stub = CompletionsStub()
     with pytest.MonkeyPatch.context() as patch:

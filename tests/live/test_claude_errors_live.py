@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from model.backends.claude import ClaudeBackend
-from model.errors import SpinneyError
+from model.backends.claude.backend import ClaudeBackend
+from model.base.errors import SpinneyError
 from tests.live.provider_stub import ProviderStub
 from tests.model.backends.agents import (
     Open,

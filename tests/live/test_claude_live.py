@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from model.backends import base
-from model.resources import Usage
+from model.domain.resources import Usage
 from tests.model.backends.agents import (
     Open,
     only,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.backends import base, channel
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from tests.live.provider_stub import ProviderStub
 from tests.model.backends.agents import (
     Conversation,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from tests.live.responses_stub import configuration
 from tests.model.backends.agents import (
     Open,

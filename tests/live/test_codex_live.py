@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from model.backends import base
-from model.resources import Usage
+from model.domain.resources import Usage
 from tests.live.codex_setup import LONG_ENOUGH, contents
 from tests.model.backends.agents import (
     Open,

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base, codex_server
-from model.backends.codex import CodexBackend
-from model.errors import SpinneyError
+from model.backends import base
+from model.backends.codex import server
+from model.backends.codex.backend import CodexBackend
+from model.base.errors import SpinneyError
 from tests.live.codex_setup import LONG_ENOUGH, contents, token
 from tests.model.backends.agents import (
     Open,
@@ -167,7 +168,7 @@ async def test_a_closed_session_is_opened_again_in_the_same_program(open_codex: 
 async def test_a_program_that_nobody_uses_ends(
     open_codex: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(codex_server, "IDLE_LIMIT", 0.1)
+    monkeypatch.setattr(server, "IDLE_LIMIT", 0.1)
     conversation = await open_codex()
     await conversation.turn("say: one")
     assert len(the_programs()) == 1

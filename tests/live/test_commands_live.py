@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from model.backends.claude import ClaudeBackend
-from model.backends.codex import CodexBackend
-from model.resources import AgentCommand
+from model.backends.claude.backend import ClaudeBackend
+from model.backends.codex.backend import CodexBackend
+from model.domain.resources import AgentCommand
 from tests.live.provider_stub import ProviderStub
 from tests.live.responses_stub import ResponsesStub
 from tests.model.backends.agents import Open, by_name, known, only, text

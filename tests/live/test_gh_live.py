@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
+from model.base.errors import SpinneyError
 from model.commands.projects import get_github_remotes
 from model.commands.pull_requests import open_pull_request, save_worktree_pr
 from model.commands.sessions import create_session, send_chat_message
 from model.commands.worktrees import create_worktree
-from model.errors import SpinneyError
+from model.domain.resources import Worktree
 from model.hosting import gh
 from model.hosting.pull_requests import PullRequestState, pull_request_state
-from model.resources import Worktree
 from model.worktrees.naming import PullRequestContext
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends.leftovers import end_leftovers
+from model.backends.orphans import end_leftovers
 from tests.live.every_backend.kinds import KINDS
 from tests.model.backends.agents import becomes, lives
 from tests.program import ROOT
@@ -18,8 +18,8 @@ import asyncio, sys
 from pathlib import Path
 from model.backends import base
 from model.backends.all import all_backends
-from model.backends.leftovers import OWNER, owner_mark
-from model.catalog import Catalog
+from model.backends.orphans import OWNER, owner_mark
+from model.agents.catalog import Catalog
 
 
 async def main():

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
+from model.agents.catalog import Catalog
 from model.backends.base import Backend
-from model.backends.claude import ClaudeBackend
-from model.backends.codex import CodexBackend
-from model.backends.opencode import OpenCodeBackend
-from model.catalog import Catalog
+from model.backends.claude.backend import ClaudeBackend
+from model.backends.codex.backend import CodexBackend
+from model.backends.opencode.backend import OpenCodeBackend
+from model.base.paths import Directories
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
-from model.paths import Directories
-from model.resources import Worktree
-from model.workspace import Workspace
+from model.domain.resources import Worktree
+from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.conftest import worktree as worktree  # a project's, and not the agents' bare folder
 from tests.live import completions_stub

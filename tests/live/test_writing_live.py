@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from model.backends.claude import ClaudeBackend
-from model.catalog import Catalog
+from model.agents.catalog import Catalog
+from model.backends.claude.backend import ClaudeBackend
+from model.base.errors import SpinneyError
+from model.base.paths import Directories
 from model.commands.preferences import update_preferences
-from model.errors import SpinneyError
-from model.paths import Directories
-from model.resources import Worktree
-from model.workspace import Workspace
+from model.domain.resources import Worktree
+from model.runtime.workspace import Workspace
 from model.writing import writer as writing
 from tests.conftest import worktree as worktree  # a project's, and not the agents' bare folder
 from tests.live.provider_stub import ProviderStub

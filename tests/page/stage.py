@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import model.commands.all  # noqa: F401 - registers the commands
-from model.paths import Directories
-from model.workspace import Workspace
+from model.base.paths import Directories
+from model.runtime.workspace import Workspace
 from tests.contract.conftest import served_here
 from tests.puppet import PuppetBackend
 from tests.server.conftest import TOKEN

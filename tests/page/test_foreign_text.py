@@ -10,8 +10,8 @@ import pytest
 from playwright.async_api import Page, expect
 
 from model.backends import base
-from model.resources import Question, QuestionOption, Usage
-from model.text import make_visible
+from model.base.text import make_visible
+from model.domain.resources import Question, QuestionOption, Usage
 from tests.contract.conftest import program_in
 from tests.page.conftest import OpenPage, made_worktree
 from tests.page.hostile import ALL, HIDING, NAMES

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from model.backends import base
-from model.resources import Usage
+from model.domain.resources import Usage
 from tests.page.browser import PLACES, Screen
 from tests.page.conftest import OpenPage
 from tests.page.person import Conversation, Pointer

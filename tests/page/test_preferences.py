@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.async_api import Locator, Page, expect
 
-from model.preferences_fields import shown_fields
+from model.preferences.fields import shown_fields
 from tests.contract.conftest import payload_of
 from tests.page.conftest import OpenPage
 from tests.server.conftest import Socket

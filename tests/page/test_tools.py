@@ -8,8 +8,8 @@ import pytest
 from playwright.async_api import Page, expect
 
 from model.backends import base
-from model.events import MessageQueued, SessionUpdated
-from model.resources import Message, Question, QuestionOption, TextBlock, Usage
+from model.domain.events import MessageQueued, SessionUpdated
+from model.domain.resources import Message, Question, QuestionOption, TextBlock, Usage
 from tests.page.browser import Screen
 from tests.page.conftest import OpenPage
 from tests.page.stage import Stage

@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from model.workspace import Workspace
+from model.runtime.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
 from tests.patience import PATIENCE

@@ -9,8 +9,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from model.errors import SpinneyError
-from model.workspace import Workspace
+from model.base.errors import SpinneyError
+from model.runtime.workspace import Workspace
 from server.app import Server
 from server.auth import Door, Knock
 from tests.server.conftest import (

@@ -7,12 +7,12 @@ from typing import Any
 import aiohttp
 import pytest
 
-from model import events as e
-from model.blocks import as_json
 from model.commands import blocks
-from model.markdown import render
-from model.resources import Message, PlanBlock, Session, TextBlock, Usage
-from model.workspace import Workspace
+from model.domain import events as e
+from model.domain.resources import Message, PlanBlock, Session, TextBlock, Usage
+from model.richtext.blocks import as_json
+from model.richtext.markdown import render
+from model.runtime.workspace import Workspace
 from server import block_feed
 from server.app import Server
 from tests.patience import PATIENCE

@@ -9,10 +9,10 @@ import aiohttp
 import pytest
 
 import model
-from model import events as e
-from model.bus import LONGEST_DELTA
-from model.resources import Message, Project, Session, TextBlock, Usage, Worktree
-from model.workspace import Workspace
+from model.domain import events as e
+from model.domain.resources import Message, Project, Session, TextBlock, Usage, Worktree
+from model.runtime.workspace import Workspace
+from model.store.bus import LONGEST_DELTA
 from server.app import Server
 from server.limits import Limits
 from tests.patience import PATIENCE

@@ -6,10 +6,10 @@ from typing import Any
 import aiohttp
 import pytest
 
+from model.base.errors import SpinneyError
 from model.commands.registry import Command
-from model.errors import SpinneyError
-from model.resources import Session, Worktree
-from model.workspace import Workspace
+from model.domain.resources import Session, Worktree
+from model.runtime.workspace import Workspace
 from server.app import Server
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend, plan

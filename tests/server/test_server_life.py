@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
+from model.base.errors import SpinneyError
 from model.commands import server as commands
 from model.commands.preferences import update_preferences
-from model.errors import SpinneyError
-from model.events import TaskCompleted
-from model.preferences_changes import changed
-from model.workspace import Workspace
+from model.domain.events import TaskCompleted
+from model.preferences.apply import changed
+from model.runtime.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
 from server.on_demand import ServerOnDemand
@@ -284,7 +284,7 @@ async def test_there_are_never_more_sockets_than_allowed(
 async def test_one_address_cannot_hold_many_silent_sockets(
     start_server: StartServer, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.doorman._PATIENCE", 0.0)
+    monkeypatch.setattr("server.connection_limiter._PATIENCE", 0.0)
     server = await start_server(limits=Limits(strangers=3))
     port = server.status()["port"]
     opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]

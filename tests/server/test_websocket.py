@@ -12,8 +12,8 @@ import pytest
 
 from model.backends import base
 from model.commands.registry import COMMANDS, command
-from model.resources import Question, Session
-from model.workspace import Workspace
+from model.domain.resources import Question, Session
+from model.runtime.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
 from tests.conftest import Eventually

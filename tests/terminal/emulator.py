@@ -10,7 +10,7 @@ from typing import Final
 
 from rich.cells import split_graphemes
 
-from tui.sgr import PLAIN, Pen, change, pen_of
+from tui.terminal.sgr import PLAIN, Pen, change, pen_of
 
 _SEQUENCE: Final = re.compile(
     r"\x1b\[(?P<mark>[?>=<]?)(?P<numbers>[\d;]*)(?P<between>[$ ]?)(?P<final>[@-~])"

@@ -8,23 +8,23 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from model import events as e
-from model.chat.outputs import ToolOutput
+from model.base.errors import SpinneyError
+from model.chat.tool_outputs import ToolOutput
 from model.commands.cloning import CloneProgress
 from model.commands.directories import Directory
 from model.commands.doctor import AgentKind, AgentModel, BackendReport, Installation
 from model.commands.files import WorktreeFileList
 from model.commands.search import SearchHit
 from model.commands.worktrees import RemovalLosses
-from model.doctor import Finding
-from model.errors import SpinneyError
-from model.hosting.lists import OpenIssue, OpenPullRequest
-from model.resources import AgentCommand, Branch, Message, TextBlock
+from model.domain import events as e
+from model.domain.resources import AgentCommand, Branch, Message, TextBlock
+from model.hosting.open_items import OpenIssue, OpenPullRequest
+from model.runtime.doctor import Finding
 from model.scripts.config import Script
-from model.scripts.running import ScriptRun
+from model.scripts.runner import ScriptRun
 from tests.tui.fake_client import FakeClient, a_session, a_worktree
-from tui.app import SpinneyApp
-from tui.widgets.pick_field import PickField
+from tui.screens.pick_field import PickField
+from tui.shell.app import SpinneyApp
 
 Reach = Callable[[SpinneyApp, FakeClient, "Pilot[Any]"], Awaitable[None]]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from model import events as e
 from model.commands.changes import ChangedFile, Changes, FileDiff
-from model.resources import (
+from model.domain import events as e
+from model.domain.resources import (
     Label,
     LastRun,
     Message,
@@ -31,7 +31,7 @@ from model.state import State
 from tests.patience import PATIENCE
 from tests.terminal.foreign_places import PLACES, answers, put_away
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_worktree
-from tui.app import SpinneyApp
+from tui.shell.app import SpinneyApp
 from tui.widgets.request_panel import RequestPanel
 
 SEEN = "seen"

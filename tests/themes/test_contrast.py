@@ -6,8 +6,8 @@ from rich.style import Style
 from themes.contrast import contrast, is_dark, luminance, readable
 from themes.loader import Kind, chrome, names, syntax_theme
 from themes.stylesheet import custom_properties, diff_properties
-from tui.colours import Palette, palette
-from tui.transcript_parts import tones
+from tui.draw.colors import Palette, palette
+from tui.transcript.parts import tones
 
 KINDS: tuple[Kind, Kind] = ("dark", "light")
 GROUNDS_OF_TEXT = ("background", "surface", "panel", "overlay")

@@ -1,7 +1,6 @@
 """An application at a test's fingertips, with a fake client behind it."""
 
 import gc
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -10,12 +9,9 @@ import pytest
 from textual.notifications import Notification
 from textual.pilot import Pilot
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from fake_client import FakeClient
-
 from tests.patience import PATIENCE
-from tui.app import SpinneyApp
+from tests.tui.fake_client import FakeClient
+from tui.shell.app import SpinneyApp
 from tui.widgets.request_panel import RequestPanel
 
 Started = tuple[SpinneyApp, "Pilot[None]"]

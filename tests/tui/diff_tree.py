@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from textual.pilot import Pilot
 
 from model.commands.changes import ChangedFile, Changes, DiscardedFile, FileDiff
 from tests.tui.conftest import until
-from tui.app import SpinneyApp
-from tui.screens.diff import Diff
+from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tui.diff.screen import Diff
+from tui.shell.app import SpinneyApp
 
 PARSER = """\
 diff --git a/parser.py b/parser.py

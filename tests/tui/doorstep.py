@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
 from textual.pilot import Pilot
 
 from tests.patience import PATIENCE
 from tests.tui.conftest import settled, until
-from tui.app import SpinneyApp
+from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from tui.shell.app import SpinneyApp
 from tui.widgets.still import Still
 
 Started = tuple[SpinneyApp, "Pilot[None]", threading.Event]

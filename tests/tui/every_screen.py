@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
-from fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
 from rich.style import Style
 from textual.command import CommandList
 from textual.geometry import Region
@@ -20,7 +19,7 @@ from textual.strip import Strip
 
 from model.chat.raw_files import RawLog
 from model.commands.changes import ChangedFile, Changes, FileDiff
-from model.resources import (
+from model.domain.resources import (
     Label,
     PlanBlock,
     Question,
@@ -33,10 +32,11 @@ from model.resources import (
     Usage,
 )
 from model.scripts.config import Script
-from model.scripts.running import ScriptRun
+from model.scripts.runner import ScriptRun
 from tests.tui.conftest import settled, until
-from tui.app import SpinneyApp
-from tui.screens.palette import Palette
+from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from tui.shell.app import SpinneyApp
+from tui.shell.palette import Palette
 
 NOW = 1_790_000_000.0
 """When it is, on every screen."""

@@ -5,16 +5,14 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict
 from typing import Any
 
-from model.catalog import BUILT_IN
+from model.agents.catalog import BUILT_IN
+from model.base.errors import SpinneyError
 from model.client.base import Happened, Loaded, Lost, Update
 from model.commands.doctor import AgentKind, AgentModel, BackendReport, Installation
 from model.commands.registry import Command
 from model.commands.worktrees import RemovalLosses
-from model.doctor import Finding
-from model.errors import SpinneyError
-from model.events import Event
-from model.preferences import Preferences
-from model.resources import (
+from model.domain.events import Event
+from model.domain.resources import (
     Message,
     MessagePage,
     Project,
@@ -23,6 +21,8 @@ from model.resources import (
     TextBlock,
     Worktree,
 )
+from model.preferences.schema import Preferences
+from model.runtime.doctor import Finding
 from model.state import State, apply
 
 Answer = Callable[[dict[str, Any]], Any]

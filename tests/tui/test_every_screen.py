@@ -1,12 +1,21 @@
 """What holds for every screen and dialog: it can be read, heard, and worked with keys alone."""
 
 import pytest
-from every_screen import SCREENS, Shown, cells, reached, rows, rows_in_front, still, text_of
 from rich.color import ColorSystem
 from textual.strip import Strip
 
+from tests.tui.every_screen import (
+    SCREENS,
+    Shown,
+    cells,
+    reached,
+    rows,
+    rows_in_front,
+    still,
+    text_of,
+)
 from themes.contrast import TEXT, contrast
-from tui.output_filters import legible, nearest
+from tui.terminal.output_filters import legible, nearest
 
 BOXES = {chr(code) for code in range(0x2500, 0x25A0)}
 ORNAMENTS = BOXES | set("▪■□")

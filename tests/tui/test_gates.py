@@ -13,8 +13,8 @@ import pytest
 from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
 
-from model import events as e
-from model.resources import Message, TextBlock
+from model.domain import events as e
+from model.domain.resources import Message, TextBlock
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import (
     FakeClient,
@@ -25,10 +25,10 @@ from tests.tui.fake_client import (
     a_worktree,
 )
 from tests.tui.transcript_app import TranscriptApp, delta, history_of, running, started
-from tui.app import SpinneyApp
-from tui.beginning import EVERY
-from tui.tree_index import MOST_FOUND
-from tui.widgets.project_tree import ProjectTree
+from tui.shell.app import SpinneyApp
+from tui.shell.startup import EVERY
+from tui.tree.index import MOST_FOUND
+from tui.tree.widget import ProjectTree
 
 ROOT = Path(__file__).parents[2]
 MODULES = 480
@@ -52,13 +52,13 @@ def the_long_one(messages: int) -> FakeClient:
 def test_few_modules_are_loaded_at_the_first_frame() -> None:
     program = """
 import json, os, sys
-import tui.app
+import tui.shell.app
 def connect():
     heavy = {"aiohttp", "git", "pygments", "pydantic", "aiosqlite", "markdown_it", "model.state"}
     heavy |= {"argparse", "hashlib", "logging.handlers", "rich._emoji_codes"}
     print(json.dumps([len(sys.modules), sorted(heavy & set(sys.modules))]), flush=True)
     os._exit(0)
-tui.app.SpinneyApp(connect).run(headless=True)
+tui.shell.app.SpinneyApp(connect).run(headless=True)
 """
     found = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
@@ -71,17 +71,17 @@ tui.app.SpinneyApp(connect).run(headless=True)
 def test_the_process_in_front_holds_next_to_nothing() -> None:
     program = """
 import sys
-import spinney, tui.foreground
+import spinney, tui.terminal.supervisor
 spinney._check_terminal = lambda: None
-tui.foreground.run_behind = lambda work: print(*sys.modules) or 0
+tui.terminal.supervisor.run_behind = lambda work: print(*sys.modules) or 0
 spinney.main([])
 """
     found = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     modules = set(found.stdout.split())
-    assert modules >= {"spinney", "tui.foreground"}
-    assert not modules & {"argparse", "json", "pathlib", "typing", "model.errors", "asyncio"}
+    assert modules >= {"spinney", "tui.terminal.supervisor"}
+    assert not modules & {"argparse", "json", "pathlib", "typing", "model.base.errors", "asyncio"}
     assert len(modules) <= IN_FRONT
 
 
@@ -218,7 +218,7 @@ async def test_what_stands_after_the_start_is_no_work_for_the_collector_of_garba
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frozen: list[bool] = []
-    monkeypatch.setattr(gc, "freeze", lambda: frozen.append("tui.transcript" in sys.modules))
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append("tui.transcript.widget" in sys.modules))
     async with start(the_long_one(50)) as (app, pilot):
         await opened(app, pilot)
         await until(pilot, lambda: len(frozen) == 2)

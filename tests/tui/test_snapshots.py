@@ -13,11 +13,11 @@ from pathlib import Path
 from string import ascii_letters
 
 import pytest
-from every_screen import SCREENS, Shown, cells, reached, rows_in_front, still
 from rich.style import Style
 from textual.pilot import Pilot
 
-from tui.app import SpinneyApp
+from tests.tui.every_screen import SCREENS, Shown, cells, reached, rows_in_front, still
+from tui.shell.app import SpinneyApp
 
 FOLDER = Path(__file__).parent / "snapshots"
 IS_ACCEPTED = bool(os.environ.get("SPINNEY_SNAPSHOTS"))

@@ -6,11 +6,11 @@ from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.message import Message as TextualMessage
 
-from model import events as e
-from model.resources import Block, Message, MessagePage, Session, TextBlock
-from tui.colours import palette
-from tui.history import History
-from tui.transcript import Transcript
+from model.domain import events as e
+from model.domain.resources import Block, Message, MessagePage, Session, TextBlock
+from tui.draw.colors import palette
+from tui.store.history import History
+from tui.transcript.widget import Transcript
 
 SESSION = Session(id="s", worktree_id="w", name="A session", created_at=0)
 DARK = palette("dark", "vitesse-black")

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 from textual.pilot import Pilot
 
 from model.client.local import LocalClient
-from model.core import Core
-from model.workspace import Workspace
+from model.runtime.core import Core
+from model.runtime.workspace import Workspace
 from server.on_demand import ServerOnDemand
 from tests.tui.conftest import Started, until
-from tui.app import SpinneyApp
+from tui.shell.app import SpinneyApp
 
 T = TypeVar("T")
 

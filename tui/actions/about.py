@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from model.commands.preferences import update_preferences
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 
 async def about(screen: "MainScreen") -> None:

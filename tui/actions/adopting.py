@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 from model.commands import worktrees as commands
-from tui.places import Place
 from tui.screens.choose import Choice, Choose
+from tui.store.places import Place
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 
 async def adopt_worktree(screen: "MainScreen") -> None:

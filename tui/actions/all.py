@@ -27,7 +27,7 @@ from tui.actions import (
 )
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 DO: "Mapping[str, Callable[[MainScreen], Awaitable[None]]]" = {
     function.__name__: function

@@ -2,19 +2,19 @@
 
 from typing import TYPE_CHECKING
 
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.commands import sessions as session_commands
 from model.commands import worktrees as commands
-from model.errors import SpinneyError
-from model.text import clean_line
 from tui.actions.worktrees import pointed_worktree
-from tui.places import Place, is_shown
 from tui.screens.archive import Archive, FromArchive
 from tui.screens.dialog import Confirm
+from tui.store.places import Place, is_shown
 
 if TYPE_CHECKING:
     from model.commands.worktrees import RemovalLosses
-    from model.resources import Session, Worktree
-    from tui.screens.main import MainScreen
+    from model.domain.resources import Session, Worktree
+    from tui.shell.main_screen import MainScreen
 
 _NAMED = 5
 """How many files a question names."""

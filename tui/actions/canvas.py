@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 
 async def canvas(screen: "MainScreen") -> None:
     """Every session on one screen."""
-    from tui.screens.canvas import Canvas
+    from tui.canvas.screen import Canvas
 
     # The command palette, from which this may come, is a screen, too.
     if not any(isinstance(known, Canvas) for known in screen.app.screen_stack):

@@ -6,17 +6,17 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.base.errors import SpinneyError
+from model.base.text import make_visible
 from model.commands import sessions as commands
-from model.errors import SpinneyError
-from model.resources import ImageBlock
-from model.text import make_visible
-from tui.composer_draft import Draft
-from tui.open_commands import at_line, text_editor
-from tui.outside import in_terminal
+from model.domain.resources import ImageBlock
+from tui.composer.draft import Draft
+from tui.terminal.external_programs import in_terminal
+from tui.terminal.open_commands import at_line, text_editor
 
 if TYPE_CHECKING:
-    from model.resources import Message
-    from tui.screens.main import MainScreen
+    from model.domain.resources import Message
+    from tui.shell.main_screen import MainScreen
 
 _LARGEST = 8_000_000
 """Bytes that are read back from an editor."""

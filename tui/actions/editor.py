@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from model.errors import SpinneyError
-from model.text import clean_line, make_visible
-from tui import open_commands
+from model.base.errors import SpinneyError
+from model.base.text import clean_line, make_visible
 from tui.actions.git import open_diff
-from tui.open_commands import Opener
-from tui.outside import in_terminal, in_window
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Confirm
+from tui.terminal import open_commands
+from tui.terminal.external_programs import in_terminal, in_window
+from tui.terminal.open_commands import Opener
 
 if TYPE_CHECKING:
-    from model.preferences import Preferences
-    from model.resources import Worktree
-    from tui.screens.main import MainScreen
-    from tui.transcript_targets import Target
+    from model.domain.resources import Worktree
+    from model.preferences.schema import Preferences
+    from tui.shell.main_screen import MainScreen
+    from tui.transcript.targets import Target
 
     How = Callable[[Preferences, Mapping[str, str], Path], Opener]
 

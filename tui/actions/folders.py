@@ -3,21 +3,21 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.commands import folders as commands
 from model.commands.sessions import reorder_sessions
 from model.commands.worktrees import reorder_worktrees
-from model.errors import SpinneyError
-from model.projects import children_of, item_in
-from model.text import clean_line
-from tui.places import Place
+from model.projects.tree import children_of, item_in
 from tui.screens.choose import Choice
 from tui.screens.dialog import AskText, Confirm
 from tui.screens.pick import Pick
+from tui.store.places import Place
 
 if TYPE_CHECKING:
-    from model.resources import Project
+    from model.domain.resources import Project
     from model.state import State
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 _TOP = Choice("", "(top)", "in no folder")
 

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.commands import git as commands
 from model.commands.changes import abort_merge as abort_merge_command
 from model.commands.changes import list_changed_files, write_commit_message
@@ -11,18 +13,16 @@ from model.commands.doctor import get_installation
 from model.commands.pull_requests import OpenedPullRequest, open_pull_request
 from model.commands.reviews import write_conflict_task
 from model.commands.sessions import create_session
-from model.errors import SpinneyError
-from model.text import clean_line
-from tui.marks import pull_request_status
+from tui.draw.status_icons import pull_request_status
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Confirm, Report
 
 if TYPE_CHECKING:
     from model.commands.git import ExchangeResult
-    from model.resources import Session, Worktree
-    from tui.screens.main import MainScreen
+    from model.domain.resources import Session, Worktree
     from tui.screens.pull_request import PullRequestDraft
     from tui.screens.working import Cancel
+    from tui.shell.main_screen import MainScreen
 
 
 async def open_diff(screen: "MainScreen", path: str | None = None) -> None:
@@ -30,7 +30,7 @@ async def open_diff(screen: "MainScreen", path: str | None = None) -> None:
     worktree = _here(screen)
     if worktree is None:
         return
-    from tui.screens.diff import Diff
+    from tui.diff.screen import Diff
 
     if not any(isinstance(known, Diff) for known in screen.app.screen_stack):
         screen.app.push_screen(Diff(screen, worktree, path))

@@ -6,7 +6,7 @@ from model.commands.server import stop_spinney as end_program
 from tui.screens.dialog import Confirm
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 
 async def stop_spinney(screen: "MainScreen") -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from textual.widget import Widget
 
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 
 def commands(screen: "MainScreen") -> None:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 
 async def preferences(screen: "MainScreen") -> None:
@@ -15,6 +15,6 @@ async def preferences(screen: "MainScreen") -> None:
 
 async def edit_keys(screen: "MainScreen") -> None:
     """The key of every action."""
-    from tui.screens.keys import KeysScreen
+    from tui.screens.keymap_editor import KeysScreen
 
     await screen.app.push_screen_wait(KeysScreen(screen))

@@ -5,25 +5,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.commands import cloning
 from model.commands.directories import Directory, list_directories
 from model.commands.projects import add_project as add_project_command
 from model.commands.projects import get_project_branches, update_project_settings
 from model.commands.projects import remove_project as remove_project_command
-from model.errors import SpinneyError
-from model.text import clean_line
 from tui.actions.folders import delete_folder
-from tui.places import Place
 from tui.screens.add_project import AddProject, WantedProject, is_url
 from tui.screens.choose import Choice
 from tui.screens.cloning import Cloning
 from tui.screens.dialog import Confirm
 from tui.screens.project_settings import EditProject, ProjectSettings, settings_of
-from tui.steps import is_project
+from tui.shell.onboarding import is_project
+from tui.store.places import Place
 
 if TYPE_CHECKING:
-    from model.resources import Project
-    from tui.screens.main import MainScreen
+    from model.domain.resources import Project
+    from tui.shell.main_screen import MainScreen
 
 
 async def add_project(screen: "MainScreen") -> None:

@@ -4,18 +4,18 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from model.base.errors import SpinneyError
 from model.commands import hosting
 from model.commands import pull_requests as commands
 from model.commands.projects import get_github_remotes
-from model.errors import SpinneyError
 from tui.actions.worktrees import pointed_worktree
 from tui.screens.choose import Choice
 from tui.screens.dialog import Confirm
 from tui.screens.pick import Pick
 
 if TYPE_CHECKING:
-    from model.resources import Worktree
-    from tui.screens.main import MainScreen
+    from model.domain.resources import Worktree
+    from tui.shell.main_screen import MainScreen
 
 
 async def link_pull_request(screen: "MainScreen") -> None:

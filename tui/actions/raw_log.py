@@ -6,8 +6,8 @@ from model.commands.preferences import update_preferences
 from model.commands.raw_logs import get_raw_log
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
     from tui.screens.raw_log import Piece
+    from tui.shell.main_screen import MainScreen
 
 
 async def show_raw_log(screen: "MainScreen") -> None:

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 from model.commands.sessions import get_tool_output
-from model.resources import ToolUseBlock
+from model.domain.resources import ToolUseBlock
 from tui.screens.dialog import AskText
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 _MOUSE = "\x1b[?1000{0}\x1b[?1003{0}\x1b[?1015{0}\x1b[?1006{0}"
 """Switches the mouse's reports on (`h`) or off (`l`)."""
@@ -55,7 +55,7 @@ async def find_previous(screen: "MainScreen") -> None:
 
 async def whole_output(screen: "MainScreen") -> None:
     """All that the tool under the cursor gave back."""
-    from tui.transcript_output import PAGE_SIZE, Output, Page
+    from tui.screens.tool_output import PAGE_SIZE, Output, Page
 
     session, transcript = screen.session, screen.chat.transcript
     found = transcript.cursor.found(transcript.window) if transcript is not None else None

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from model.base.errors import SpinneyError
 from model.commands import scripts as commands
-from model.errors import SpinneyError
 from model.scripts.config import Script, ScriptName
-from model.scripts.running import ScriptRun
+from model.scripts.runner import ScriptRun
 from tui.actions.worktrees import pointed_worktree
 from tui.screens.scripts import Scripts, ScriptWork
 
 if TYPE_CHECKING:
-    from model.resources import Worktree
-    from tui.screens.main import MainScreen
+    from model.domain.resources import Worktree
+    from tui.shell.main_screen import MainScreen
 
 
 async def show_scripts(screen: "MainScreen") -> None:

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 from model.commands.search import SearchHit, search_messages
 from tui.actions.archive import restore
-from tui.places import Place, is_shown
 from tui.screens.dialog import Confirm
 from tui.screens.search import Search
+from tui.store.places import Place, is_shown
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 
 async def search(screen: "MainScreen") -> None:

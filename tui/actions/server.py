@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from model.commands import server as commands
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 
 async def server(screen: "MainScreen") -> None:

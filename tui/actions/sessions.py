@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
+from model.base.text import clean_line
 from model.commands import sessions as commands
-from model.resources import ExecutionMode, ThinkingLevel
-from model.text import clean_line
+from model.domain.resources import ExecutionMode, ThinkingLevel
 from tui.actions.local import step_back
 from tui.actions.scripts import stop_scripts
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText, Confirm
 
 if TYPE_CHECKING:
-    from model.catalog import Catalog, ModelRow
-    from model.resources import Session
-    from tui.screens.main import MainScreen
+    from model.agents.catalog import Catalog, ModelRow
+    from model.domain.resources import Session
+    from tui.shell.main_screen import MainScreen
 
 MODES: tuple[ExecutionMode, ...] = get_args(ExecutionMode)
 _OTHER_MODEL = "…"

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from model.commands.preferences import update_preferences
-from tui.marks import in_need
+from tui.draw.status_icons import in_need
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 
 async def next_waiting(screen: "MainScreen") -> None:

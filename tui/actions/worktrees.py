@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from model.base.errors import SpinneyError
 from model.commands import git as git_commands
 from model.commands import hosting
 from model.commands import worktrees as commands
 from model.commands.projects import get_project_branches
 from model.commands.sessions import create_session
-from model.errors import SpinneyError
-from model.resources import Label
-from tui.places import Place
+from model.domain.resources import Label
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText, Confirm
 from tui.screens.new_worktree import (
@@ -20,11 +19,12 @@ from tui.screens.new_worktree import (
     issue_context,
     pull_request_context,
 )
+from tui.store.places import Place
 
 if TYPE_CHECKING:
-    from model.catalog import Catalog
-    from model.resources import Project, Worktree
-    from tui.screens.main import MainScreen
+    from model.agents.catalog import Catalog
+    from model.domain.resources import Project, Worktree
+    from tui.shell.main_screen import MainScreen
 
 CREATION_LIMIT: Final = 1200.0
 """Seconds that making a worktree may take: a fetch, and a checkout of minutes where it is large."""

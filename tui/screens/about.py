@@ -12,14 +12,14 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.commands.doctor import BackendReport, Installation, get_installation, get_problems
 from model.commands.doctor import list_backends as list_backends_command
-from model.errors import SpinneyError
-from model.text import clean_line
 from tui.screens.dialog import Dialog, R, keys_line
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 NAME_WIDTH = 14
 REMEDY_WIDTH = 56

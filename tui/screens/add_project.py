@@ -13,8 +13,8 @@ from textual.widget import Widget
 from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
-from model.errors import SpinneyError
-from model.text import clean_line
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from tui.screens.dialog import Dialog, keys_line
 from tui.widgets.text_field import TextField
 

@@ -9,11 +9,11 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
-from model.text import clean_line
-from tui.places import ROOT, Place
+from model.base.text import clean_line
 from tui.screens.choose import Choice
 from tui.screens.dialog import keys_line
 from tui.screens.pick import Pick
+from tui.store.places import ROOT, Place
 
 if TYPE_CHECKING:
     from model.state import State

@@ -9,7 +9,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from model.text import clean_line
+from model.base.text import clean_line
 from tui.screens.dialog import Dialog, keys_line
 
 

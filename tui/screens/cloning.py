@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from tui.screens.dialog import Dialog, keys_line
 
 LOOK_EVERY: Final = 0.5

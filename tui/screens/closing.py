@@ -12,7 +12,7 @@ from textual.await_complete import AwaitComplete
 if TYPE_CHECKING:
     from textual.screen import Screen as _Screen
 
-    from tui.app import SpinneyApp
+    from tui.shell.app import SpinneyApp
 else:
     _Screen = Generic  # Of several bases Textual styles only the first that is a widget.
 

@@ -10,9 +10,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Label, Static
 
+from tui.composer.widget import MessageArea
 from tui.screens.dialog import keys_line
 from tui.screens.working import Cancel, Working
-from tui.widgets.composer import MessageArea
 
 
 @dataclass

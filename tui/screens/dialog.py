@@ -14,10 +14,10 @@ from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from tui import plain
-from tui.key_names import pressed, spoken
-from tui.plain import Announcements
+from tui.keys.names import pressed, spoken
 from tui.screens.closing import Closing
+from tui.terminal import plain
+from tui.terminal.plain import Announcements
 from tui.widgets.dialog_button import DialogButton, button_row
 from tui.widgets.text_field import TextField
 
@@ -47,7 +47,7 @@ def keys_told(screen: Screen[Any]) -> list[tuple[str, str]]:
 
 
 def _commands() -> type[Provider]:
-    from tui.screens.commands import DialogCommands
+    from tui.shell.palette_commands import DialogCommands
 
     return DialogCommands
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from model.text import clean_line
+from model.base.text import clean_line
 from tui.screens.about import Findings, Found, Part, rows
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 
 class FirstRun(Findings[str]):

@@ -8,17 +8,17 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tui import keymap
-from tui.plain import Announcements
+from tui.keys import keymap
 from tui.screens.closing import Closing
+from tui.terminal.plain import Announcements
 from tui.widgets.key_hints import KeyHints
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
-    from tui.colours import Palette
-    from tui.link import Link
-    from tui.mirror import Change
-    from tui.screens.main import MainScreen
+    from tui.draw.colors import Palette
+    from tui.shell.link import Link
+    from tui.shell.main_screen import MainScreen
+    from tui.store.mirror import Change
 
 _SHARED = ("commands", "help", "next_waiting", "quit")
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui.key_names import all_shown, shown, spoken
-from tui.keymap import ACTIONS, Where, keys_of
-from tui.marks import MEANINGS
-from tui.pane_keys import (
+from tui.draw.status_icons import MEANINGS
+from tui.keys.keymap import ACTIONS, Where, keys_of
+from tui.keys.names import all_shown, shown, spoken
+from tui.keys.pane_keys import (
     CANVAS_KEYS,
     COMPOSER_KEYS,
     DIFF_KEYS,

@@ -15,7 +15,7 @@ from tui.screens.closing import Closing
 if TYPE_CHECKING:
     from textual.widget import Widget
 
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 
 def panes_of(screen: "MainScreen") -> "dict[str, Widget]":

@@ -9,13 +9,13 @@ from textual import on
 from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
-from model.resources import ExecutionMode
+from model.domain.resources import ExecutionMode
 from model.worktrees.naming import IssueContext, PullRequestContext
+from tui.composer.widget import MessageArea
 from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog, keys_line
 from tui.screens.pick import Load, Pick
-from tui.widgets.composer import MessageArea
-from tui.widgets.pick_field import PickField
+from tui.screens.pick_field import PickField
 from tui.widgets.text_field import TextField
 
 NONE: Final = Choice("", "none")

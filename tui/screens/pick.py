@@ -9,7 +9,7 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog, keys_line
 from tui.widgets.text_field import TextField

@@ -10,21 +10,21 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.commands.preferences import update_preferences
-from model.errors import SpinneyError
-from model.highlight import highlight_code
-from model.preferences_choices import takes_null
-from model.preferences_fields import PreferenceField
-from model.text import clean_line
-from tui.colours import palette
-from tui.composer_draft import Draft
+from model.preferences.choices import takes_null
+from model.preferences.fields import PreferenceField
+from model.richtext.highlight import highlight_code
+from tui.composer.draft import Draft
+from tui.composer.widget import MessageArea
+from tui.draw.colors import palette
 from tui.screens import preferences_rows as rows
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Dialog, keys_line
-from tui.widgets.composer import MessageArea
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 SAMPLE = '''\
 from orchard import Tree
@@ -240,11 +240,11 @@ class EditEntries(Dialog[None]):
 async def open_editor(main: "MainScreen", field: PreferenceField) -> None:
     """The editor of a list or of an object, until it is left."""
     if field.key == "keybindings":
-        from tui.screens.keys import KeysScreen
+        from tui.screens.keymap_editor import KeysScreen
 
         await main.app.push_screen_wait(KeysScreen(main))
     elif field.key == "custom_cli_profiles":
-        from tui.screens.preference_editors_profiles import ProfilesScreen
+        from tui.screens.profile_editor import ProfilesScreen
 
         await main.app.push_screen_wait(ProfilesScreen(main))
     elif field.kind == "object":

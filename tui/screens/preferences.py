@@ -10,9 +10,9 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
-from model.errors import SpinneyError
-from model.preferences_fields import PreferenceField, shown_fields
+from model.preferences.fields import PreferenceField, shown_fields
 from tui.screens import preference_editors as editors
 from tui.screens import preferences_rows as rows
 from tui.screens.dialog import Confirm, keys_line
@@ -20,8 +20,8 @@ from tui.screens.filtered import Filtered
 from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
-    from model.preferences import Preferences
-    from tui.screens.main import MainScreen
+    from model.preferences.schema import Preferences
+    from tui.shell.main_screen import MainScreen
 
 _TELLS_TOO_MUCH = ("list", "object")
 """Kinds that hold more than one can write again by heart: asked about before they are reset."""

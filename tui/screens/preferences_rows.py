@@ -5,13 +5,13 @@ from typing import Any
 
 from textual.content import Content
 
-from model import preferences_choices
-from model.catalog import Catalog
-from model.preferences import CliProfile, Preferences
-from model.preferences_changes import REDACTED
-from model.preferences_choices import label
-from model.preferences_fields import PreferenceField
-from model.text import clean_line
+from model.agents.catalog import Catalog
+from model.base.text import clean_line
+from model.preferences import choices as preferences_choices
+from model.preferences.apply import REDACTED
+from model.preferences.choices import label
+from model.preferences.fields import PreferenceField
+from model.preferences.schema import CliProfile, Preferences
 from tui.screens.choose import Choice
 
 NOTHING = "\0null"

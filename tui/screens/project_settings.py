@@ -10,15 +10,15 @@ from textual.widget import Widget
 from textual.widgets import Input, Label, SelectionList, Static, TextArea
 from textual.widgets.selection_list import Selection
 
-from model.text import clean_line
+from model.base.text import clean_line
 from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog, keys_line
 from tui.screens.pick import Load, Pick
-from tui.widgets.pick_field import PickField
+from tui.screens.pick_field import PickField
 from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
-    from model.resources import Project
+    from model.domain.resources import Project
 
 AS_USUAL: Final = Choice("", "as the preferences say")
 

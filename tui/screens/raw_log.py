@@ -13,11 +13,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
-from model.errors import SpinneyError
-from model.text import make_visible
-from tui.colours import Palette
+from model.base.errors import SpinneyError
+from model.base.text import make_visible
+from tui.draw.colors import Palette
 from tui.screens.dialog import AskText, Dialog, keys_line
-from tui.transcript_output import OutputView
+from tui.screens.tool_output import OutputView
 
 if TYPE_CHECKING:
     from textual.worker import WorkType

@@ -10,16 +10,16 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.base.text import find_hidden, make_visible
 from model.scripts.config import Script, ScriptName
-from model.text import find_hidden, make_visible
 from tui.screens.dialog import Dialog, keys_line
 from tui.widgets.status_line import duration
 
 if TYPE_CHECKING:
     from textual.worker import WorkType
 
-    from model.scripts.running import ScriptRun
+    from model.scripts.runner import ScriptRun
 
 NAMES: Final[tuple[ScriptName, ...]] = get_args(ScriptName)
 LOOK_EVERY: Final = 0.7

@@ -13,11 +13,11 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from model.errors import SpinneyError
-from model.text import clean_line
-from tui.markdown_words import words_of
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
+from tui.draw.plain_markdown import words_of
 from tui.screens.dialog import Dialog, keys_line
-from tui.tree_filter import occurrences
+from tui.tree.filter import occurrences
 from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:

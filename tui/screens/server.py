@@ -13,13 +13,13 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from model.base.errors import SpinneyError
 from model.commands import server as commands
 from model.commands.preferences import update_preferences
-from model.errors import SpinneyError
 from tui.screens.dialog import AskText, Confirm, Dialog, keys_line
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.shell.main_screen import MainScreen
 
 Part = str | tuple[str, str]
 _TOLD: Final = ("http_server", None)

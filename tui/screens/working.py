@@ -7,7 +7,7 @@ from textual.containers import VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from tui.screens.dialog import Dialog, keys_line
 
 R = TypeVar("R")

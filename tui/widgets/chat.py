@@ -17,12 +17,12 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
 
-from model.errors import SpinneyError
-from model.text import clean_line
-from tui.composer_draft import Draft
-from tui.composer_orders import is_order, order
-from tui.widgets.completion import Completion
-from tui.widgets.composer import Composer
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
+from tui.composer.completion import Completion
+from tui.composer.draft import Draft
+from tui.composer.slash_commands import is_order, order
+from tui.composer.widget import Composer
 from tui.widgets.queue import Queue
 from tui.widgets.request_panel import HELD, RequestPanel
 from tui.widgets.session_tabs import SessionTabs
@@ -34,14 +34,14 @@ _WAITS_FOR_SETUP: Final = (
 )
 
 if TYPE_CHECKING:
-    from model.catalog import Catalog
-    from model.resources import Request, Session, Worktree
+    from model.agents.catalog import Catalog
+    from model.domain.resources import Request, Session, Worktree
     from model.state import State
-    from tui.colours import Palette
-    from tui.drafts import Drafts
-    from tui.history import History
-    from tui.mirror import Change
-    from tui.transcript import Transcript
+    from tui.composer.draft_store import Drafts
+    from tui.draw.colors import Palette
+    from tui.store.history import History
+    from tui.store.mirror import Change
+    from tui.transcript.widget import Transcript
 
 
 REST: Final = 0.3
@@ -200,7 +200,7 @@ class Chat(Vertical):
     def made_transcript(self) -> "Transcript":
         """What shows messages; made when it is needed, or before, where there is time."""
         if self.transcript is None:
-            from tui.transcript import Transcript
+            from tui.transcript.widget import Transcript
 
             self.transcript = Transcript(id="transcript")
             self.mount(self.transcript, after=self.welcome)
@@ -274,7 +274,7 @@ class Chat(Vertical):
 
     def tell(self, change: "Change", first_changed: int | None) -> None:
         """Pass on what happened in the open conversation."""
-        from model.events import RunNoticed
+        from model.domain.events import RunNoticed
 
         if self.session_id is None:
             return

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.style import Style
 from textual.widgets import Static
 
-from tui.key_names import spoken
+from tui.keys.names import spoken
 
 
 class DialogButton(Static, can_focus=True):

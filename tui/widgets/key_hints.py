@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui.key_names import shown, spoken
-from tui.keymap import BY_ID, FOOTER, keys_of
-from tui.marks import counts
+from tui.draw.status_icons import counts
+from tui.keys.keymap import BY_ID, FOOTER, keys_of
+from tui.keys.names import shown, spoken
 from tui.widgets.line import EMPTY, Line, clickable
 
 if TYPE_CHECKING:
-    from model.resources import Session
+    from model.domain.resources import Session
     from model.state import State
 
 

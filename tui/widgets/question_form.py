@@ -9,7 +9,7 @@ from textual.content import Content
 from tui.widgets.request_choices import choice_row
 
 if TYPE_CHECKING:
-    from model.resources import Question
+    from model.domain.resources import Question
 
 DONE: Final = "done"
 """The key of the last row of several choices, which sends those that are ticked."""

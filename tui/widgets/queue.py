@@ -11,10 +11,10 @@ from textual.message import Message as TextualMessage
 from textual.style import Style
 from textual.widget import Widget
 
-from model.text import clean_line
+from model.base.text import clean_line
 
 if TYPE_CHECKING:
-    from model.resources import Message
+    from model.domain.resources import Message
 
 ROWS: Final = 4
 """Messages that are shown at once."""

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from model.text import clean_line
+from model.base.text import clean_line
 
 if TYPE_CHECKING:
-    from model.resources import Request
+    from model.domain.resources import Request
 
 Part = str | tuple[str, str]
 

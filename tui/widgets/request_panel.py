@@ -15,14 +15,14 @@ from textual.style import Style
 from textual.timer import Timer
 from textual.widgets import Static
 
-from tui.key_names import spoken
+from tui.keys.names import spoken
 from tui.widgets.question_form import QuestionForm
 from tui.widgets.request_card import card
 from tui.widgets.request_choices import Choice, ChoiceList, choices_of
 
 if TYPE_CHECKING:
-    from model.resources import Request
-    from tui.widgets.composer import Composer
+    from model.domain.resources import Request
+    from tui.composer.widget import Composer
 
 TITLES = {"plan": "Plan", "permission": "Permission", "question": "Question"}
 WORDS_ARE = {

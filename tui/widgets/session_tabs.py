@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from model.text import clean_line
-from tui.marks import Mark, mark_of
+from model.base.text import clean_line
+from tui.draw.status_icons import Mark, mark_of
 from tui.widgets.line import Line, clickable
 
 if TYPE_CHECKING:
-    from model.resources import Session
+    from model.domain.resources import Session
 
 ROLE_COLORS = {
     Mark.IDLE: "$text-muted",

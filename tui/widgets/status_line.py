@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.timer import Timer
 
-from model.text import clean_line
-from tui import plain
-from tui.marks import reason
+from model.base.text import clean_line
+from tui.draw.status_icons import reason
+from tui.terminal import plain
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
-    from model.resources import Session
+    from model.domain.resources import Session
 
 SILENT_AFTER = 30
 """Seconds without a word of the agent, after which that is said."""

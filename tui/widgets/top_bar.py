@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from model.text import clean_line
-from tui.marks import counts
+from model.base.text import clean_line
+from tui.draw.status_icons import counts
 from tui.widgets.line import Line, clickable
 
 if TYPE_CHECKING:

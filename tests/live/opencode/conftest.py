@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from model.backends import base
-from model.backends.opencode import OpenCodeBackend
+from model.backends.opencode.backend import OpenCodeBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
 from tests.live.cut_off import made_known, opencode_in
 from tests.model.backends.agents import Conversation, Open, a_launch, only

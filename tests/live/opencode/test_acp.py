@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from model.agents_file import AgentRow, load_catalog
+from model.agents.agents_file import AgentRow, load_catalog
 from model.backends import base
-from model.backends.acp import AcpBackend
+from model.backends.acp.backend import AcpBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
 from tests.live.cut_off import opencode_in
 from tests.live.opencode.conftest import token

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from model.backends import base
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub
 from tests.model.backends.agents import Open, only, text
 

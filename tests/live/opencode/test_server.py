@@ -9,8 +9,8 @@ import pytest
 
 from model.backends import base, process_table
 from model.backends import program as backend_program
-from model.backends.opencode import OpenCodeBackend
-from model.errors import SpinneyError
+from model.backends.opencode.backend import OpenCodeBackend
+from model.base.errors import SpinneyError
 from tests.live.completions_stub import MODEL, PROVIDER
 from tests.live.cut_off import opencode_in
 from tests.live.opencode.conftest import token

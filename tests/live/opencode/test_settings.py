@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from model.backends.opencode import OpenCodeBackend
+from model.backends.opencode.backend import OpenCodeBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub
 from tests.live.opencode.conftest import token
 from tests.model.backends.agents import Open, known, only, text

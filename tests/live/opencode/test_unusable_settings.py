@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from model.backends.opencode import OpenCodeBackend
-from model.errors import SpinneyError
+from model.backends.opencode.backend import OpenCodeBackend
+from model.base.errors import SpinneyError
 from tests.live.cut_off import opencode_in
 from tests.model.backends.agents import Open, a_launch
 

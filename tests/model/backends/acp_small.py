@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from model.agents_file import AgentRow
+from model.agents.agents_file import AgentRow
 from model.backends import base
-from model.backends.acp import AcpBackend
-from model.resources import Usage
+from model.backends.acp.backend import AcpBackend
+from model.domain.resources import Usage
 from tests.model.backends.agents import Conversation, Open, a_launch, only
 
 Json = dict[str, Any]

@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 import psutil
 import pytest
 
-from model.backends import acp, base, channel, opencode_stop, program
-from model.resources import AgentCommand
+from model.backends import base, channel, program
+from model.backends.acp import backend
+from model.backends.opencode import stop
+from model.domain.resources import AgentCommand
 from tests.patience import PATIENCE
 
 Event = TypeVar("Event")
@@ -125,9 +127,9 @@ async def first(items: AsyncIterator[Item]) -> Item:
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is: programs answer and obey, and nobody gives them up."""
     monkeypatch.setattr(channel, "STOP_PATIENCE", PATIENCE)
-    monkeypatch.setattr(opencode_stop, "_LIMIT", PATIENCE)
+    monkeypatch.setattr(stop, "_LIMIT", PATIENCE)
     monkeypatch.setattr(program, "PATIENCE", PATIENCE)
-    monkeypatch.setattr(acp, "_PROBE_PATIENCE", PATIENCE)
+    monkeypatch.setattr(backend, "_PROBE_PATIENCE", PATIENCE)
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from typing import Any
 
 from model.backends import base
 from model.backends.process import AgentProcess
-from model.errors import SpinneyError
-from model.resources import ExecutionMode
+from model.base.errors import SpinneyError
+from model.domain.resources import ExecutionMode
 from tests.model.backends.agents import Conversation
 
 Json = dict[str, Any]

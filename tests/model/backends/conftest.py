@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from model.backends import base
-from model.backends.claude import ClaudeBackend
-from model.backends.demo import DemoBackend
-from model.resources import ExecutionMode
+from model.backends.claude.backend import ClaudeBackend
+from model.backends.demo.backend import DemoBackend
+from model.domain.resources import ExecutionMode
 from tests.model.backends.acp_small import heard_file, open_small  # noqa: F401 - fixtures
 from tests.model.backends.agents import (  # noqa: F401 - fixtures
     Conversation,

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from model.backends import base
-from model.backends.opencode_feed import EventFeed
-from model.backends.opencode_models import Models
-from model.backends.opencode_server import CALL_PATIENCE, Listener
-from model.backends.opencode_session import OpenCodeSession
-from model.backends.record import UNRECORDED, Record
-from model.errors import SpinneyError
-from model.resources import ExecutionMode
+from model.backends.opencode.event_stream import EventFeed
+from model.backends.opencode.models import Models
+from model.backends.opencode.server import CALL_PATIENCE, Listener
+from model.backends.opencode.session import OpenCodeSession
+from model.backends.traffic import UNRECORDED, Record
+from model.base.errors import SpinneyError
+from model.domain.resources import ExecutionMode
 from tests.model.backends.agents import Conversation, a_launch
 
 RECORDINGS = Path(__file__).with_name("recordings") / "opencode"

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from model.agents_file import McpServer
+from model.agents.agents_file import McpServer
 from model.backends import base
-from model.resources import AgentCommand
+from model.domain.resources import AgentCommand
 from tests.model.backends.acp_small import ROW, TURN_USAGE, heard, prompts
 from tests.model.backends.agents import Open, only, text
 

@@ -13,12 +13,12 @@ from typing import Any, cast
 
 import pytest
 
-from model.agents_file import AgentRow
+from model.agents.agents_file import AgentRow
 from model.backends import base
-from model.backends.acp import AcpBackend
-from model.backends.acp_session import AcpSession
+from model.backends.acp.backend import AcpBackend
+from model.backends.acp.session import AcpSession
 from model.backends.process import AgentProcess, Said
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from tests.model.backends.agents import Conversation, a_launch, only, text
 
 Json = dict[str, Any]

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import acp, base
-from model.backends.acp import AcpBackend
-from model.errors import SpinneyError
+from model.backends import base
+from model.backends.acp import backend
+from model.backends.acp.backend import AcpBackend
+from model.base.errors import SpinneyError
 from tests.model.backends.acp_small import ROW, Json, heard, prompts, token
 from tests.model.backends.agents import Open, a_launch, becomes, lives, only, text
 
@@ -185,7 +186,7 @@ async def test_the_probe_tells_what_is_missing_or_no_agent() -> None:
 
 
 async def test_the_probe_tells_of_a_program_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(acp, "_PROBE_PATIENCE", 0.2)
+    monkeypatch.setattr(backend, "_PROBE_PATIENCE", 0.2)
     hangs = await AcpBackend(replace(ROW, args=("-c", "input(); input()"))).probe()
     assert "did not answer as an agent of the Agent Client Protocol within 0.2 s" in str(
         hangs.problem

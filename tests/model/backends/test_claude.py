@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from tests.model.backends import claude_lines as say
 from tests.model.backends.agents import Open, only, text
 from tests.model.backends.claude_lines import answer, arguments, heard

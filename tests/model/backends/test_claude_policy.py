@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from model.backends.base import ToolUse
-from model.backends.claude_edits import Edits
-from model.backends.claude_policy import EDIT_TOOLS, denial, judge, judge_web
-from model.backends.claude_program import plans_folder
-from model.resources import ExecutionMode
+from model.backends.claude.edits import Edits
+from model.backends.claude.policy import EDIT_TOOLS, denial, judge, judge_web
+from model.backends.claude.program import plans_folder
+from model.domain.resources import ExecutionMode
 
 
 @pytest.mark.parametrize("mode", ["plan", "build", "yolo"])

@@ -4,8 +4,8 @@ import pytest
 
 from model.backends import base
 from model.backends.base import BlockDropped, TextDelta, TextFinal, ToolResult, ToolUse
-from model.backends.claude_protocol import ClaudeStream
-from model.resources import AgentCommand, ExecutionMode, Usage
+from model.backends.claude.protocol import ClaudeStream
+from model.domain.resources import AgentCommand, ExecutionMode, Usage
 from tests.model.backends import claude_lines as say
 from tests.model.backends.claude_lines import Line
 

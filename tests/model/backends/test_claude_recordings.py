@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from model.backends import base, channel, claude
-from model.backends.claude import ClaudeBackend
+from model.backends import base, channel
+from model.backends.claude import backend
+from model.backends.claude.backend import ClaudeBackend
 from model.backends.process import AgentProcess
 from model.backends.program import Program
-from model.backends.record import Record
-from model.resources import Usage
+from model.backends.traffic import Record
+from model.domain.resources import Usage
 from tests.model.backends.agents import Conversation, a_launch, only
 from tests.model.backends.claude_recordings import (
     SCENARIOS,
@@ -83,7 +84,7 @@ async def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
             players.append(Player(lines, conversation, tmp_path, chunks))
             return PlayedProcess(players[0])
 
-        monkeypatch.setattr(claude.AgentProcess, "start", start)
+        monkeypatch.setattr(backend.AgentProcess, "start", start)
         monkeypatch.setattr(Program, "find", found)
         environment = {"CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
         usual = {"model": "sonnet", "thinking": "think", "environment": environment}

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from model.backends import base
-from model.backends.codex import CodexBackend
-from model.errors import SpinneyError
+from model.backends.codex.backend import CodexBackend
+from model.base.errors import SpinneyError
 from tests.model.backends.agents import Conversation, Open, a_launch, only, text
 from tests.model.backends.codex_player import Player, mutated, recording, until
 from tests.model.backends.codex_scenarios import SCENARIOS, play

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from model.backends import base
-from model.backends.codex import CodexBackend
-from model.resources import AgentCommand
+from model.backends.codex.backend import CodexBackend
+from model.domain.resources import AgentCommand
 from tests.model.backends.agents import Conversation, a_launch, only
 from tests.model.backends.codex_player import Player, recording
 

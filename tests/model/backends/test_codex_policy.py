@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from model.backends import base, codex_notes, codex_policy
+from model.backends import base
 from model.backends.base import Settings
-from model.backends.codex_asking import answer_to, asked_of, is_a_matter_of_policy, stricter
-from model.backends.codex_edits import edits
-from model.backends.codex_errors import described, retry_notice
-from model.backends.codex_stream import CodexStream, command_of
-from model.preferences import Preferences
-from model.preferences_layers import effort_for, most_of_own_effort
-from model.resources import Effort, ThinkingLevel
+from model.backends.codex import policy, startup_notices
+from model.backends.codex.approvals import answer_to, asked_of, is_a_matter_of_policy, stricter
+from model.backends.codex.edits import edits
+from model.backends.codex.errors import described, retry_notice
+from model.backends.codex.stream import CodexStream, command_of
+from model.domain.resources import Effort, ThinkingLevel
+from model.preferences.precedence import effort_for, most_of_own_effort
+from model.preferences.schema import Preferences
 from tests.model.backends.agents import a_launch
 from tests.patience import PATIENCE
 
@@ -32,8 +33,8 @@ def test_the_preferred_reasoning_effort_goes_with_each_turn(
 ) -> None:
     preferences = Preferences(default_codex_reasoning_effort=preferred)
     settings = Settings("build", "m", thinking, effort_for("backend_b", thinking, preferences))
-    effort = codex_policy.effort(settings, "", ["low", "medium", "high", "xhigh"])
-    turn = codex_policy.turn(a_launch(tmp_path), settings, "m", effort, [])
+    effort = policy.effort(settings, "", ["low", "medium", "high", "xhigh"])
+    turn = policy.turn(a_launch(tmp_path), settings, "m", effort, [])
     assert turn["collaborationMode"]["settings"]["reasoning_effort"] == told
     assert turn["summary"] == ("none" if thinking == "off" else "auto")
 
@@ -51,7 +52,7 @@ def test_the_preferred_reasoning_effort_goes_with_each_turn(
 def test_no_model_is_told_an_effort_that_it_does_not_know(
     wanted: Effort, supported: list[str], made: str
 ) -> None:
-    assert codex_policy.effort(Settings("build", effort=wanted), "ultra", supported) == made
+    assert policy.effort(Settings("build", effort=wanted), "ultra", supported) == made
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_the_persons_own_effort_holds_where_nobody_chose_one(
         most_of_own_effort=most_of_own_effort("backend_b", thinking, preferences),
     )
     supported = ["low", "medium", "high", "xhigh", "max", "ultra"]
-    assert codex_policy.effort(settings, own, supported) == made
+    assert policy.effort(settings, own, supported) == made
 
 
 def test_a_commit_may_write_where_it_must_and_no_hooks(tmp_path: Path) -> None:
@@ -89,15 +90,15 @@ def test_a_commit_may_write_where_it_must_and_no_hooks(tmp_path: Path) -> None:
     ):
         subprocess.run(["git", *command], check=True, capture_output=True, timeout=PATIENCE)
     common = repository.resolve() / ".git"
-    assert codex_policy.git_places(linked) == [
+    assert policy.git_places(linked) == [
         common / "worktrees" / "linked",
         *(common / name for name in ("objects", "refs", "logs")),
     ]
-    assert codex_policy.git_places(repository) == [common]
-    assert codex_policy.git_places(tmp_path) == []
+    assert policy.git_places(repository) == [common]
+    assert policy.git_places(tmp_path) == []
     for pointer in (f"gitdir: {tmp_path}\n", "gitdir: \0", "x" * 2_000_000):
         (linked / ".git").write_text(pointer)
-        assert codex_policy.git_places(linked) == [], "no folder of the person's is written to"
+        assert policy.git_places(linked) == [], "no folder of the person's is written to"
 
 
 def test_servers_that_are_off_stay_off_also_those_of_a_profile(tmp_path: Path) -> None:
@@ -105,7 +106,7 @@ def test_servers_that_are_off_stay_off_also_those_of_a_profile(tmp_path: Path) -
     profile = {"mcp_servers": {"wheel": wheel, "loom": {"command": "loom"}}}
     launch = a_launch(tmp_path, profile=profile, mcp_off=frozenset({"wheel", "spindle"}))
     servers = ["loom", "spindle", "wheel"]
-    config = codex_policy.thread_config(launch, launch.settings, "mark", servers)
+    config = policy.thread_config(launch, launch.settings, "mark", servers)
     assert config["mcp_servers"] == {
         "loom": {"command": "loom"},
         "spindle": {"enabled": False},
@@ -114,8 +115,8 @@ def test_servers_that_are_off_stay_off_also_those_of_a_profile(tmp_path: Path) -
 
 
 def test_a_shared_program_knows_no_worktree_and_the_mark_of_its_owner() -> None:
-    assert codex_policy.is_of_worktree("SPINNEY_BRANCH")
-    assert not codex_policy.is_of_worktree("SPINNEY_OWNER")
+    assert policy.is_of_worktree("SPINNEY_BRANCH")
+    assert not policy.is_of_worktree("SPINNEY_OWNER")
 
 
 def test_a_patch_is_an_edit_for_each_file() -> None:
@@ -283,10 +284,10 @@ def test_what_was_chosen_in_mid_turn_may_only_allow_less_before_the_next_one() -
 
 def test_a_warning_about_the_settings_is_told_but_for_what_comes_with_the_program() -> None:
     told = {"summary": "Unknown key `modle`.", "details": None, "path": "config.toml"}
-    assert codex_notes.of_settings(told) == "Codex says: Unknown key `modle`."
+    assert startup_notices.of_settings(told) == "Codex says: Unknown key `modle`."
     harmless = {"summary": "Codex could not find bubblewrap on PATH. Install it."}
-    assert codex_notes.of_settings(harmless) == ""
-    assert len(codex_notes.of_settings({"message": "x" * 9000})) < 400
+    assert startup_notices.of_settings(harmless) == ""
+    assert len(startup_notices.of_settings({"message": "x" * 9000})) < 400
 
 
 def test_what_the_program_warns_of_at_every_turn_is_told_once() -> None:

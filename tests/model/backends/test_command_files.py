@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import claude_commands
+from model.backends.claude import commands
 from model.backends.command_files import MOST, commands_in, skills_in
-from model.resources import AgentCommand
+from model.domain.resources import AgentCommand
 
 
 def written(path: Path, content: str) -> None:
@@ -84,8 +84,8 @@ def test_claude_codes_are_looked_for_where_the_person_keeps_them(tmp_path: Path)
     written(tmp_path / "home/.claude/commands/mine.md", "Mine.")
     written(tmp_path / "other/skills/moved/SKILL.md", "Moved.")
     home = {"HOME": str(tmp_path / "home")}
-    found = claude_commands.in_files(tmp_path / "worktree", home)
+    found = commands.in_files(tmp_path / "worktree", home)
     assert [command.name for command in found] == ["ours", "mine"]
     moved = {**home, "CLAUDE_CONFIG_DIR": str(tmp_path / "other")}
-    found = claude_commands.in_files(tmp_path / "worktree", moved)
+    found = commands.in_files(tmp_path / "worktree", moved)
     assert [command.name for command in found] == ["ours", "moved"]

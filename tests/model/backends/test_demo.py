@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base, channel, demo_texts
+from model.backends import base, channel
+from model.backends.demo import texts
 from tests.model.backends.agents import Open, only, text
 from tests.patience import PATIENCE
 
@@ -223,7 +224,7 @@ async def test_wait_waits(open_demo: Open) -> None:
 async def test_an_unknown_directive_is_answered_with_the_list(
     open_demo: Open, message: str
 ) -> None:
-    assert text(await (await open_demo()).turn(message)) == demo_texts.DIRECTIVES
+    assert text(await (await open_demo()).turn(message)) == texts.DIRECTIVES
 
 
 @pytest.mark.parametrize(

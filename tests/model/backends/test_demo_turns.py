@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from model.backends import base
-from model.backends.demo import PROGRAM, DemoBackend
-from model.backends.demo_shell import Shell
-from model.resources import ExecutionMode
+from model.backends.demo.backend import PROGRAM, DemoBackend
+from model.backends.demo.shell import Shell
+from model.domain.resources import ExecutionMode
 from tests.model.backends.agents import Open, becomes, lives, only, text
 from tests.patience import PATIENCE
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from model.backends import base, opencode_session
-from model.resources import AgentCommand
+from model.backends import base
+from model.backends.opencode import session
+from model.domain.resources import AgentCommand
 from tests.model.backends.agents import Conversation, only, text
 from tests.model.backends.opencode_played import (
     SCENARIOS,
@@ -261,7 +262,7 @@ async def test_what_was_told_while_the_stream_was_cut_is_made_up_for() -> None:
 async def test_what_no_person_is_asked_waits_for_no_words_to_show(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(opencode_session, "_ORDER_PATIENCE", 2 * PATIENCE)
+    monkeypatch.setattr(session, "_ORDER_PATIENCE", 2 * PATIENCE)
     lines = recorded("command")
     asked = [line.get("event") for line in lines].index("permission.asked")
     early = [*lines[: asked - 1], *lines[asked:]]  # before the input of its tool

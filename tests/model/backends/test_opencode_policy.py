@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from model.backends.base import Settings, ToolResult, ToolUse
-from model.backends.opencode_edits import Edits
-from model.backends.opencode_errors import failure, gave_up
-from model.backends.opencode_models import Models
-from model.backends.opencode_policy import Verdict, configuration, judge
-from model.backends.opencode_program import own_variables
-from model.backends.opencode_rules import Rules
-from model.backends.opencode_text import PlanText
-from model.backends.plan_marks import parted
-from model.errors import ErrorType, SpinneyError
-from model.resources import Effort, ExecutionMode, ThinkingLevel
+from model.backends.opencode.edits import Edits
+from model.backends.opencode.errors import failure, gave_up
+from model.backends.opencode.models import Models
+from model.backends.opencode.plan_text import PlanText
+from model.backends.opencode.policy import Verdict, configuration, judge
+from model.backends.opencode.program import own_variables
+from model.backends.opencode.rules import Rules
+from model.backends.plan_markers import parted
+from model.base.errors import ErrorType, SpinneyError
+from model.domain.resources import Effort, ExecutionMode, ThinkingLevel
 from tests.model.backends.agents import a_launch
 
 

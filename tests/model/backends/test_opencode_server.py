@@ -12,12 +12,12 @@ from typing import Any
 import aiohttp
 import pytest
 
-from model.backends.opencode_feed import Event
-from model.backends.opencode_server import OpenCodeServer
-from model.backends.opencode_servers import OpenCodeServers
+from model.backends.opencode.event_stream import Event
+from model.backends.opencode.server import OpenCodeServer
+from model.backends.opencode.server_pool import OpenCodeServers
 from model.backends.process import Unreadable
-from model.backends.record import UNRECORDED
-from model.errors import SpinneyError
+from model.backends.traffic import UNRECORDED
+from model.base.errors import SpinneyError
 from tests.model.backends.agents import TURN_LIMIT, becomes
 
 FAKE = Path(__file__).with_name("fake_opencode.py")

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from model.backends.opencode_stop import Stopper
-from model.backends.opencode_stream import OpenCodeStream
+from model.backends.opencode.stop import Stopper
+from model.backends.opencode.stream import OpenCodeStream
 from tests.patience import PATIENCE
 
 

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
+from model.agents.catalog import Catalog
 from model.backends import probing
 from model.backends.base import Probe
 from model.backends.probing import probe_all
-from model.catalog import Catalog
+from model.base.errors import SpinneyError
 from model.commands.doctor import list_agents, list_backends
-from model.errors import SpinneyError
-from model.workspace import Workspace
+from model.runtime.workspace import Workspace
 from tests.fakes import FakeBackend
 
 

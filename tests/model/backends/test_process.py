@@ -10,7 +10,7 @@ import pytest
 
 from model.backends import process as backend_process
 from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from tests.model.backends.agents import becomes, children, first, lives
 from tests.patience import PATIENCE
 

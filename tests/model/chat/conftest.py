@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from model.chat.interrupted import recover
-from model.events import ProjectAdded, WorktreeCreated
-from model.resources import Project, Worktree
+from model.chat.interrupted_runs import recover
+from model.domain.events import ProjectAdded, WorktreeCreated
+from model.domain.resources import Project, Worktree
 from tests.model.chat.stage import Stage, stage_at
 
 

@@ -6,20 +6,20 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from model.agents.catalog import Catalog
 from model.backends import base
-from model.bus import EventBus
-from model.catalog import Catalog
+from model.base.errors import SpinneyError
 from model.chat.chats import Chats
 from model.chat.handover import Handovers
-from model.chat.outputs import ToolOutputs
-from model.database import Database
-from model.database_rows import Statement
-from model.errors import SpinneyError
-from model.events import RunNoticed, SessionCreated
-from model.preferences import Preferences
-from model.resources import Message, Session, Usage, Worktree
+from model.chat.tool_outputs import ToolOutputs
+from model.domain.events import RunNoticed, SessionCreated
+from model.domain.resources import Message, Session, Usage, Worktree
+from model.preferences.schema import Preferences
 from model.state import State
-from model.store import Store
+from model.store.bus import EventBus
+from model.store.database import Database
+from model.store.rows import Statement
+from model.store.store import Store
 from model.writing.writer import Writer
 from tests.patience import PATIENCE
 from tests.puppet import PuppetBackend

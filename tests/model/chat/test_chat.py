@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from model.errors import SpinneyError
-from model.events import SessionUpdated, WorktreeUpdated
-from model.resources import (
+from model.base.errors import SpinneyError
+from model.domain.events import SessionUpdated, WorktreeUpdated
+from model.domain.resources import (
     PlanBlock,
     Question,
     QuestionOption,
@@ -435,7 +435,7 @@ async def test_a_plan_outlives_the_agent_that_proposed_it(
 async def test_a_program_that_starts_slowly_is_told(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.chat.program.QUICK_START", 0.0)
+    monkeypatch.setattr("model.chat.agent_process.QUICK_START", 0.0)
     started = asyncio.Event()
     open_now = stage.backend.open
 
@@ -472,7 +472,7 @@ async def test_stopping_a_program_that_still_starts_leaves_none_behind(
 async def test_a_program_that_never_starts_holds_neither_the_stop_nor_the_end(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.chat.program.END_PATIENCE", 0.05)
+    monkeypatch.setattr("model.chat.agent_process.END_PATIENCE", 0.05)
     opening, cancelled = asyncio.Event(), asyncio.Event()
 
     async def never(launch: base.Launch) -> base.Agent:
@@ -494,7 +494,7 @@ async def test_a_program_that_never_starts_holds_neither_the_stop_nor_the_end(
 async def test_an_idle_program_is_ended_and_resumed_by_the_next_message(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.chat.program.IDLE_LIMIT", 0.01)
+    monkeypatch.setattr("model.chat.agent_process.IDLE_LIMIT", 0.01)
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
     puppet.say(base.ConversationIdentified("token"), DONE)

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from model.backends import base
-from model.errors import SpinneyError
-from model.resources import Question, Session
+from model.base.errors import SpinneyError
+from model.domain.resources import Question, Session
 from tests.model.chat.stage import DONE, Stage
 from tests.patience import PATIENCE
 from tests.puppet import Puppet

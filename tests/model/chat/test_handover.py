@@ -1,9 +1,9 @@
 """A change of a session's agent in mid-conversation: what the new one knows, and who comes back."""
 
 from model.backends import base
+from model.base.errors import SpinneyError
 from model.chat.handover import change_of_agent
-from model.errors import SpinneyError
-from model.resources import Session
+from model.domain.resources import Session
 from tests.model.chat.stage import DONE, Stage
 from tests.puppet import Puppet
 

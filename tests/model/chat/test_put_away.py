@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from model.base.errors import SpinneyError
 from model.commands.projects import remove_project
 from model.commands.sessions import (
     archive_session,
@@ -12,9 +13,8 @@ from model.commands.sessions import (
     send_chat_message,
     update_session,
 )
-from model.errors import SpinneyError
-from model.resources import Session
-from model.workspace import Workspace
+from model.domain.resources import Session
+from model.runtime.workspace import Workspace
 from tests.fakes import FakeBackend, held_writes, silence
 
 PutAway = Callable[[Workspace, str], Awaitable[object]]

@@ -13,8 +13,9 @@ from typing import Any, cast
 import pytest
 
 from model.backends.base import Backend
-from model.backends.demo import DemoBackend
-from model.backends.record import Record
+from model.backends.demo.backend import DemoBackend
+from model.backends.traffic import Record
+from model.base.masking import Masking, named_secrets
 from model.chat import raw_files, raw_logs
 from model.chat.raw_files import SIZE, RawLog, append, read
 from model.chat.raw_lines import LONGEST, readable
@@ -23,10 +24,9 @@ from model.commands.preferences import update_preferences
 from model.commands.projects import remove_project
 from model.commands.raw_logs import get_raw_log
 from model.commands.sessions import delete_session, send_chat_message
-from model.events import TaskCompleted
-from model.masking import Masking, named_secrets
-from model.resources import Session
-from model.workspace import Workspace
+from model.domain.events import TaskCompleted
+from model.domain.resources import Session
+from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 
 PLANTED = 'planted "äß\\ value\n0123'

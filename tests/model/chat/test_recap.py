@@ -11,8 +11,8 @@ from model.backends import base
 from model.chat import recap
 from model.commands.preferences import update_preferences
 from model.commands.sessions import mark_session_read, send_chat_message
-from model.resources import Session
-from model.workspace import Workspace
+from model.domain.resources import Session
+from model.runtime.workspace import Workspace
 from model.writing.prompts import BUILT_IN
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeAgent, FakeBackend

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from model.chat.interrupted import recover
-from model.errors import SpinneyError
-from model.events import PreferencesUpdated
-from model.resources import (
+from model.base.errors import SpinneyError
+from model.chat.interrupted_runs import recover
+from model.domain.events import PreferencesUpdated
+from model.domain.resources import (
     PlanBlock,
     Question,
     QuestionBlock,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from model.commands.sessions import delete_session
-from model.events import TaskCompleted
-from model.workspace import Workspace
+from model.domain.events import TaskCompleted
+from model.runtime.workspace import Workspace
 from tests.bench.working import begin, open_workspace, work
 
 EVENTS = 400
@@ -68,10 +68,10 @@ async def test_sessions_that_go_on_and_on_keep_no_more_than_when_they_were_warm(
     after = kept()
     bytes_grown, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    filler = {"model.bus.Published", "model.events.TaskCompleted"}
+    filler = {"model.store.bus.Published", "model.domain.events.TaskCompleted"}
     grown = {name: n - before[name] for name, n in after.items() if n > before[name]}
     grown = {name: n for name, n in grown.items() if name not in filler}
-    assert not [name for name in grown if name.startswith("model.resources.")], grown
+    assert not [name for name in grown if name.startswith("model.domain.resources.")], grown
     assert sum(grown.values()) < 20, grown
     # Ten turns were 12,000 events; what was allocated for them is not there any more.
     assert bytes_grown < 2_000_000
@@ -91,5 +91,5 @@ async def test_deleted_sessions_give_theirs_back(working: Workspace) -> None:
     chat = {name: n - before[name] for name, n in after.items() if ".chat." in name}
     assert {name: n for name, n in chat.items() if n} == {}
     for kind in ("Session", "Message", "TextBlock", "ToolUseBlock", "ToolResultBlock"):
-        name = f"model.resources.{kind}"
+        name = f"model.domain.resources.{kind}"
         assert after[name] <= before[name], (kind, after[name], before[name])

@@ -8,9 +8,9 @@ import pytest
 from model.backends import base
 from model.chat import running_tools
 from model.chat.running_tools import PACE, SHOWN, TICK, RunningTools, end_of
-from model.resources import ToolUseBlock
+from model.domain.resources import ToolUseBlock
 from tests.model.chat.stage import DONE, Stage
-from tests.model.chat.test_silence import Clock
+from tests.model.chat.test_stall_monitor import Clock
 
 RUNS = base.ToolUse("t", "bash", {"command": "make"})
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model.commands.projects import add_project
-from model.events import WorktreeCreated
-from model.resources import Project, Worktree
-from model.workspace import Workspace
+from model.domain.events import WorktreeCreated
+from model.domain.resources import Project, Worktree
+from model.runtime.workspace import Workspace
 from tests.model.git.made_repository import Repository
 
 

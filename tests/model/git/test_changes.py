@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from model.git.changes import Changed, Side, changed_file, changed_files, patch_of, shown_name
 from tests.model.git.made_repository import Repository
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
+from model.base.errors import SpinneyError
 from model.commands.changes import (
     abort_merge,
     discard_changes,
@@ -17,9 +18,8 @@ from model.commands.changes import (
 )
 from model.commands.git import git_pull
 from model.commands.worktrees import remove_worktree
-from model.errors import SpinneyError
-from model.resources import Worktree
-from model.workspace import Workspace
+from model.domain.resources import Worktree
+from model.runtime.workspace import Workspace
 from tests.fakes import DONE, FakeBackend
 from tests.model.git.made_repository import Repository
 from tests.model.git.place import Place, place_of

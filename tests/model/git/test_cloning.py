@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from model.base.errors import SpinneyError
 from model.commands.cloning import cancel_clone, clone_project, get_clone_progress
-from model.errors import SpinneyError
 from model.git.cloning import name_in
-from model.workspace import Workspace
+from model.runtime.workspace import Workspace
 from tests.model.git.made_repository import Repository
 
 

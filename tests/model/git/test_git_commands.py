@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from model.base.errors import SpinneyError
 from model.commands.git import (
     commit_changes,
     get_git_diff,
@@ -14,12 +15,11 @@ from model.commands.git import (
     git_push,
     has_uncommitted_changes,
 )
-from model.errors import SpinneyError
-from model.events import TaskCompleted
+from model.domain.events import TaskCompleted
+from model.domain.resources import Worktree
 from model.git import diff as diff_module
 from model.git import run
-from model.resources import Worktree
-from model.workspace import Workspace
+from model.runtime.workspace import Workspace
 from tests.model.git.made_repository import Repository
 from tests.model.git.place import Place, place_of
 from tests.patience import PATIENCE

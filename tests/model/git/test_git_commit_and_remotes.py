@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from model.git.commit import commit
 from model.git.remotes import fetch, pull, push
 from model.git.worktrees import add_worktree

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from model.git import untracked
 from model.git.diff import diff
 from model.git.run import LARGE_FILE

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import SpinneyError
-from model.git import pipes
+from model.base.errors import SpinneyError
+from model.git import named_pipes
 from model.git.diff import diff
 from model.git.remotes import fetch, pull, push
 from model.git.removal import delete_branch
@@ -145,7 +145,7 @@ async def test_a_bare_repository_hidden_in_a_checkout_is_not_entered(
 async def test_a_pipe_in_the_place_of_a_file_of_gits_is_named_and_holds_nothing_up(
     name: str, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipes, "_SOON", 0.3)
+    monkeypatch.setattr(named_pipes, "_SOON", 0.3)
     pipe = repository.root / name
     pipe.parent.mkdir(exist_ok=True)
     pipe.unlink(missing_ok=True)

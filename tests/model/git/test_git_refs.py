@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from model.git.refs import branch_name_from, check_branch_name, check_ref, check_remote_name
 
 HOSTILE = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from model.git.removal import delete_branch, remove_worktree
 from model.git.worktrees import add_worktree
 from tests.model.git.made_repository import Repository

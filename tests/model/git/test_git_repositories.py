@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
+from model.base.git_layout import borrowed_from, repository_around
 from model.git.repositories import (
     base_commits,
     branches,
@@ -17,7 +18,6 @@ from model.git.repositories import (
     has_commits,
     remotes,
 )
-from model.repository_files import borrowed_from, repository_around
 from tests.model.git.made_repository import Repository
 
 MakeRepository = Callable[[str], Repository]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from model.git import run
 from model.git.run import git, git_version
 from tests.model.backends.agents import becomes, lives

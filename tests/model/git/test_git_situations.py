@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from model.base.errors import SpinneyError
 from model.commands.changes import list_changed_files
 from model.commands.git import fetch_worktrees_status, get_git_diff
 from model.commands.projects import add_project
 from model.commands.worktrees import create_worktree
-from model.errors import SpinneyError
-from model.events import TaskCompleted, WorktreeCreated, WorktreeCreateFailed
-from model.resources import Project, Worktree
-from model.workspace import Workspace
+from model.domain.events import TaskCompleted, WorktreeCreated, WorktreeCreateFailed
+from model.domain.resources import Project, Worktree
+from model.runtime.workspace import Workspace
 from tests.model.git.made_repository import Repository
 from tests.patience import PATIENCE
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from model.git.removal import delete_branch, remove_worktree
 from model.git.status import worktree_status
 from model.git.worktrees import (

@@ -2,6 +2,7 @@
 
 import pytest
 
+from model.base.errors import SpinneyError
 from model.commands.changes import stage_changes
 from model.commands.git import git_pull
 from model.commands.reviews import (
@@ -11,10 +12,9 @@ from model.commands.reviews import (
     write_conflict_task,
     write_review,
 )
-from model.errors import SpinneyError
-from model.preferences_changes import changed
-from model.resources import Worktree
-from model.workspace import Workspace
+from model.domain.resources import Worktree
+from model.preferences.apply import changed
+from model.runtime.workspace import Workspace
 from tests.model.git.made_repository import Repository
 from tests.model.git.place import Place, place_of
 

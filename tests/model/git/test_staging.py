@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from model.git.changes import Side, changed_file, changed_files, patch_of, shown_name
 from model.git.discarding import MOST_KEPT, discard, undo
 from model.git.merging import abort, operation_of, prepared_message

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from model.errors import SpinneyError
-from model.worktrees import files
-from model.worktrees.files import WorktreeFiles
+from model.base.errors import SpinneyError
+from model.worktrees import file_search
+from model.worktrees.file_search import WorktreeFiles
 from tests.model.git.made_repository import Repository
 
 
@@ -62,7 +62,7 @@ async def test_a_list_is_made_anew_once_it_is_old(
     assert await known.find(repository.root, "late", 50) == []
     repository.write("late.txt", "")
     assert await known.find(repository.root, "late", 50) == []
-    monkeypatch.setattr(files, "FRESH", 0.0)
+    monkeypatch.setattr(file_search, "FRESH", 0.0)
     await known.find(repository.root, "late", 50)
     await known._making[repository.root]
     assert await known.find(repository.root, "late", 50) == ["late.txt"]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from model.resources import Worktree
-from model.workspace import Workspace
+from model.domain.resources import Worktree
+from model.runtime.workspace import Workspace
 from tests.model.git.conftest import (  # noqa: F401 - fixtures, found by their names
     make_repository,
     own_home,

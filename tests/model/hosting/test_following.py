@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from model.bus import EventBus
-from model.database import Database
-from model.events import PreferencesUpdated, ProjectAdded, WorktreeCreated, WorktreeUpdated
+from model.domain.events import PreferencesUpdated, ProjectAdded, WorktreeCreated, WorktreeUpdated
+from model.domain.resources import Project, Worktree
 from model.git.branch_tips import branch_tips
-from model.hosting import following
-from model.hosting.following import Following
+from model.hosting import polling
+from model.hosting.polling import Following
 from model.hosting.pull_requests import PullRequestState
-from model.preferences import Preferences
-from model.resources import Project, Worktree
+from model.preferences.schema import Preferences
 from model.state import State
-from model.store import Store
+from model.store.bus import EventBus
+from model.store.database import Database
+from model.store.store import Store
 from model.worktrees import archive
 from tests.fakes import held_writes
 from tests.model.git.made_repository import Repository
@@ -198,7 +198,7 @@ async def test_what_is_answered_about_one_that_is_just_being_cleared_is_not_kept
         answered.set()
         return PullRequestState(status="open", checks=None)
 
-    monkeypatch.setattr(following, "pull_request_state", answer)
+    monkeypatch.setattr(polling, "pull_request_state", answer)
     saving, may_save = held_writes(monkeypatch)
     clears = has.model_copy(update={"pr_number": None, "pr_url": None})
     clearing = asyncio.create_task(known.store.accept(WorktreeUpdated(worktree=clears)))

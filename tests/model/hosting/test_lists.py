@@ -5,9 +5,9 @@ import json
 
 import pytest
 
+from model.base.errors import SpinneyError
 from model.commands.hosting import list_issues, list_pull_requests
 from model.commands.projects import list_projects
-from model.errors import SpinneyError
 from tests.model.git.place import Place
 from tests.model.hosting.conftest import FakeGh
 from tests.patience import PATIENCE

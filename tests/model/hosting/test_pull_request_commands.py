@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from model.catalog import Catalog
+from model.agents.catalog import Catalog
+from model.base.errors import SpinneyError
 from model.commands.git import git_push
 from model.commands.preferences import update_preferences
 from model.commands.pull_requests import (
@@ -16,10 +17,9 @@ from model.commands.pull_requests import (
     save_worktree_pr,
 )
 from model.commands.sessions import create_session, send_chat_message, stop_generation
-from model.errors import SpinneyError
-from model.events import WorktreeUpdated
-from model.resources import Worktree
-from model.workspace import Workspace
+from model.domain.events import WorktreeUpdated
+from model.domain.resources import Worktree
+from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend, silence
 from tests.model.git.place import Place

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from model.bus import Reader
 from model.commands.preferences import update_preferences
 from model.commands.pull_requests import open_pull_request
-from model.events import TaskCompleted
-from model.resources import Worktree
+from model.domain.events import TaskCompleted
+from model.domain.resources import Worktree
+from model.store.bus import Reader
 from model.writing import writer as writing
 from tests.fakes import DONE, FakeBackend, silence
 from tests.model.git.place import Place

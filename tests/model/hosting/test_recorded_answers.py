@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import SpinneyError
+from model.base.errors import SpinneyError
 from model.hosting.pull_requests import pull_request_state
 from tests.live.hosting_cases import RECORDING, STATES, TROUBLES, URL
 from tests.model.hosting.conftest import FakeGh

@@ -6,9 +6,9 @@ import pytest
 
 from model.commands.projects import add_project
 from model.commands.worktrees import create_worktree
-from model.events import TaskCompleted, WorktreeCreateFailed
-from model.resources import Project, Worktree
-from model.workspace import Workspace
+from model.domain.events import TaskCompleted, WorktreeCreateFailed
+from model.domain.resources import Project, Worktree
+from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.model.git.conftest import (  # noqa: F401 - fixtures
     counts_from,

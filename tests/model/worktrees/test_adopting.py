@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from model.base.errors import SpinneyError
 from model.commands.projects import add_project
 from model.commands.sessions import create_session
 from model.commands.worktrees import (
@@ -15,9 +16,8 @@ from model.commands.worktrees import (
     remove_worktree,
     rename_worktree,
 )
-from model.errors import SpinneyError
-from model.resources import Project
-from model.workspace import Workspace
+from model.domain.resources import Project
+from model.runtime.workspace import Workspace
 from tests.model.git.made_repository import Repository
 
 

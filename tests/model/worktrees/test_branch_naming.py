@@ -11,9 +11,9 @@ import pytest
 from model.backends import base
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
-from model.git.words import is_random_name, random_name
-from model.resources import Session, Worktree
-from model.workspace import Workspace
+from model.domain.resources import Session, Worktree
+from model.git.random_names import is_random_name, random_name
+from model.runtime.workspace import Workspace
 from model.worktrees.naming import IssueContext
 from model.writing.prompts import BUILT_IN
 from tests.conftest import Eventually

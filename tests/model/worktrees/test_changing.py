@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from model.background.worktree_status import refresh
+from model.base.errors import SpinneyError
 from model.commands.sessions import create_session, send_chat_message, stop_generation
 from model.commands.worktrees import (
     archive_worktree,
@@ -16,10 +18,8 @@ from model.commands.worktrees import (
     reorder_worktrees,
     unarchive_worktree,
 )
-from model.errors import SpinneyError
-from model.resources import Worktree
-from model.workspace import Workspace
-from model.worktree_status import refresh
+from model.domain.resources import Worktree
+from model.runtime.workspace import Workspace
 from tests import fakes
 from tests.fakes import FakeBackend
 from tests.model.git.made_repository import Repository

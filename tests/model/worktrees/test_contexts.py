@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from model import contexts
 from model.commands.sessions import create_session, send_chat_message
 from model.commands.worktrees import remove_worktree
-from model.resources import Worktree
-from model.workspace import Workspace
+from model.domain.resources import Worktree
+from model.runtime.workspace import Workspace
+from model.worktrees import issue_context
 from model.worktrees.naming import IssueContext, PullRequestContext
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend, silence
@@ -119,7 +119,7 @@ async def test_it_is_bounded_private_and_goes_with_its_worktree(
     text = file.read_text()
     assert text.startswith("# Issue #12: The door squeaks")
     assert "more characters]" in text
-    assert len(text) < contexts._LONGEST + 100
+    assert len(text) < issue_context._LONGEST + 100
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     await remove_worktree.function(workspace, worktree.id, force=True, for_good=True)
     assert not Path(file.parent).exists()

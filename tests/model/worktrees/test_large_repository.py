@@ -19,16 +19,16 @@ from model.commands.changes import list_changed_files
 from model.commands.git import cancel_git, fetch_worktrees_status
 from model.commands.projects import add_project
 from model.commands.worktrees import create_worktree
+from model.domain.resources import Project
 from model.git import worktrees as git_worktrees
-from model.resources import Project
-from model.workspace import Workspace
-from model.worktrees import making
+from model.runtime.workspace import Workspace
+from model.worktrees import creation as making
 from tests.conftest import Eventually
 from tests.model.git.made_repository import Repository
 from tests.model.worktrees.conftest import Maker, Told
 from tests.patience import PATIENCE
 
-OURS = str(Path(making.__file__).parents[1])
+OURS = str(Path(making.__file__).parents[2])
 FILES = 20_000
 """A checkout of more takes a busy disk half a minute, and shows nothing else."""
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
 from model.commands.projects import update_project_settings
 from model.commands.worktrees import create_worktree, list_worktrees, update_worktree_label
-from model.database_rows import Statement
-from model.errors import SpinneyError
-from model.events import ProjectRemoved, WorktreeCreating
+from model.domain.events import ProjectRemoved, WorktreeCreating
+from model.domain.resources import Label, Project, Worktree
 from model.git import fetching
-from model.resources import Label, Project, Worktree
-from model.workspace import Workspace
-from model.worktrees import making
+from model.runtime.workspace import Workspace
+from model.store.rows import Statement
+from model.worktrees import creation
 from model.worktrees.naming import IssueContext, PullRequestContext
 from tests.model.git.made_repository import Repository
 from tests.model.worktrees.conftest import Maker, Told
@@ -209,7 +209,7 @@ async def test_what_was_half_made_at_a_kill_is_undone_at_the_next_start(
     repository.git("worktree", "add", "--quiet", str(path), "one")
     (repository.root / ".git/worktrees/one/locked").write_text("initializing")
     await _as_if_killed(workspace, make.project, path)
-    assert await making.recover(workspace.store) == []
+    assert await creation.recover(workspace.store) == []
     assert not path.exists()
     assert repository.git("branch", "--list", "one") == ""
     assert (
@@ -224,7 +224,7 @@ async def test_what_was_made_whole_before_a_kill_is_kept(
     path.parent.mkdir(parents=True)
     repository.git("worktree", "add", "--quiet", "-b", "one", str(path))
     await _as_if_killed(workspace, make.project, path)
-    finished = await making.recover(workspace.store)
+    finished = await creation.recover(workspace.store)
     assert [worktree.status for worktree in finished] == ["ready"]
 
 
@@ -236,13 +236,13 @@ async def test_a_project_removed_meanwhile_takes_what_is_being_made_along(
     tmp_path: Path,
     home_of_worktrees: Path,
 ) -> None:
-    worktree = await making.announce(workspace.store, workspace.directories, added.id, name="one")
+    worktree = await creation.announce(workspace.store, workspace.directories, added.id, name="one")
     fake_git(
         f'case "$*" in *"worktree add"*) touch {tmp_path}/at-it;'
         f" while [ -e {tmp_path}/at-it ]; do sleep 0.02; done;; esac\n"
         'exec "$real_git" "$@"'
     )
-    creating = asyncio.create_task(making.create(workspace.store, workspace.slow_work, worktree))
+    creating = asyncio.create_task(creation.create(workspace.store, workspace.slow_work, worktree))
     async with asyncio.timeout(PATIENCE):
         while not (tmp_path / "at-it").exists():
             await asyncio.sleep(0.02)
@@ -292,7 +292,7 @@ async def _as_if_killed(workspace: Workspace, project: Project, path: Path) -> N
 async def test_the_end_of_the_making_is_not_lost_to_a_change_of_that_moment(
     workspace: Workspace, added: Project, monkeypatch: pytest.MonkeyPatch, reason: str | None
 ) -> None:
-    worktree = await making.announce(workspace.store, workspace.directories, added.id)
+    worktree = await creation.announce(workspace.store, workspace.directories, added.id)
 
     async def made(*_: object) -> None:
         if reason is not None:
@@ -306,14 +306,14 @@ async def test_the_end_of_the_making_is_not_lost_to_a_change_of_that_moment(
         await may_write.wait()
         await write(statements)
 
-    monkeypatch.setattr(making, "_make", made)
+    monkeypatch.setattr(creation, "_make", made)
     monkeypatch.setattr(database, "write", slow_write)
     label = Label(name="urgent", color="#ff0000")
     labelling = asyncio.create_task(
         update_worktree_label.function(workspace, worktree.id, label=label)
     )
     await writing.wait()
-    creating = asyncio.create_task(making.create(workspace.store, workspace.slow_work, worktree))
+    creating = asyncio.create_task(creation.create(workspace.store, workspace.slow_work, worktree))
     for _ in range(5):
         await asyncio.sleep(0)
     may_write.set()

@@ -15,7 +15,7 @@ from model.commands.worktrees import (
     rename_worktree,
     unarchive_worktree,
 )
-from model.workspace import Workspace
+from model.runtime.workspace import Workspace
 from tests import fakes
 from tests.fakes import FakeBackend
 from tests.model.git.made_repository import Repository

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from model.base.errors import SpinneyError
+from model.base.paths import Directories
 from model.commands import changes, git, worktrees
 from model.commands.doctor import get_installation, get_problems
 from model.commands.projects import add_project
 from model.demo import prepare
-from model.errors import SpinneyError
-from model.events import ProjectAdded
-from model.paths import Directories
-from model.resources import Project, Worktree
-from model.workspace import Workspace
+from model.domain.events import ProjectAdded
+from model.domain.resources import Project, Worktree
+from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.model.git.made_repository import Repository
 from tests.model.git.old_git import old_git

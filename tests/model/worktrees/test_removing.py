@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from model.background.retention import SWEEP_EVERY, Retention
+from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
 from model.commands.projects import update_project_settings
 from model.commands.sessions import create_session, send_chat_message, stop_generation
@@ -15,11 +17,9 @@ from model.commands.worktrees import (
     open_base_worktree,
     remove_worktree,
 )
-from model.errors import SpinneyError
-from model.events import SessionArchived, WorktreeArchived, WorktreeUpdated
-from model.resources import Worktree
-from model.retention import SWEEP_EVERY, Retention
-from model.workspace import Workspace
+from model.domain.events import SessionArchived, WorktreeArchived, WorktreeUpdated
+from model.domain.resources import Worktree
+from model.runtime.workspace import Workspace
 from tests import fakes
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend

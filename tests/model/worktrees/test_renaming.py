@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from model.background.worktree_status import refresh
+from model.base.errors import SpinneyError
 from model.commands.git import fetch_worktrees_status
 from model.commands.sessions import create_session, send_chat_message, stop_generation
 from model.commands.worktrees import archive_worktree, remove_worktree, rename_worktree
-from model.errors import SpinneyError
-from model.events import WorktreeUpdated
-from model.workspace import Workspace
-from model.worktree_status import refresh
+from model.domain.events import WorktreeUpdated
+from model.runtime.workspace import Workspace
 from model.worktrees.renaming import recover
 from tests import fakes
 from tests.conftest import Eventually

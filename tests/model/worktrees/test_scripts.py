@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from model.base.errors import SpinneyError
 from model.commands.projects import add_project, remove_project
 from model.commands.scripts import (
     ScriptTexts,
@@ -19,12 +20,11 @@ from model.commands.scripts import (
     trust_project_scripts,
 )
 from model.commands.worktrees import remove_worktree
-from model.errors import SpinneyError
-from model.events import ProjectUpdated, WorktreeUpdated
-from model.resources import Project, Worktree
-from model.scripts import process, running
+from model.domain.events import ProjectUpdated, WorktreeUpdated
+from model.domain.resources import Project, Worktree
+from model.runtime.workspace import Workspace
+from model.scripts import process, runner
 from model.scripts.config import Script
-from model.workspace import Workspace
 from tests.conftest import Eventually
 from tests.model.backends.agents import becomes, lives
 from tests.model.git.made_repository import Repository
@@ -223,15 +223,15 @@ async def test_a_script_that_is_stopped_before_its_start_is_written_down_was_sto
     make: Maker, workspace: Workspace, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = await _set_up(make, told)
-    keep, begun, may_write = running.Scripts._keep, threading.Event(), threading.Event()
+    keep, begun, may_write = runner.Scripts._keep, threading.Event(), threading.Event()
 
-    def late(self: running.Scripts, ran: running.ScriptRun) -> None:
+    def late(self: runner.Scripts, ran: runner.ScriptRun) -> None:
         if ran.status == "running":
             begun.set()
             assert may_write.wait(PATIENCE)
         keep(self, ran)
 
-    monkeypatch.setattr(running.Scripts, "_keep", late)
+    monkeypatch.setattr(runner.Scripts, "_keep", late)
     await run_worktree_script.function(workspace, made.id)
     assert await asyncio.to_thread(begun.wait, PATIENCE)
     stopping = asyncio.create_task(stop_worktree_script.function(workspace, made.id))
@@ -278,7 +278,7 @@ async def test_a_script_beyond_its_time_or_its_output_is_ended(
         ("sleep 600", 0.2, "after 0.2 seconds"),
         ("exec yes", PATIENCE, "of output"),
     ):
-        monkeypatch.setattr(running, "TIME_LIMIT", limit)
+        monkeypatch.setattr(runner, "TIME_LIMIT", limit)
         await _save(workspace, make.project, setup=text)
         (Path(made.path) / "spinney.json").write_text(json.dumps({"scripts": {"setup": text}}))
         ran = await workspace.scripts.run(made.id, "setup")

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from model.catalog import Catalog
+from model.agents.catalog import Catalog
+from model.base.paths import Directories
 from model.commands.projects import add_project
 from model.commands.scripts import run_worktree_script, stop_worktree_script
 from model.commands.sessions import create_session, send_chat_message, send_queued_messages
-from model.paths import Directories
-from model.resources import Project, Session, Worktree
-from model.workspace import Workspace
+from model.domain.resources import Project, Session, Worktree
+from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend
 from tests.model.git.made_repository import Repository

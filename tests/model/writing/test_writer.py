@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from model.backends.demo import DemoBackend
+from model.backends.demo.backend import DemoBackend
+from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
-from model.errors import SpinneyError
-from model.events import ProjectUpdated
-from model.resources import Project, Question, Usage, Worktree
-from model.workspace import Workspace
+from model.domain.events import ProjectUpdated
+from model.domain.resources import Project, Question, Usage, Worktree
+from model.runtime.workspace import Workspace
 from model.writing import writer as writing
 from model.writing.prompts import BUILT_IN, ROLE
 from model.writing.writer import Writer

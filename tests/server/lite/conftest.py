@@ -6,8 +6,8 @@ import aiohttp
 import pytest
 
 from model.backends import base
-from model.resources import Session
-from model.workspace import Workspace
+from model.domain.resources import Session
+from model.runtime.workspace import Workspace
 from server.app import Server
 from tests.conftest import Eventually
 from tests.fakes import FakeAgent, FakeBackend

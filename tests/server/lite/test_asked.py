@@ -7,8 +7,8 @@ import aiohttp
 import pytest
 
 from model.backends import base
-from model.resources import Question, QuestionOption, Session
-from model.workspace import Workspace
+from model.domain.resources import Question, QuestionOption, Session
+from model.runtime.workspace import Workspace
 from tests.fakes import FakeAgent
 from tests.server.lite.browser import Browser
 from tests.server.lite.conftest import Waiting

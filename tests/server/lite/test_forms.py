@@ -7,9 +7,9 @@ import pytest
 
 from model.backends import base
 from model.commands.sessions import archive_session, create_session, delete_session
-from model.events import WorktreeUpdated
-from model.resources import Session, Worktree
-from model.workspace import Workspace
+from model.domain.events import WorktreeUpdated
+from model.domain.resources import Session, Worktree
+from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend, plan, silence
 from tests.server.lite.browser import Browser

@@ -2,9 +2,9 @@
 
 import pytest
 
-from model.markdown import render
+from model.richtext.markdown import render
 from server.lite.html import make, size, write
-from server.lite.prose import PIECE, elements_of, said
+from server.lite.richtext import PIECE, elements_of, said
 from tests.page.hostile import ALL
 from tests.server.lite.strict_html import Read
 

@@ -11,12 +11,12 @@ import aiohttp
 import pytest
 
 from model.backends import base
-from model.chat.outputs import SHOWN
+from model.chat.tool_outputs import SHOWN
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message, update_session
-from model.events import ProjectUpdated, WorktreeUpdated
-from model.resources import Label, Question, QuestionOption, Session, Usage, Worktree
-from model.workspace import Workspace
+from model.domain.events import ProjectUpdated, WorktreeUpdated
+from model.domain.resources import Label, Question, QuestionOption, Session, Usage, Worktree
+from model.runtime.workspace import Workspace
 from server.app import Server
 from server.static import WEB
 from tests.conftest import Eventually

@@ -6,8 +6,8 @@ import aiohttp
 import pytest
 
 from model.commands.server import regenerate_http_token
-from model.resources import Session
-from model.workspace import Workspace
+from model.domain.resources import Session
+from model.runtime.workspace import Workspace
 from server.app import Server
 from tests.server.conftest import TOKEN, StartServer, base_url, bearer, raw_request
 from tests.server.lite.browser import Browser
@@ -102,7 +102,7 @@ async def test_signing_out_ends_the_cookie_and_every_copy_of_it(browser: Browser
 async def test_a_cookie_ends_with_its_time(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("server.lite.signing_in.SIGNED_IN", -1)
+    monkeypatch.setattr("server.lite.sign_in.SIGNED_IN", -1)
     await browser.sign_in()
     assert browser.cookies
     assert (await browser.ask("GET", "/lite")).status == 401

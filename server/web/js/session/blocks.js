@@ -1,5 +1,5 @@
 // @ts-check
-// Block trees of the server (`model/blocks.py`) become elements. No string is ever parsed as HTML:
+// Block trees of the server (`model/richtext/blocks.py`) become elements. No string is ever parsed as HTML:
 // element names, classes and attributes come from the closed lists below, text stays text.
 
 import { button, make } from "../dom.js";

@@ -1,0 +1,1 @@
+"""The backend for agents that speak the Agent Client Protocol."""

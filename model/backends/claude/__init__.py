@@ -1,0 +1,1 @@
+"""The Claude Code backend: one `claude` process for each session."""

@@ -1,0 +1,58 @@
+"""A person's message as the line that Claude Code reads. Reads pictures: call it in a thread."""
+
+import base64
+import mimetypes
+import re
+import uuid
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from model.backends.base import Prompt
+from model.backends.claude.json_values import Line
+from model.base.errors import SpinneyError
+
+_PLAIN: Final = re.compile(r"[\w./-]*\w")
+"""Names that the program finds without quotes; for one with a `#` it finds none (2.1.329)."""
+
+
+def user_line(prompt: Prompt, worktree: Path) -> Line:
+    """The message with its files mentioned and its pictures in it.
+
+    Raises `SpinneyError` for a picture that cannot be read.
+    """
+    mentions = [_mention(file, worktree) for file in prompt.files]
+    text = {"type": "text", "text": "\n".join([prompt.text, *mentions])}
+    return {
+        "type": "user",
+        "message": {"role": "user", "content": [text, *_image_blocks(prompt.images)]},
+        "parent_tool_use_id": None,
+        "uuid": str(uuid.uuid4()),
+    }
+
+
+def is_command(text: str) -> bool:
+    """Whether the program takes this for one of its commands, such as `/clear`."""
+    return text.lstrip().startswith("/")
+
+
+def _mention(file: Path, worktree: Path) -> str:
+    with suppress(ValueError):
+        file = file.relative_to(worktree)
+    name = str(file)
+    return f"@{name}" if '"' in name or _PLAIN.fullmatch(name) else f'@"{name}"'
+
+
+def _image_blocks(images: Iterable[Path]) -> list[Line]:
+    blocks = []
+    for image in images:
+        try:
+            content = base64.b64encode(image.read_bytes()).decode()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise SpinneyError(f"The image {image} could not be read: {reason}.") from error
+        kind = mimetypes.guess_type(image.name)[0] or "image/png"
+        source = {"type": "base64", "media_type": kind, "data": content}
+        blocks.append({"type": "image", "source": source})
+    return blocks

@@ -1,0 +1,1 @@
+"""The Codex backend: threads of a shared `codex app-server`."""

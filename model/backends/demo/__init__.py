@@ -1,0 +1,1 @@
+"""The demo backend and its agent program, which needs no account."""

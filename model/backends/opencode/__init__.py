@@ -1,0 +1,1 @@
+"""The OpenCode backend: sessions of a shared `opencode serve`."""

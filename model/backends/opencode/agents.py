@@ -1,0 +1,50 @@
+"""The person's own agents of OpenCode: offered as commands, `/reviewer …`, each for one message."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from model.domain.resources import AgentCommand
+
+Json = dict[str, Any]
+
+_OURS: Final = frozenset({"plan", "build", "yolo"})
+
+
+class OwnAgents:
+    """Those that the program told of, but for its own, for ours and for hidden ones."""
+
+    def __init__(self, told: object) -> None:
+        listed = told if isinstance(told, list) else []
+        self._agents = {
+            each["name"]: each
+            for each in listed
+            if isinstance(each, Mapping)
+            and isinstance(each.get("name"), str)
+            and each["name"] not in _OURS
+            and not each.get("native")
+            and not each.get("hidden")
+        }
+
+    def commands(self) -> tuple[AgentCommand, ...]:
+        """What a person can send."""
+        return tuple(
+            AgentCommand(
+                name=name,
+                description=str(agent.get("description") or "An agent of your own"),
+                argument_hint="[message]",
+            )
+            for name, agent in self._agents.items()
+        )
+
+    def addressed(self, prompt: Json) -> Json:
+        """The message's body, to the agent that its text begins with; unchanged for none."""
+        first, *files = prompt["parts"]
+        name, _, text = first["text"].strip().partition(" ")
+        agent = self._agents.get(name[1:]) if name.startswith("/") else None
+        if agent is None or not text.strip():
+            return prompt
+        parts = [{**first, "text": text.strip()}, *files]
+        if agent.get("mode") == "subagent":
+            return {**prompt, "parts": [*parts, {"type": "agent", "name": agent["name"]}]}
+        own = {key: value for key, value in prompt.items() if key != "model" or not agent.get(key)}
+        return {**own, "agent": agent["name"], "parts": parts}

@@ -1,0 +1,1 @@
+"""Repeated background work: polling, retention, cleanup."""

@@ -1,0 +1,29 @@
+"""What a Spinney that was killed left open in its conversations."""
+
+from model.domain.events import MessageFailed, SessionUpdated
+from model.domain.resources import LastRun
+from model.store.store import Store
+
+
+def recover(store: Store) -> None:
+    """Close what a program that was killed left open. Called once, at start."""
+    state = store.state
+    for message in state.streaming.values():
+        store.record(
+            MessageFailed(
+                message_id=message.id,
+                session_id=message.session_id,
+                error="Spinney ended while this was being written. Send a message to go on.",
+                error_type="internal_error",
+            )
+        )
+    for session in state.at_work():
+        run = LastRun(status="interrupted", stop_reason="interrupted")
+        updates = {
+            "status": "idle",
+            "waiting_for": None,
+            "request": None,
+            "turn_mode": None,
+            "last_run": run.model_dump(mode="json"),
+        }
+        store.record(SessionUpdated(session_id=session.id, updates=updates))

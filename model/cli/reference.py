@@ -1,0 +1,164 @@
+"""The whole interface as JSON Schema: every command, event, resource and preference.
+
+The pages in `docs/` and `spinney schema` are made from it.
+"""
+
+import inspect
+import sys
+from typing import Any, Final
+
+from pydantic import BaseModel, TypeAdapter
+
+import model.commands.all  # noqa: F401 - registers the commands
+from model import __version__
+from model.agents.catalog import BACKENDS
+from model.commands.registry import ALIASES, COMMANDS, UNCHANGED, Argument, Command
+from model.domain import resources
+from model.domain.events import EVENTS, Event, ProjectAdded, ProjectUpdated, WorktreeCreating
+from model.preferences.schema import Preferences
+
+_WORKTREE_CREATING: Final = ("id", "project_id", "name", "path", "branch")
+
+Shapes = dict[str, Any]
+"""Shapes (in the words of JSON Schema) by name."""
+
+
+def schema() -> dict[str, Any]:
+    """One JSON Schema document for the whole interface; shared shapes stand under `$defs`."""
+    adapters = _adapters()
+    inputs = [(key, "validation", adapter) for key, adapter in adapters.items()]
+    found, shared = TypeAdapter.json_schemas(inputs)  # type: ignore[arg-type]
+    shapes = {key: shape for (key, _), shape in found.items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Spinney {__version__}",
+        "commands": {name: _command(COMMANDS[name], shapes) for name in sorted(COMMANDS)},
+        "events": {name: _event(kind, shapes) for name, kind in sorted(EVENTS.items())},
+        "resources": {name: shapes[f"resource {name}"] for name in _resources()},
+        "preferences": shapes["preferences"],
+        "$defs": shared.get("$defs", {}),
+    }
+
+
+def call_words() -> dict[str, Any]:
+    """What `spinney call` must know without importing a command; kept in `model/client`."""
+    commands = {}
+    for name, command in schema()["commands"].items():
+        found = {argument.wire: argument for argument in COMMANDS[name].arguments}
+        commands[name] = {
+            "about": command["description"],
+            "remote": command["remote"],
+            "args": {
+                wire: {
+                    "takes": _taken(shape, null=found[wire].takes_null),
+                    "required": found[wire].required,
+                    **({"agent": True} if "backend" in wire.lower() else {}),
+                    **({"path": True} if "path" in _formats(shape) else {}),
+                    **({"one_of": words} if (words := _choices(shape)) else {}),
+                }
+                for wire, shape in command["args"]["properties"].items()
+            },
+        }
+    agents = {row.program: row.name for row in BACKENDS}
+    return {"commands": commands, "aliases": ALIASES, "agents": agents}
+
+
+def _taken(shape: Shapes, *, null: bool) -> list[str]:
+    """The JSON types that an argument may have; `null` only where it says something."""
+    kinds = {part.get("type", "object") for part in _parts(shape)}
+    return sorted(kinds if null else kinds - {"null"})
+
+
+def _choices(shape: Shapes) -> list[str]:
+    return [word for part in _parts(shape) for word in part.get("enum", ())]
+
+
+def _formats(shape: Shapes) -> set[str]:
+    return {part["format"] for part in _parts(shape) if "format" in part}
+
+
+def _parts(shape: Shapes) -> list[Shapes]:
+    return [{**shape, **part} for part in shape.get("anyOf", [{}])]
+
+
+def area(command: "Command[..., Any]") -> str:
+    """What kind of command it is: the docstring of the module that it stands in."""
+    module = sys.modules[command.function.__module__]
+    return (module.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
+
+
+def event_fields(kind: type[Event]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The fields' types of an event's plain frames, and what numbered frames have beyond them."""
+    if kind in (ProjectAdded, ProjectUpdated):
+        return _types(resources.Project), {}
+    if kind is WorktreeCreating:
+        known = _types(resources.Worktree)
+        return {name: known[name] for name in _WORKTREE_CREATING}, {"worktree": resources.Worktree}
+    every = _types(kind)
+    plain = {name: every[name] for name in every if name not in kind.numbered_only}
+    return plain, {name: every[name] for name in every if name in kind.numbered_only}
+
+
+def _types(kind: type[BaseModel]) -> dict[str, Any]:
+    return {name: field.rebuild_annotation() for name, field in kind.model_fields.items()}
+
+
+def _resources() -> dict[str, type[BaseModel]]:
+    found = inspect.getmembers(resources, inspect.isclass)
+    return {name: kind for name, kind in found if issubclass(kind, resources.Resource)}
+
+
+def _adapters() -> dict[str, TypeAdapter[Any]]:
+    """Everything that has a shape, under a key of its own."""
+    found: dict[str, TypeAdapter[Any]] = {"preferences": TypeAdapter(Preferences)}
+    for name, resource in _resources().items():
+        found[f"resource {name}"] = TypeAdapter(resource)
+    for command in COMMANDS.values():
+        found[f"result {command.name}"] = command.result
+        for argument in command.arguments:
+            found[f"argument {command.name} {argument.name}"] = argument.adapter
+    for kind in EVENTS.values():
+        for fields in event_fields(kind):
+            for name, annotation in fields.items():
+                found[f"event {kind.name} {name}"] = TypeAdapter(annotation)
+    return found
+
+
+def _command(command: "Command[..., Any]", shapes: Shapes) -> dict[str, Any]:
+    arguments = command.arguments
+    return {
+        "description": command.description,
+        "area": area(command),
+        "remote": command.remote,
+        "args": {
+            "type": "object",
+            "properties": {
+                argument.wire: {
+                    **shapes[f"argument {command.name} {argument.name}"],
+                    **_default(command, argument),
+                }
+                for argument in arguments
+            },
+            "required": [a.wire for a in arguments if a.required],
+        },
+        "result": shapes[f"result {command.name}"],
+    }
+
+
+def _default(command: "Command[..., Any]", argument: Argument) -> dict[str, Any]:
+    if argument.required:
+        return {}
+    default = inspect.signature(command.function).parameters[argument.name].default
+    return {} if default is UNCHANGED else {"default": default}
+
+
+def _event(kind: type[Event], shapes: Shapes) -> dict[str, Any]:
+    plain, more = event_fields(kind)
+    return {
+        "description": inspect.getdoc(kind) or "",
+        "envelope": kind.envelope,
+        "numbered": kind.numbered,
+        "fields": {name: shapes[f"event {kind.name} {name}"] for name in plain},
+        "numbered_fields": {name: shapes[f"event {kind.name} {name}"] for name in more},
+        "left_out_when_null": sorted(kind.left_out_when_none),
+    }

@@ -1,0 +1,1 @@
+"""The data model: frozen resources and the events that change them."""

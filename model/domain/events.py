@@ -1,0 +1,412 @@
+"""Everything that can happen, under its wire name: the closed set of events and their two frames.
+
+A client that connects plainly gets exactly the interface's frames (section 6). A client that asked
+for numbered frames also gets `seq`, the fields in `numbered_only`, and the events that are
+`numbered` as a whole: what a mirror needs so that folding events gives the state of the store.
+"""
+
+import json
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from model.domain.resources import (
+    Block,
+    Message,
+    Project,
+    Request,
+    Session,
+    Usage,
+    WaitingFor,
+    Worktree,
+)
+
+_NOTHING: frozenset[str] = frozenset()
+
+
+class Event(BaseModel):
+    """Something that happened. Frozen; carries what changed, so that state is a fold of events."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    name: ClassVar[str]
+    envelope: ClassVar[Literal["data", "payload"]] = "payload"
+    numbered: ClassVar[bool] = False
+    """Only for clients with numbered frames."""
+    numbered_only: ClassVar[frozenset[str]] = _NOTHING
+    """Fields that are left out of plain frames."""
+    left_out_when_none: ClassVar[frozenset[str]] = _NOTHING
+
+    @property
+    def concerns(self) -> str | None:
+        """The id of the session that it is about, for subscribers."""
+        # Not getattr: for a field that is missing, pydantic takes 2 µs, at every publishing.
+        session_id: str | None = self.__dict__.get("session_id")
+        return session_id
+
+    def body(self, *, numbered: bool) -> str:
+        """The JSON of `data` or `payload`."""
+        excluded = {field for field in self.left_out_when_none if getattr(self, field) is None}
+        if not numbered:
+            excluded |= self.numbered_only
+        return self.model_dump_json(exclude=excluded or None)
+
+    def frame(self, seq: int | None = None) -> str:
+        """The whole frame as JSON; with `seq` in its numbered form."""
+        body = self.body(numbered=seq is not None)
+        number = "" if seq is None else f'"seq":{seq},'
+        if self.envelope == "data":
+            return f'{{{number}"event":"{self.name}","data":{body}}}'
+        return f'{{{number}"type":"event","event":"{self.name}","payload":{body}}}'
+
+
+class _ChatEvent(Event):
+    envelope: ClassVar[Literal["data", "payload"]] = "data"
+
+
+class MessageStarted(_ChatEvent):
+    """The agent starts a response."""
+
+    name: ClassVar[str] = "message-started"
+    numbered_only: ClassVar[frozenset[str]] = frozenset({"message"})
+    message_id: str
+    session_id: str
+    message: Message
+
+
+class ContentDelta(_ChatEvent):
+    """A piece of text for the block at `content_index`; a new index opens a new block."""
+
+    name: ClassVar[str] = "content-delta"
+    numbered_only: ClassVar[frozenset[str]] = frozenset({"session_id"})
+    left_out_when_none: ClassVar[frozenset[str]] = frozenset({"kind"})
+    message_id: str
+    content: str
+    content_index: int
+    kind: Literal["thinking"] | None = None
+    session_id: str
+
+    def merged(self, later: "ContentDelta", longest: int) -> "ContentDelta | None":
+        """Both as one delta, or `None` for different blocks and more than `longest` characters."""
+        if (self.message_id, self.content_index) != (later.message_id, later.content_index):
+            return None
+        if len(self.content) + len(later.content) > longest:
+            return None
+        return self.model_copy(update={"content": self.content + later.content})
+
+    def pieces(self, longest: int) -> "list[ContentDelta]":
+        """The same in deltas of at most `longest` characters."""
+        starts = range(0, len(self.content), longest)
+        texts = (self.content[start : start + longest] for start in starts)
+        return [self.model_copy(update={"content": text}) for text in texts]
+
+
+class ToolUsed(_ChatEvent):
+    """The agent uses a tool."""
+
+    name: ClassVar[str] = "tool-use"
+    numbered_only: ClassVar[frozenset[str]] = frozenset(
+        {"session_id", "content_index", "tool_use_id", "parent_tool_use_id"}
+    )
+    message_id: str
+    tool_name: str
+    tool_input: dict[str, Any]
+    session_id: str
+    content_index: int
+    tool_use_id: str
+    parent_tool_use_id: str | None = None
+
+
+class ToolRunning(Event):
+    """A tool runs on: the end of what it has printed by now, and for how long. Never kept."""
+
+    name: ClassVar[str] = "tool-running"
+    numbered: ClassVar[bool] = True
+    session_id: str
+    message_id: str
+    content_index: int
+    output: str | None
+    """A few kilobytes at most; `null` where nothing is known to have been printed."""
+    seconds: int
+
+
+class BlockChanged(Event):
+    """A block that is not streamed text: a tool's result, a plan, a question, a replaced text."""
+
+    name: ClassVar[str] = "message-block"
+    numbered: ClassVar[bool] = True
+    session_id: str
+    message_id: str
+    content_index: int
+    block: Block
+
+
+class MessageCompleted(_ChatEvent):
+    """The response is finished."""
+
+    name: ClassVar[str] = "message-completed"
+    message_id: str
+    session_id: str
+    stop_reason: str
+    usage: Usage
+
+
+class MessageFailed(_ChatEvent):
+    """The response failed; what had arrived is kept."""
+
+    name: ClassVar[str] = "message-error"
+    numbered_only: ClassVar[frozenset[str]] = frozenset({"session_id", "usage", "retry_after"})
+    message_id: str
+    error: str
+    error_type: str
+    session_id: str
+    usage: Usage | None = None
+    retry_after: float | None = None
+
+
+class MessageQueued(Event):
+    """A user message was accepted: `processing` when its run starts, `sent` while it waits."""
+
+    name: ClassVar[str] = "message-queued"
+    session_id: str
+    message: Message
+    status: Literal["sent", "processing"]
+
+
+class MessageRemoved(Event):
+    """A waiting user message was taken back."""
+
+    name: ClassVar[str] = "message-removed"
+    numbered: ClassVar[bool] = True
+    session_id: str
+    message_id: str
+
+
+class RunNoticed(Event):
+    """A passing word about a run, such as «retrying (2 of 4)»; not part of the conversation."""
+
+    name: ClassVar[str] = "session-notice"
+    numbered: ClassVar[bool] = True
+    session_id: str
+    text: str
+
+
+class ModelsUpdated(Event):
+    """An agent's program told other models than before; `list_agents` has them."""
+
+    name: ClassVar[str] = "models:updated"
+    numbered: ClassVar[bool] = True
+    backend: str
+
+
+class SessionCreated(_ChatEvent):
+    """A session was created."""
+
+    name: ClassVar[str] = "session-created"
+
+    session: Session
+
+    @property
+    def concerns(self) -> str:
+        """The new session's id."""
+        return self.session.id
+
+
+class SessionUpdated(_ChatEvent):
+    """Some fields of a session changed."""
+
+    name: ClassVar[str] = "session-updated"
+    session_id: str
+    updates: dict[str, Any]
+    """Changed fields in JSON form."""
+
+
+class SessionArchived(_ChatEvent):
+    """A session was put away; it can be brought back."""
+
+    name: ClassVar[str] = "session-archived"
+    numbered_only: ClassVar[frozenset[str]] = frozenset({"archived_at"})
+    session_id: str
+    archived_at: float
+
+
+class SessionDeleted(_ChatEvent):
+    """A session and all its messages are gone."""
+
+    name: ClassVar[str] = "session-deleted"
+    session_id: str
+
+
+class SessionWaiting(Event):
+    """A session needs a person, or (`None`) does not any more."""
+
+    name: ClassVar[str] = "session-waiting"
+    session_id: str
+    waiting_for: WaitingFor | None
+    request: Request | None
+
+
+class WorktreeCreating(Event):
+    """A worktree is being made in the background."""
+
+    name: ClassVar[str] = "worktree:creating"
+    worktree: Worktree
+
+    def body(self, *, numbered: bool) -> str:
+        """Five fields of the worktree; in numbered frames also the worktree as it will be."""
+        shown = ("id", "project_id", "name", "path", "branch")
+        fields = {field: getattr(self.worktree, field) for field in shown}
+        if numbered:
+            fields["worktree"] = self.worktree.model_dump(mode="json")
+        return json.dumps(fields)
+
+
+class WorktreeEvent(Event):
+    """What happened to a worktree, with all of it as it is afterwards."""
+
+    worktree: Worktree
+
+
+class WorktreeCreated(WorktreeEvent):
+    """A worktree is ready."""
+
+    name: ClassVar[str] = "worktree:created"
+
+
+class WorktreeCreateFailed(Event):
+    """A worktree could not be made; nothing is left of it."""
+
+    name: ClassVar[str] = "worktree:create_error"
+    id: str
+    project_id: str
+    error: str
+
+
+class WorktreeArchived(WorktreeEvent):
+    """A worktree was put away; its files stay."""
+
+    name: ClassVar[str] = "worktree:archived"
+
+
+class WorktreeUnarchived(WorktreeEvent):
+    """A worktree was brought back."""
+
+    name: ClassVar[str] = "worktree:unarchived"
+
+
+class WorktreeRenamed(WorktreeEvent):
+    """A worktree and its branch have a new name."""
+
+    name: ClassVar[str] = "worktree:renamed"
+
+
+class WorktreeUpdated(WorktreeEvent):
+    """Anything else of a worktree changed: label, order, pull request, a missing directory."""
+
+    name: ClassVar[str] = "worktree:updated"
+
+
+class WorktreeDeleted(Event):
+    """A worktree is gone, with its sessions."""
+
+    name: ClassVar[str] = "worktree:deleted"
+    worktree_id: str
+    project_id: str
+
+
+class WorktreeStatusUpdated(Event):
+    """The cached state of the pull request and its checks was refreshed."""
+
+    name: ClassVar[str] = "worktree:status_updated"
+    worktree_id: str
+    cached_pr_status: str | None
+    cached_check_status: str | None
+
+
+class GitStatusUpdated(Event):
+    """Git's counts of a worktree were refreshed (lines and commits)."""
+
+    name: ClassVar[str] = "git:status-update"
+    numbered_only: ClassVar[frozenset[str]] = frozenset({"conflicts"})
+    worktree_id: str
+    ahead: int | None
+    behind: int | None
+    uncommitted_added: int | None
+    uncommitted_removed: int | None
+    branch_diff_added: int | None
+    branch_diff_removed: int | None
+    unpushed: int | None
+    conflicts: int | None = None
+    checked_at: float
+
+
+class _ProjectEvent(Event):
+    project: Project
+
+    def body(self, *, numbered: bool) -> str:
+        """The project's fields themselves, without its key for the issue tracker."""
+        return self.project.model_copy(update={"tracker_api_key": None}).model_dump_json()
+
+
+class ProjectAdded(_ProjectEvent):
+    """A project or folder was added."""
+
+    name: ClassVar[str] = "project:added"
+
+
+class ProjectUpdated(_ProjectEvent):
+    """A project or folder changed."""
+
+    name: ClassVar[str] = "project:updated"
+
+
+class ProjectRemoved(Event):
+    """A project or folder is not shown any more; no file was deleted."""
+
+    name: ClassVar[str] = "project:removed"
+    project_id: str
+
+
+class PreferencesUpdated(Event):
+    """Preferences changed, from a client or in the file. Secrets never stand in its frames."""
+
+    name: ClassVar[str] = "preferences:updated"
+    secret: ClassVar[frozenset[str]] = frozenset(
+        {"http_server_token", "tracker_api_key", "custom_cli_profiles"}
+    )
+    changes: dict[str, Any]
+
+    def body(self, *, numbered: bool) -> str:
+        """`{changes}` without secrets."""
+        shown = {key: value for key, value in self.changes.items() if key not in self.secret}
+        return json.dumps({"changes": shown})
+
+
+class TaskCompleted(Event):
+    """Background work ended: a script, a pull, a push, a commit."""
+
+    name: ClassVar[str] = "task:completed"
+    task: str
+    ok: bool
+    detail: str
+    worktree_id: str | None = None
+
+
+def _concrete(kind: type[Event]) -> list[type[Event]]:
+    kinds = [kind] if "name" in kind.__dict__ else []
+    return kinds + [found for child in kind.__subclasses__() for found in _concrete(child)]
+
+
+EVENTS: dict[str, type[Event]] = {kind.name: kind for kind in _concrete(Event)}
+"""Every event by its wire name."""
+
+
+def parse_event(frame: dict[str, Any]) -> Event | None:
+    """The event of a numbered frame; `None` for one that this version does not know."""
+    kind = EVENTS.get(frame.get("event", ""))
+    body = frame.get("data") if "data" in frame else frame.get("payload")
+    if kind is None or not isinstance(body, dict):
+        return None
+    if issubclass(kind, _ProjectEvent):
+        body = {"project": body}
+    return kind.model_validate(body)

@@ -1,0 +1,1 @@
+"""Preferences: schema, file, changes, precedence and provider profiles."""

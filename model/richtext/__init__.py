@@ -1,0 +1,1 @@
+"""Markdown, code and diffs as trees of blocks and rows, for every user interface."""

@@ -1,0 +1,299 @@
+"""The workspace: everything that is alive in one Spinney, and how it starts and ends."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from model import worktrees
+from model.agents.catalog import Catalog
+from model.backends.base import Backend
+from model.backends.known_models import KnownModels
+from model.backends.orphans import OWNER, end_leftovers, owner_mark
+from model.background.cleanup import lost_sessions, sweep
+from model.background.memory_release import return_freed_memory
+from model.background.poller import Poller
+from model.background.retention import Retention
+from model.base.cancellation import SlowWork
+from model.base.paths import Directories
+from model.chat import interrupted_runs
+from model.chat.agent_commands import offered
+from model.chat.chats import Chats
+from model.chat.handover import Handovers
+from model.chat.raw_logs import RawLogs
+from model.chat.recap import Recaps
+from model.chat.session_naming import SessionNaming
+from model.chat.tool_outputs import ToolOutputs, follow_sessions
+from model.chat.uploaded_images import Pictures
+from model.domain.events import ModelsUpdated, PreferencesUpdated, TaskCompleted
+from model.domain.resources import AgentCommand, Worktree
+from model.preferences.file import PreferencesFile
+from model.preferences.schema import Preferences
+from model.runtime.launch import Launching
+from model.scripts.runner import Scripts
+from model.state import State
+from model.store.backups import DailyBackups
+from model.store.bus import EventBus
+from model.store.database import Database
+from model.store.store import Store
+from model.worktrees import renaming
+from model.worktrees.branch_naming import BranchNaming
+from model.worktrees.file_search import WorktreeFiles
+from model.worktrees.issue_context import Contexts
+from model.worktrees.removal import Removals
+from model.writing.writer import Writer
+
+MODELS_AFTER = 30.0
+"""Seconds from the start until agents are asked for their models."""
+
+IN_USE = 14 * 24 * 3600.0
+"""Seconds since its last session was used for which an agent counts as in use."""
+
+_log = logging.getLogger(__name__)
+
+
+class HttpServer(Protocol):
+    """The server as the model knows it; the front door puts the real one in."""
+
+    def status(self) -> dict[str, Any]:
+        """`{running, base_url, port, localhost_only, token_required}`, without the token."""
+        ...
+
+    async def start(self, port: int, *, localhost_only: bool, token_required: bool) -> None:
+        """Listen. Raises `SpinneyError` with a sentence, for example for a port in use."""
+        ...
+
+    async def stop(self) -> None:
+        """Close the listener and all connections."""
+        ...
+
+
+class Workspace:
+    """Owns the store, the agents and the background work. Lives on the core's loop."""
+
+    def __init__(
+        self,
+        directories: Directories,
+        backends: Mapping[str, Backend],
+        catalog: Catalog,
+        *,
+        demo: bool = False,
+    ) -> None:
+        self.directories = directories
+        self.demo = demo
+        """Whether the demo agent can be chosen, and is unless something else is."""
+        self.backends = backends
+        self.bus = EventBus()
+        self.problems: list[str] = []
+        """Sentences about what was found wrong at start or since, for the first screen."""
+        self._problems_of_file: list[str] = []
+        """Those among them that the preferences' file has now."""
+        self.http_server: HttpServer | None = None
+        self.end_program: Callable[[], None] | None = None
+        """Has the whole program end in good order; the front door puts it in."""
+        self.slow_work = SlowWork()
+        self.files = WorktreeFiles()
+        self.clones: dict[str, str] = {}
+        """The directories that are being cloned into, each with git's newest word on it."""
+        self.store: Store
+        self.chats: Chats
+        self.outputs: ToolOutputs
+        self.raw_logs: RawLogs
+        self.pictures: Pictures
+        self.contexts: Contexts
+        self.writer: Writer
+        self.naming: SessionNaming
+        self.branch_naming: BranchNaming
+        self.recaps: Recaps
+        self.scripts: Scripts
+        self.removals: Removals
+        self.poller: Poller
+        self._preferences_file = PreferencesFile(directories.preferences)
+        self._background: set[asyncio.Task[None]] = set()
+        self._ending = AsyncExitStack()
+        self.models = KnownModels(
+            directories.told_models,
+            catalog,
+            backends,
+            {OWNER: owner_mark(directories.data)},
+            self.run_in_background,
+            lambda backend: self.store.record(ModelsUpdated(backend=backend)),
+        )
+
+    @property
+    def catalog(self) -> Catalog:
+        """The agents, with the models that their programs are known to have."""
+        return self.models.catalog
+
+    async def start(self) -> None:
+        """Open the files, close what a killed Spinney left open, begin the background work.
+
+        Raises `SpinneyError` when there is nowhere to keep anything; nothing is left open then.
+        """
+        try:
+            await self._open()
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def _open(self) -> None:
+        await asyncio.to_thread(end_leftovers, self.directories.data)
+        preferences, problems = await self._preferences_file.load()
+        database, problem = await Database.open(self.directories.database)
+        self._ending.push_async_callback(database.close)
+        saved = await database.saved()
+        self.problems += [*problems, *([problem] if problem else [])]
+        if saved.damage:
+            self.problems.append(await database.keep_and_mend(saved))
+        queued: dict[str, tuple[Any, ...]] = {}
+        for message in saved.queued:
+            queued[message.session_id] = (*queued.get(message.session_id, ()), message)
+        state = State(
+            projects={project.id: project for project in saved.projects},
+            worktrees={worktree.id: worktree for worktree in saved.worktrees},
+            sessions={session.id: session for session in saved.sessions},
+            queued=queued,
+            streaming={message.id: message for message in saved.unfinished},
+            preferences=preferences,
+        )
+        self.store = Store(database, self.bus, state)
+        self._ending.push_async_callback(self.store.close)
+        for backend in self.backends.values():
+            self._ending.push_async_callback(backend.close)
+        await self.models.load()
+        self._ending.push_async_callback(self.models.close)
+        self.writer = Writer(
+            self.store, self.backends, self.models, self._environment_of, demo=self.demo
+        )
+        self._ending.push_async_callback(self.writer.close)
+        self.naming = SessionNaming(self.store, self.writer)
+        self.branch_naming = BranchNaming(self.store, self.writer)
+        self.recaps = Recaps(self.store, self.writer)
+        self._ending.push_async_callback(self._end_background)
+        self.raw_logs = RawLogs(
+            self.directories, self.store, partial(self._tell_problem, task="raw_log")
+        )
+        self._ending.push_async_callback(self.raw_logs.close)
+        launching = Launching(
+            self.store,
+            self.models,
+            self._environment_of,
+            self.raw_logs.record_of,
+            self.change_preferences,
+            self.run_in_background,
+        )
+        self.outputs = ToolOutputs(self.directories.outputs)
+        self._ending.push_async_callback(self.outputs.close)
+        self.pictures = Pictures(self.directories.pictures)
+        spared = await asyncio.to_thread(lost_sessions, self.directories, frozenset(state.sessions))
+        self.run_in_background(
+            follow_sessions(self.store, self.outputs, self.pictures, self.raw_logs, spared=spared)
+        )
+        self.run_in_background(sweep(self.store, self.directories))
+        backups = DailyBackups(
+            self.directories.database, partial(self._tell_problem, task="backup")
+        )
+        self.run_in_background(backups.run())
+        self.contexts = Contexts(self.directories.contexts)
+        handovers = Handovers(self.store, self.writer, self.catalog)
+        self.chats = Chats(self.store, self.backends, launching, self.outputs, handovers)
+        self._ending.push_async_callback(self.chats.close)
+        interrupted_runs.recover(self.store)
+        self.scripts = Scripts(self.store, self.directories, self.chats.send_held)
+        self._ending.push_async_callback(self.scripts.close)
+        self.scripts.recover()
+        self.removals = Removals(self.store, self.directories, self.scripts, self.chats.end)
+        self.run_in_background(self._finish_creations())
+        self.run_in_background(self.removals.recover())
+        self.run_in_background(renaming.recover(self.store))
+        self.run_in_background(Retention(self.store, self.removals, self.chats.end).run())
+        self.poller = Poller(self.store, self.bus, worktrees.archive)
+        self.run_in_background(self.poller.run())
+        self.run_in_background(self._preferences_file.watch(self._preferences_edited))
+        self.run_in_background(return_freed_memory(self.bus))
+        self.run_in_background(self._ask_for_models())
+
+    async def stop(self) -> None:
+        """End agents and background work, write what is left. Stopping twice is no error."""
+        await self._ending.aclose()
+
+    async def commands_of(self, backend: str, worktree: Worktree) -> list[AgentCommand]:
+        """The agent's own commands in the worktree: those that it told, and those in files."""
+        told = self.chats.commands_told(worktree.id, backend)
+        driver = self.backends.get(backend)
+        if driver is None:
+            return offered(told, ())
+        where = Path(worktree.path)
+        return offered(told, await driver.commands(where, self._environment_of(worktree)))
+
+    async def _ask_for_models(self) -> None:
+        """Some time after the start, when nobody waits for the machine, renew what is old."""
+        await asyncio.sleep(MODELS_AFTER)
+        lately = time.time() - IN_USE
+        sessions = self.store.state.sessions.values()
+        used = {
+            each.backend for each in sessions if each.message_count and each.updated_at > lately
+        }
+        for backend in sorted(used):
+            await self.models.ask(backend)
+
+    async def _finish_creations(self) -> None:
+        for worktree in await worktrees.recover(self.store):
+            await self.scripts.set_up(worktree.id)
+
+    async def _end_background(self) -> None:
+        for task in tuple(self._background):
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+
+    def run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something that nobody waits for; a failure goes to the log."""
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        self._background.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            _log.error("background work failed", exc_info=task.exception())
+
+    async def change_preferences(self, changed: Preferences) -> None:
+        """Save new preferences to their file and tell everybody. Raises `SpinneyError`."""
+        before = self.store.state.preferences
+        self._tell_preferences(await self._preferences_file.save(changed, before))
+
+    async def _preferences_edited(self, preferences: Preferences, problems: list[str]) -> None:
+        """Take over what the file says; `problems` are all that it has now."""
+        known = self.problems
+        outdated = {*self._problems_of_file, *problems}
+        self.problems = [*(told for told in known if told not in outdated), *problems]
+        self._problems_of_file = problems
+        self._tell_preferences(preferences)
+        for problem in problems:
+            if problem not in known:
+                self.store.record(TaskCompleted(task="preferences", ok=False, detail=problem))
+
+    def _tell_preferences(self, preferences: Preferences) -> None:
+        old = self.store.state.preferences.model_dump(mode="json")
+        new = preferences.model_dump(mode="json")
+        changes = {key: value for key, value in new.items() if old.get(key) != value}
+        if changes:
+            self.store.record(PreferencesUpdated(changes=changes))
+            self.chats.room.look()
+
+    def _tell_problem(self, problem: str, task: str) -> None:
+        """Say what went wrong meanwhile, and keep it for who comes later."""
+        self.problems.append(problem)
+        self.store.record(TaskCompleted(task=task, ok=False, detail=problem))
+
+    def _environment_of(self, worktree: Worktree) -> dict[str, str]:
+        """What Spinney's agents and all that they start find in their environment."""
+        return {
+            OWNER: owner_mark(self.directories.data),
+            "SPINNEY_WORKSPACE_PATH": worktree.path,
+            "SPINNEY_BRANCH": worktree.branch,
+        }

@@ -1,0 +1,326 @@
+"""The event bus: one bounded ring that every reader follows with a cursor of its own.
+
+Publishing never waits for a reader. Events collect in a window that is sealed into the ring at once
+when the bus was idle and else every 16 ms, or sooner when it is full; inside a window the deltas of
+one block merge. The ring is bounded in number and in bytes. A reader that falls more than the ring
+behind is told what it missed and reads the state again. Belongs to one event loop; other threads
+reach it through that loop.
+"""
+
+import asyncio
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from model.base.text_memory import text_bytes
+from model.domain.events import ContentDelta, Event, GitStatusUpdated, SessionUpdated, WorktreeEvent
+
+CAPACITY = 1000
+"""Events that a ring holds (interface 8), if they are not too large."""
+
+RING_BYTES = 4 * 1024 * 1024
+"""What the texts of a ring's events may be: fast streams merge into few large events, of which a
+thousand would be hundreds of megabytes."""
+
+FRAMED_BYTES = 1024 * 1024
+"""The newest events up to this much keep their frames, which come in several forms. Who is further
+behind has them encoded anew."""
+
+LONGEST_DELTA = 64 * 1024
+"""Characters of a delta; merged ones are no longer, and a longer one is told in pieces. So each is
+a small part of the ring, and of what waits for a client."""
+
+WINDOW = 0.016
+"""Seconds between two seals under load: one screen frame."""
+
+WINDOW_FULL = 100
+"""Events that are not kept waiting: with 16 ms for each window a burst would outrun the ring."""
+
+
+_SHORT = 400
+"""Bytes of an event that never holds a long text."""
+
+
+@dataclass(slots=True)
+class Published:
+    """An event in the ring and its encoded frames, each made once while the ring holds it."""
+
+    seq: int
+    event: Event
+    frames: dict[str, bytes] = field(default_factory=dict)
+    """Encoded forms by a name of the reader's choice."""
+    weight: int = 0
+    """Bytes of the event's texts, about."""
+    keeps_frames: bool = True
+
+    def frame(self, form: str, encode: Callable[["Published"], bytes]) -> bytes:
+        """The frame of this form, encoded on first use and then shared by all readers."""
+        found = self.frames.get(form)
+        if found is None:
+            found = encode(self)
+            if self.keeps_frames:
+                self.frames[form] = found
+        return found
+
+    def forget_frames(self) -> None:
+        """Keep none from now on."""
+        self.keeps_frames = False
+        self.frames.clear()
+
+
+class _Ring:
+    """The newest events, bounded in number and in bytes; the newest one is always kept."""
+
+    def __init__(self, capacity: int, most: int) -> None:
+        self.entries: deque[Published] = deque()
+        self._weight = 0
+        self._capacity = capacity
+        self._most = most
+
+    def append(self, entry: Published) -> list[Published]:
+        """Take an event in; the oldest ones, which had to go for it."""
+        self.entries.append(entry)
+        self._weight += entry.weight
+        gone = []
+        while len(self.entries) > self._capacity or (
+            self._weight > self._most and len(self.entries) > 1
+        ):
+            gone.append(self.entries.popleft())
+            self._weight -= gone[-1].weight
+        return gone
+
+
+def _weight(event: Event) -> int:
+    """Bytes of what an event tells, about."""
+    if isinstance(event, ContentDelta):
+        return text_bytes(event.content)
+    if isinstance(event, WorktreeEvent | GitStatusUpdated | SessionUpdated):
+        return _SHORT  # Their texts are short, and they are many.
+    return text_bytes(event)
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Events that a reader can't get any more, by their numbers, both included."""
+
+    first: int
+    last: int
+
+
+class EventBus:
+    """Numbers events, merges deltas, keeps the newest 1000 and tells listeners of new ones."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self.seq = 0
+        """The number of the newest event."""
+        self.told = 0
+        """Bytes of the texts of all events that were sealed."""
+        self._ring = _Ring(capacity, RING_BYTES)
+        self._framed = _Ring(capacity, FRAMED_BYTES)
+        self._end = 0
+        self._window: dict[int, Published] = {}
+        self._open_deltas: dict[str, int] = {}
+        self._listeners: list[Callable[[], None]] = []
+        self._session_rings: dict[str, tuple[_Ring, int]] = {}
+        self._next_seal = 0.0
+        self._timer: asyncio.Handle | None = None
+
+    def publish(self, event: Event) -> None:
+        """Number the event and put it into the window, merged with an open delta of its block."""
+        if isinstance(event, ContentDelta) and len(event.content) > LONGEST_DELTA:
+            for piece in event.pieces(LONGEST_DELTA):
+                self.publish(piece)
+            return
+        self.seq += 1
+        session = event.concerns
+        if session is not None:
+            open_seq = self._open_deltas.pop(session, None)
+            if isinstance(event, ContentDelta):
+                if open_seq is not None:
+                    earlier = self._window[open_seq].event
+                    merged = isinstance(earlier, ContentDelta) and earlier.merged(
+                        event, LONGEST_DELTA
+                    )
+                    if merged:
+                        # Moved to the end: numbers in the ring only ever grow.
+                        del self._window[open_seq]
+                        event = merged
+                self._open_deltas[session] = self.seq
+        self._window[self.seq] = Published(self.seq, event)
+        self._schedule()
+
+    def seal(self) -> None:
+        """Move the window into the ring now, so that what follows stands after it."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._window:
+            return
+        for entry in self._window.values():
+            entry.weight = _weight(entry.event)
+            self.told += entry.weight
+            self._ring.append(entry)
+            for late in self._framed.append(entry):
+                late.forget_frames()
+        if self._session_rings:
+            self._keep_for_followers()
+        # From now: windows that were sealed early must not put off the ones that follow.
+        self._next_seal = asyncio.get_running_loop().time() + WINDOW
+        self._end += len(self._window)
+        self._window = {}
+        self._open_deltas = {}
+        for listener in tuple(self._listeners):
+            listener()
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after each seal, on the bus's loop; returns how to end that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def reader(self, since: int | None = None) -> "Reader":
+        """A reader from now on, or from what the ring still holds after number `since`."""
+        self.seal()
+        return Reader(self, self._end if since is None else self._index_after(since), since)
+
+    def _index_after(self, seq: int) -> int:
+        behind = sum(1 for entry in self._ring.entries if entry.seq > seq)
+        return self._end - behind
+
+    def _keep_for_followers(self) -> None:
+        for entry in self._window.values():
+            followed = self._session_rings.get(entry.event.concerns or "")
+            if followed is not None:
+                followed[0].append(entry)
+
+    def _schedule(self) -> None:
+        is_full = len(self._window) == WINDOW_FULL
+        if self._timer is not None and not is_full:
+            return
+        loop = asyncio.get_running_loop()
+        if self._timer is not None:
+            self._timer.cancel()
+        if is_full:
+            self._timer = loop.call_soon(self.seal)
+            return
+        now = loop.time()
+        due = max(now, self._next_seal)
+        self._timer = loop.call_at(due, self.seal) if due > now else loop.call_soon(self.seal)
+
+    @property
+    def end(self) -> int:
+        """The index after the newest sealed event."""
+        return self._end
+
+    @property
+    def start(self) -> int:
+        """The index of the oldest event that the ring holds."""
+        return self._end - len(self._ring.entries)
+
+    @property
+    def newest_sealed(self) -> int:
+        """The number of the newest event in the ring, 0 before the first."""
+        entries = self._ring.entries
+        return entries[-1].seq if entries else 0
+
+    def entries(self, index: int) -> list[Published]:
+        """The sealed events from this index on."""
+        return list(islice(self._ring.entries, max(0, index - self.start), None))
+
+    def _follow(self, session_id: str) -> None:
+        ring, readers = self._session_rings.get(session_id, (_Ring(CAPACITY, RING_BYTES), 0))
+        self._session_rings[session_id] = (ring, readers + 1)
+
+    def _unfollow(self, session_id: str) -> None:
+        ring, readers = self._session_rings[session_id]
+        if readers == 1:
+            del self._session_rings[session_id]
+        else:
+            self._session_rings[session_id] = (ring, readers - 1)
+
+    def _followed(self, session_ids: set[str], after: int, before: int) -> Iterator[Published]:
+        for session_id in session_ids:
+            ring, _ = self._session_rings[session_id]
+            yield from (entry for entry in ring.entries if after < entry.seq < before)
+
+
+def _first(entries: list[Published], most: int) -> list[Published]:
+    """The first entries, one at least, up to so many bytes."""
+    for count, entry in enumerate(entries):
+        most -= entry.weight
+        if most <= 0:
+            return entries[: count + 1]
+    return entries
+
+
+class Reader:
+    """One follower of the bus: a cursor into the ring and the sessions it subscribed to."""
+
+    def __init__(self, bus: EventBus, index: int, since: int | None) -> None:
+        self._bus = bus
+        self._index = index
+        self._last_seq = since if since is not None else bus.seq
+        self._subscribed: set[str] = set()
+
+    def take(self, most: int = sys.maxsize) -> tuple[list[Published], Missed | None]:
+        """New events in order, and what was lost when the ring ran over this reader.
+
+        Events of subscribed sessions that the ring has lost come from those sessions' own buffers.
+        Of more than `most` bytes, the rest is left for the next time.
+        """
+        bus = self._bus
+        if self._index >= bus.end:
+            return [], None
+        entries = _first(bus.entries(self._index), most)
+        missed, kept = None, list[Published]()
+        if self._index < bus.start or (entries and self._lost_before(entries[0])):
+            first = entries[0].seq
+            missed = Missed(self._last_seq + 1, first - 1)
+            kept = sorted(
+                bus._followed(self._subscribed, self._last_seq, first),
+                key=lambda entry: entry.seq,
+            )
+        self._index = max(self._index, bus.start) + len(entries)
+        self._last_seq = entries[-1].seq
+        return kept + entries, missed
+
+    def skip(self) -> None:
+        """Count all that is sealed as taken: for readers that share one reading among them."""
+        self._index = self._bus.end
+        self._last_seq = self._bus.newest_sealed
+
+    def _lost_before(self, oldest: Published) -> bool:
+        """Whether a resuming reader's number lies before all that the ring still holds."""
+        return (
+            self._index == self._bus.start
+            and self._bus.start > 0
+            and oldest.seq > self._last_seq + 1
+        )
+
+    @property
+    def behind(self) -> int:
+        """How many sealed events wait for this reader."""
+        return self._bus.end - self._index
+
+    @property
+    def index(self) -> int:
+        """The index of the next event, equal among readers that are equally far."""
+        return self._index
+
+    def subscribe(self, session_id: str) -> None:
+        """Keep this session's events in a buffer of their own for this reader."""
+        if session_id not in self._subscribed:
+            self._subscribed.add(session_id)
+            self._bus._follow(session_id)
+
+    def unsubscribe(self, session_id: str) -> None:
+        """End `subscribe`; unknown sessions are no error."""
+        if session_id in self._subscribed:
+            self._subscribed.remove(session_id)
+            self._bus._unfollow(session_id)
+
+    def close(self) -> None:
+        """Leave the bus."""
+        for session_id in tuple(self._subscribed):
+            self.unsubscribe(session_id)

@@ -1,0 +1,134 @@
+"""What each event saves: the rows of the SQLite file, made from the states around the event."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from model.domain import events as e
+from model.domain.resources import Block, Message, Resource
+from model.state import State, fold_message
+
+Statement = tuple[str, tuple[Any, ...]]
+
+INDEX_WORDS = (
+    "INSERT OR REPLACE INTO words (rowid, text)"
+    " SELECT messages.rowid, group_concat(json_extract(blocks.body, '$.text'), char(10))"
+    " FROM messages JOIN blocks ON blocks.message_id = messages.id"
+    # A damaged block has no words; only this form never looks into it.
+    " WHERE CASE WHEN json_valid(blocks.body)"
+    " THEN json_extract(blocks.body, '$.type') IN ('text', 'plan') END {which}"
+    " GROUP BY messages.rowid"
+)
+"""Makes what a message says searchable, under the message's own row number."""
+
+_PASSING = {"output_so_far", "running_for"}
+"""Of a tool that runs: not kept."""
+
+_PUT_DOCUMENT = "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)"
+_PUT_BLOCK = "INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)"
+_PUT_MESSAGE = (
+    "INSERT INTO messages (id, session_id, position, body) VALUES (?1, ?2,"
+    " CASE WHEN ?3 THEN (SELECT coalesce(max(position), 0) + 1 FROM messages WHERE session_id = ?2)"
+    " END, ?4) ON CONFLICT (id) DO UPDATE SET body = excluded.body,"
+    " position = coalesce(messages.position, excluded.position)"
+)
+
+
+def statements_for(event: e.Event, before: State, after: State) -> list[Statement]:
+    """What the event writes, given the states around it."""
+    match event:
+        case e.MessageQueued():
+            rows = _message_rows(event.message, placed=event.status == "processing")
+            return [*rows, _words_row(event.message.id)]
+        case e.MessageStarted():
+            return _message_rows(event.message, placed=True)
+        case e.MessageCompleted() | e.MessageFailed():
+            message = before.streaming.get(event.message_id)
+            if message is None:
+                return []
+            rows = _message_rows(fold_message(message, event), placed=True)
+            return [*rows, _words_row(message.id)]
+        case e.ContentDelta() | e.ToolUsed() | e.BlockChanged():
+            message = after.streaming.get(event.message_id)
+            if message is not None:
+                return [block_row(message, event.content_index)]
+            if isinstance(event, e.BlockChanged):
+                return [_block_row(event.message_id, event.content_index, event.block)]
+            return []
+        case e.MessageRemoved():
+            return [
+                ("DELETE FROM blocks WHERE message_id = ?", (event.message_id,)),
+                ("DELETE FROM messages WHERE id = ?", (event.message_id,)),
+            ]
+        case _:
+            keys = changed_documents(before, after)
+            return [row for key in keys for row in document_rows(after, key)]
+
+
+DocumentKey = tuple[str, str]
+"""`project`, `worktree` or `session`, and an id."""
+
+
+def changed_documents(before: State, after: State) -> list[DocumentKey]:
+    """The documents that differ between two states."""
+    keys: list[DocumentKey] = []
+    for kind in ("project", "worktree", "session"):
+        old, new = _documents(before, kind), _documents(after, kind)
+        if old is not new:
+            keys += [(kind, key) for key in new if old.get(key) is not new[key]]
+            keys += [(kind, key) for key in old if key not in new]
+    return keys
+
+
+def document_rows(state: State, key: DocumentKey) -> list[Statement]:
+    """What saves a document as it is in `state`, or removes it with all that belongs to it."""
+    kind, resource_id = key
+    resource = _documents(state, kind).get(resource_id)
+    if resource is not None:
+        return [document_row(kind, resource_id, resource)]
+    rows: list[Statement] = [
+        ("DELETE FROM documents WHERE kind = ? AND id = ?", (kind, resource_id))
+    ]
+    if kind == "session":
+        rows += [
+            (
+                "DELETE FROM blocks WHERE message_id IN"
+                " (SELECT id FROM messages WHERE session_id = ?)",
+                (resource_id,),
+            ),
+            ("DELETE FROM messages WHERE session_id = ?", (resource_id,)),
+        ]
+    return rows
+
+
+def document_row(kind: str, resource_id: str, resource: Resource) -> Statement:
+    """What saves a project, worktree or session."""
+    return _PUT_DOCUMENT, (kind, resource_id, resource.model_dump_json())
+
+
+def _documents(state: State, kind: str) -> Mapping[str, Resource]:
+    match kind:
+        case "project":
+            return state.projects
+        case "worktree":
+            return state.worktrees
+        case _:
+            return state.sessions
+
+
+def block_row(message: Message, place: int) -> Statement:
+    """What saves one block of a message."""
+    return _block_row(message.id, place, message.content[place])
+
+
+def _block_row(message_id: str, place: int, block: Block) -> Statement:
+    return _PUT_BLOCK, (message_id, place, block.model_dump_json(exclude=_PASSING))
+
+
+def _words_row(message_id: str) -> Statement:
+    return INDEX_WORDS.format(which="AND messages.id = ?"), (message_id,)
+
+
+def _message_rows(message: Message, *, placed: bool) -> list[Statement]:
+    body = message.model_dump_json(exclude={"content"})
+    rows: list[Statement] = [(_PUT_MESSAGE, (message.id, message.session_id, placed, body))]
+    return rows + [block_row(message, place) for place in range(len(message.content))]

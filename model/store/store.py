@@ -1,0 +1,236 @@
+"""The store: the only place where the state changes. It saves, folds and publishes, in this order.
+
+What a person asks for is *accepted*: on disk before anybody hears of it, or refused with a reason.
+What an agent did is *recorded*: it has happened, so it is told at once and saved soon after, again
+and again if the disk refuses.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from model.base.errors import SpinneyError
+from model.domain.events import (
+    BlockChanged,
+    ContentDelta,
+    Event,
+    MessageCompleted,
+    MessageFailed,
+    MessageQueued,
+    MessageRemoved,
+    MessageStarted,
+    TaskCompleted,
+    ToolRunning,
+    ToolUsed,
+)
+from model.domain.resources import Message, MessagePage
+from model.state import State, apply, rebased
+from model.store.bus import EventBus
+from model.store.database import Database
+from model.store.queries import FoundMessage, Reading
+from model.store.rows import (
+    DocumentKey,
+    Statement,
+    block_row,
+    changed_documents,
+    document_rows,
+    statements_for,
+)
+
+Change = Event | Callable[[State], Iterable[Event]]
+"""An event, or a function that looks at the newest state and gives events or raises."""
+
+TEXT_SAVED_EVERY = 0.25
+"""Seconds: how much streamed text a kill can cost."""
+
+
+class Store:
+    """The state, and the ways to change it. Belongs to the core's loop."""
+
+    def __init__(self, database: Database, bus: EventBus, state: State) -> None:
+        self.state = state
+        self.bus = bus
+        self._database = database
+        self._lock = asyncio.Lock()
+        self._unsaved: list[Statement] = []
+        self._unsaved_documents: dict[DocumentKey, None] = {}
+        self._unsaved_blocks: dict[tuple[str, int], None] = {}
+        self._saving: asyncio.Task[None] | None = None
+        self._wake = asyncio.Event()
+        self._in_trouble = False
+        self._writes: set[asyncio.Task[None]] = set()
+
+    async def accept(self, *changes: Change) -> None:
+        """Save, fold and publish all changes, or none of them.
+
+        A change that is a function runs when no other accepted change can come between, so what it
+        checks still holds when it is saved; what is recorded meanwhile does not wait for it. Raises
+        what it raises, and `SpinneyError` on a full disk.
+        """
+        await self._unbroken(self._accept(changes))
+
+    def record(self, *events: Event) -> None:
+        """Fold and publish at once; saved soon. For what cannot be refused."""
+        for event in events:
+            before = self.state
+            self.state = apply(before, event)
+            self._note(event, before)
+            self.bus.publish(event)
+
+    async def messages(self, session_id: str, limit: int = 100, offset: int = 0) -> MessagePage:
+        """A page of a conversation with what has been streamed up to now."""
+        async with self._up_to_date() as database:
+            return await database.messages(session_id, limit, offset)
+
+    async def message(self, message_id: str) -> Message | None:
+        """The message of this id, in whichever session, waiting or not."""
+        async with self._up_to_date() as database:
+            return await database.message(message_id)
+
+    async def search(
+        self, query: str, session_ids: Sequence[str] | None, limit: int
+    ) -> list[FoundMessage]:
+        """The newest messages that hold all words of `query`, in all sessions or in these."""
+        async with self._up_to_date() as database:
+            return await database.search(query, session_ids, limit)
+
+    async def flush(self) -> None:
+        """Save everything that was recorded. Raises `SpinneyError` when the disk refuses."""
+        # A write under way has taken what it saves already: it must have ended, too.
+        if self._has_unsaved or self._lock.locked():
+            await self._unbroken(self._flush())
+
+    async def close(self) -> None:
+        """Save what is left and end."""
+        if self._saving is not None:
+            self._saving.cancel()
+        await asyncio.gather(*self._writes, return_exceptions=True)
+        try:
+            await self.flush()
+        finally:
+            await self._database.close()
+
+    @asynccontextmanager
+    async def _up_to_date(self) -> AsyncIterator[Reading]:
+        """What reads the file with all that was recorded, also when the disk refuses that."""
+        try:
+            await self.flush()
+        except SpinneyError:
+            async with self._lock:
+                unwritten = tuple(self._unwritten())
+                async with self._database.as_if_written(unwritten) as database:
+                    yield database
+        else:
+            yield self._database
+
+    async def _unbroken(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run to the end even if the caller is cancelled: a transaction is never left half done."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._writes.add(task)
+        task.add_done_callback(self._writes.discard)
+        await asyncio.shield(task)
+
+    async def _accept(self, changes: tuple[Change, ...]) -> None:
+        async with self._lock:
+            events: list[tuple[Event, State]] = []
+            statements: list[Statement] = []
+            state = self.state
+            for change in changes:
+                for event in [change] if isinstance(change, Event) else change(state):
+                    after = apply(state, event)
+                    statements += statements_for(event, state, after)
+                    events.append((event, state))
+                    state = after
+            await self._write(statements)
+            for made, before in events:
+                # What was recorded during the write stays.
+                event = rebased(made, before, self.state)
+                self.state = apply(self.state, event)
+                self.bus.publish(event)
+
+    async def _flush(self) -> None:
+        async with self._lock:
+            await self._write([])
+
+    @property
+    def _has_unsaved(self) -> bool:
+        return bool(self._unsaved or self._unsaved_documents or self._unsaved_blocks)
+
+    def _note(self, event: Event, before: State) -> None:
+        match event:
+            case ToolRunning():
+                return  # it passes
+            case ContentDelta():
+                self._unsaved_blocks[event.message_id, event.content_index] = None
+            case MessageQueued() | MessageRemoved() | MessageStarted():
+                self._unsaved += statements_for(event, before, self.state)
+                self._wake.set()
+            case ToolUsed() | BlockChanged() | MessageCompleted() | MessageFailed():
+                self._unsaved += self._dirty_blocks(before, event.message_id)
+                self._unsaved += statements_for(event, before, self.state)
+                self._wake.set()
+            case _:
+                # By key: the row is made when it is written, from the state of that moment, so
+                # that it can't undo what was accepted in between.
+                keys = changed_documents(before, self.state)
+                self._unsaved_documents.update(dict.fromkeys(keys))
+                self._wake.set()
+        if self._saving is None:
+            self._saving = asyncio.get_running_loop().create_task(self._keep_saving())
+
+    def _dirty_blocks(self, state: State, message_id: str | None = None) -> list[Statement]:
+        """What saves the streamed blocks (of one message), which then count as noted."""
+        rows = []
+        for key in list(self._unsaved_blocks):
+            if message_id in (None, key[0]):
+                del self._unsaved_blocks[key]
+                message = state.streaming.get(key[0])
+                if message is not None and key[1] < len(message.content):
+                    rows.append(block_row(message, key[1]))
+        return rows
+
+    def _unwritten(self) -> list[Statement]:
+        """What was recorded of messages, and is noted until it is written."""
+        self._unsaved += self._dirty_blocks(self.state)
+        return self._unsaved
+
+    async def _write(self, statements: list[Statement]) -> None:
+        """Write what was recorded and `statements`; what was recorded stays noted on failure."""
+        recorded = self._unwritten()
+        documents = self._unsaved_documents
+        self._unsaved, self._unsaved_documents = [], {}
+        rows = [row for key in documents for row in document_rows(self.state, key)]
+        try:
+            await self._database.write(recorded + rows + statements)
+        except SpinneyError:
+            self._unsaved = recorded + self._unsaved
+            self._unsaved_documents = documents | self._unsaved_documents
+            raise
+
+    async def _keep_saving(self) -> None:
+        while True:
+            try:
+                # Not wait_for: before 3.12 it forgets that it was cancelled.
+                async with asyncio.timeout(TEXT_SAVED_EVERY):
+                    await self._wake.wait()
+            except TimeoutError:
+                pass
+            self._wake.clear()
+            try:
+                await self.flush()
+            except SpinneyError as error:
+                self._tell(error.message, ok=False)
+                await asyncio.sleep(TEXT_SAVED_EVERY * 8)
+                continue
+            if self._in_trouble:
+                self._tell("Everything is saved again.", ok=True)
+            if not self._has_unsaved:
+                # Nothing to do: no timer runs while nobody streams.
+                self._saving = None
+                return
+
+    def _tell(self, detail: str, *, ok: bool) -> None:
+        if self._in_trouble == ok:
+            self._in_trouble = not ok
+            self.bus.publish(TaskCompleted(task="save", ok=ok, detail=detail))

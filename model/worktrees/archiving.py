@@ -1,0 +1,145 @@
+"""Worktrees ordered, put away and brought back, and the project's own directory opened."""
+
+import asyncio
+import time
+import uuid
+from pathlib import Path
+
+from model.base.errors import SpinneyError, worktree_failed
+from model.base.git_layout import looks_bare
+from model.domain.events import (
+    Event,
+    WorktreeArchived,
+    WorktreeCreated,
+    WorktreeUnarchived,
+    WorktreeUpdated,
+)
+from model.domain.resources import Worktree
+from model.git import repositories
+from model.git import worktrees as git_worktrees
+from model.state import State
+from model.store.store import Store
+from model.worktrees.lookup import (
+    project_in,
+    refuse_while_running,
+    refuse_while_unsettled,
+    worktree_in,
+)
+
+
+async def reorder(store: Store, project_id: str, worktree_ids: list[str]) -> None:
+    """Put the project's worktrees in this order; those not named follow as they were."""
+
+    def accepted(state: State) -> list[Event]:
+        project_in(state, project_id)
+        known = state.worktrees_of(project_id, archived=True)
+        wanted = [worktree_in(state, key) for key in dict.fromkeys(worktree_ids)]
+        for worktree in wanted:
+            if worktree.project_id != project_id:
+                raise SpinneyError(
+                    f"Invalid field 'worktreeIds': {worktree.id} is of another project"
+                )
+        named = {worktree.id for worktree in wanted}
+        ordered = [*wanted, *(worktree for worktree in known if worktree.id not in named)]
+        return [
+            WorktreeUpdated(worktree=worktree.model_copy(update={"order": place}))
+            for place, worktree in enumerate(ordered)
+            if worktree.order != place
+        ]
+
+    await store.accept(accepted)
+
+
+async def archive(store: Store, worktree_id: str) -> None:
+    """Put a worktree away; its files stay. Refused while one of its sessions works."""
+
+    def accepted(state: State) -> list[Event]:
+        worktree = worktree_in(state, worktree_id)
+        refuse_while_unsettled(worktree)
+        refuse_while_running(state, worktree)
+        if worktree.archived_at is not None:
+            return []
+        put_away = worktree.model_copy(
+            update={"archived_at": time.time(), "archive_when_idle": False}
+        )
+        return [WorktreeArchived(worktree=put_away)]
+
+    await store.accept(accepted)
+
+
+async def unarchive(store: Store, worktree_id: str) -> Worktree:
+    """Bring a worktree back."""
+
+    def accepted(state: State) -> list[Event]:
+        worktree = worktree_in(state, worktree_id)
+        refuse_while_unsettled(worktree)
+        if worktree.archived_at is None:
+            return []
+        return [WorktreeUnarchived(worktree=worktree.model_copy(update={"archived_at": None}))]
+
+    await store.accept(accepted)
+    return store.state.worktrees[worktree_id]
+
+
+async def recreate(store: Store, worktree_id: str) -> Worktree:
+    """Check a worktree's branch out again whose directory was removed by hand."""
+    worktree = worktree_in(store.state, worktree_id)
+    refuse_while_unsettled(worktree)
+    project = project_in(store.state, worktree.project_id)
+    root, path = Path(project.path), Path(worktree.path)
+    if worktree.session_type == "base":
+        raise SpinneyError(
+            f"The repository itself is gone: {path}. Put it back where it was.", "conflict"
+        )
+    if not await asyncio.to_thread(path.is_dir):
+        if await repositories.branch_exists(root, worktree.branch):
+            await git_worktrees.check_out(root, path, worktree.branch)
+        else:
+            base = worktree.base_branch or project.default_branch
+            await git_worktrees.add_worktree(root, path, worktree.branch, base)
+    await store.accept(
+        lambda state: [
+            WorktreeUpdated(
+                worktree=worktree_in(state, worktree_id).model_copy(update={"status": "ready"})
+            )
+        ]
+    )
+    return store.state.worktrees[worktree_id]
+
+
+async def open_base(store: Store, project_id: str) -> Worktree:
+    """The project's own directory as a place for sessions; made when it is first asked for."""
+    project = project_in(store.state, project_id)
+    root = Path(project.path)
+    if await asyncio.to_thread(looks_bare, root):
+        raise worktree_failed(f"{root} is a bare repository: it has no working directory")
+    branch = await repositories.current_branch(root) or project.default_branch
+    new_id = str(uuid.uuid4())
+
+    def accepted(state: State) -> list[Event]:
+        known = _base_of(state, project_id)
+        if known is not None:
+            if known.archived_at is None:
+                return []
+            return [WorktreeUnarchived(worktree=known.model_copy(update={"archived_at": None}))]
+        base = Worktree(
+            id=new_id,
+            project_id=project_in(state, project_id).id,
+            name=project.name,
+            path=project.path,
+            branch=branch,
+            created_at=time.time(),
+            session_type="base",
+        )
+        return [WorktreeCreated(worktree=base)]
+
+    await store.accept(accepted)
+    found = _base_of(store.state, project_id)
+    if found is None:
+        raise worktree_failed("the project was removed meanwhile")
+    return found
+
+
+def _base_of(state: State, project_id: str) -> Worktree | None:
+    found = state.worktrees_of(project_id, archived=True)
+    return next((worktree for worktree in found if worktree.session_type == "base"), None)

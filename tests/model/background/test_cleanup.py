@@ -1,0 +1,82 @@
+"""What nothing belongs to any more goes; what a lost database may name stays."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from model.background.cleanup import AGE, DEMO_AGE, clear
+from model.base.paths import Directories
+from model.commands.sessions import delete_session
+from model.domain.resources import Session, Worktree
+from model.git import discarding
+from model.runtime.workspace import Workspace
+from tests.patience import PATIENCE
+
+NOW = 1_800_000_000.0
+
+
+def made(path: Path, age: float) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix:
+        path.write_text("x")
+    else:
+        path.mkdir()
+        (path / "kept").write_text("x")
+    os.utime(path, (NOW - age, NOW - age))
+    return path
+
+
+def test_folders_of_worktrees_that_are_gone_are_removed_when_they_are_old(
+    directories: Directories,
+) -> None:
+    folders = (directories.discarded, directories.contexts, directories.scripts)
+    gone = [made(folder / "gone", AGE + 1) for folder in folders]
+    new = [made(folder / "being-made", AGE - 1) for folder in folders]
+    there = [made(folder / "w", AGE + 1) for folder in folders]
+    old_demo = made(directories.data / "demo" / "old.jsonl", DEMO_AGE + 1)
+    demo = made(directories.data / "demo" / "new.jsonl", DEMO_AGE - 1)
+    broken = directories.database.with_name("spinney.db.broken-20260101-000000")
+    broken.write_text("")
+    clear(directories, {"w"}, NOW)
+    assert all(path.exists() for path in [*gone, *new, *there, old_demo, demo])
+    broken.unlink()
+    clear(directories, {"w"}, NOW)
+    assert not any(path.exists() for path in [*gone, old_demo])
+    assert all(path.exists() for path in [*new, *there, demo])
+
+
+def test_discarded_changes_are_bounded_by_bytes_and_the_newest_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discarding, "MOST_BYTES", 1000)
+    for number in range(4):
+        folder = tmp_path / "kept" / f"{number:020}-x"
+        folder.mkdir(parents=True)
+        (folder / "content").write_bytes(b"x" * (400 if number < 3 else 300))
+    discarding.make_room(tmp_path / "kept")
+    assert [path.name[19] for path in sorted((tmp_path / "kept").iterdir())] == ["2", "3"]
+    monkeypatch.setattr(discarding, "MOST_BYTES", 10)
+    discarding.make_room(tmp_path / "kept")
+    assert [path.name[19] for path in (tmp_path / "kept").iterdir()] == ["3"]
+
+
+async def test_files_of_lost_sessions_stay_while_their_database_is_kept(
+    directories: Directories,
+    workspace: Workspace,
+    worktree: Worktree,
+    session: Session,
+) -> None:
+    await workspace.stop()
+    lost = made(directories.pictures / "lost", 0)
+    own = made(directories.pictures / session.id, 0)
+    directories.database.with_name("spinney.db.broken-20260101-000000").write_text("")
+    again = Workspace(directories, workspace.backends, workspace.catalog)
+    await again.start()
+    await delete_session.function(again, session.id)
+    async with asyncio.timeout(PATIENCE):
+        while own.exists():
+            await asyncio.sleep(0.01)
+    assert lost.exists()
+    await again.stop()

@@ -1,0 +1,51 @@
+"""What preferences make of a session: when a plan is approved, and when it begins."""
+
+from typing import Any
+
+import pytest
+
+from model.chat.plan_approval import fresh_session, plan_overrides
+from model.domain.resources import Session, WorkingMode
+from model.preferences.precedence import model_for
+from model.preferences.schema import Preferences
+
+SESSION = Session(
+    id="s", worktree_id="w", name="One", created_at=1, backend="backend_a", model="model_1"
+)
+
+
+@pytest.mark.parametrize(
+    ("mode", "key", "value", "field"),
+    [
+        ("build", "build_model", "model_3", "model"),
+        ("yolo", "yolo_model", "model_3", "model"),
+        ("build", "build_backend", "backend_b", "backend"),
+        ("yolo", "yolo_backend", "backend_b", "backend"),
+        ("build", "build_thinking_level", "off", "thinking_level"),
+        ("yolo", "yolo_thinking_level", "off", "thinking_level"),
+    ],
+)
+def test_a_preference_holds_over_the_session(
+    mode: WorkingMode, key: str, value: str, field: str
+) -> None:
+    chosen: dict[str, Any] = {key: value}
+    preferences = Preferences.model_validate(chosen)
+    other: WorkingMode = "yolo" if mode == "build" else "build"
+    assert plan_overrides(preferences, mode, SESSION)[field] == value
+    assert field not in plan_overrides(preferences, other, SESSION)
+    assert getattr(fresh_session(preferences, mode, SESSION, 2), field) == value
+    assert getattr(fresh_session(preferences, other, SESSION, 2), field) == getattr(SESSION, field)
+
+
+@pytest.mark.parametrize(
+    ("backend", "key", "value"),
+    [
+        ("backend_a", "selected_model", "model_4"),
+        ("backend_b", "selected_codex_model", "codex_model_4"),
+        ("backend_c", "selected_opencode_model", "own/model"),
+    ],
+)
+def test_a_new_session_has_the_agents_model(backend: str, key: str, value: str) -> None:
+    chosen: dict[str, Any] = {key: value}
+    assert model_for(backend, Preferences.model_validate(chosen)) == value
+    assert model_for(backend, Preferences(), "asked-for") == "asked-for"

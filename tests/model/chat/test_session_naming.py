@@ -1,0 +1,160 @@
+"""Sessions that nobody named get a name from an agent, behind the conversation's back."""
+
+import logging
+from collections.abc import Iterable
+
+import pytest
+
+from model.backends import base
+from model.commands.preferences import update_preferences
+from model.commands.sessions import create_session, send_chat_message, update_session
+from model.domain.resources import Session, Worktree
+from model.runtime.workspace import Workspace
+from model.writing.prompts import BUILT_IN
+from tests.conftest import Eventually
+from tests.fakes import DONE, FakeAgent, FakeBackend, echo, silence
+
+LONG = "The otter does not swim in cold water.\nLook why, and whether the heron has the same fault."
+FIRST_WORDS = "The otter does not swim in cold water."
+
+
+def is_for_a_name(prompt: base.Prompt) -> bool:
+    return prompt.text.startswith(BUILT_IN["session_naming"])
+
+
+def names(name: str) -> object:
+    def script(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+        if is_for_a_name(prompt):
+            return [base.TextDelta("answer", f"<name>{name}</name>"), DONE]
+        return echo(prompt)
+
+    return script
+
+
+@pytest.fixture
+async def unnamed(workspace: Workspace, worktree: Worktree) -> Session:
+    return await create_session.function(workspace, worktree.id, execution_mode="build")
+
+
+def name_of(workspace: Workspace, session: Session) -> str:
+    return workspace.store.state.sessions[session.id].name
+
+
+def namer(backend: FakeBackend, session: Session) -> FakeAgent | None:
+    """The agent that was asked for a name."""
+    return next((a for key, a in backend.agents.items() if key != session.id), None)
+
+
+async def send(workspace: Workspace, session: Session, message: str = LONG) -> None:
+    await send_chat_message.function(workspace, session.id, message)
+
+
+async def test_a_session_gets_its_first_words_and_then_the_agents_name(
+    workspace: Workspace, unnamed: Session, backend: FakeBackend, eventually: Eventually
+) -> None:
+    backend.script = names("Cold-water swimming fault")  # type: ignore[assignment]
+    await send(workspace, unnamed)
+    assert name_of(workspace, unnamed) == FIRST_WORDS
+    await eventually(lambda: name_of(workspace, unnamed) == "Cold-water swimming fault")
+    asked = namer(backend, unnamed)
+    assert asked is not None
+    assert f"<message>\n{LONG}\n</message>" in str(asked.calls[0][1])
+    assert (asked.launch.settings.model, asked.launch.text_only) == ("haiku", True)
+    page = await workspace.store.messages(unnamed.id)
+    assert not any(BUILT_IN["session_naming"] in message.text for message in page.messages)
+
+
+async def test_a_name_is_one_short_line(
+    workspace: Workspace, unnamed: Session, backend: FakeBackend, eventually: Eventually
+) -> None:
+    backend.script = names("\n- otter " + "swims " * 20)  # type: ignore[assignment]
+    await send(workspace, unnamed)
+    await eventually(lambda: name_of(workspace, unnamed).startswith("otter swims"))
+    assert len(name_of(workspace, unnamed)) <= 49
+
+
+async def test_a_name_that_a_person_gives_meanwhile_stays(
+    workspace: Workspace, unnamed: Session, backend: FakeBackend, eventually: Eventually
+) -> None:
+    backend.script = lambda prompt: silence(prompt) if is_for_a_name(prompt) else echo(prompt)
+    await send(workspace, unnamed)
+    await eventually(lambda: namer(backend, unnamed) is not None)
+    await update_session.function(workspace, unnamed.id, name="Mine")
+    asked = namer(backend, unnamed)
+    assert asked is not None
+    asked.say(base.TextFinal("answer", "<name>Not mine</name>"), DONE)
+    await asked.hears("close")
+    # What the agent said is in the store's queue by now; this comes after it.
+    await update_session.function(workspace, unnamed.id, execution_mode="plan")
+    assert name_of(workspace, unnamed) == "Mine"
+
+
+async def test_an_agent_that_fails_is_in_the_log_and_not_in_the_chat(
+    workspace: Workspace,
+    unnamed: Session,
+    backend: FakeBackend,
+    eventually: Eventually,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    failure = base.TurnFailed("The provider is overloaded.", "backend_error")
+    backend.script = lambda prompt: [failure] if is_for_a_name(prompt) else echo(prompt)
+    with caplog.at_level(logging.WARNING):
+        await send(workspace, unnamed)
+        await eventually(lambda: namer(backend, unnamed) is not None)
+        asked = namer(backend, unnamed)
+        assert asked is not None
+        await asked.hears("close")
+    assert "keeps its first words as name: The provider is overloaded." in caplog.text
+    await eventually(lambda: workspace.store.state.sessions[unnamed.id].status == "idle")
+    assert name_of(workspace, unnamed) == FIRST_WORDS
+
+
+@pytest.mark.parametrize("message", ["Let the otter swim", "  Let the otter swim\n"])
+async def test_a_short_message_is_its_own_name(
+    workspace: Workspace, unnamed: Session, backend: FakeBackend, message: str
+) -> None:
+    await send(workspace, unnamed, message)
+    assert name_of(workspace, unnamed) == "Let the otter swim"
+    assert not workspace.naming.is_wanted(unnamed, message)
+
+
+async def test_named_sessions_later_messages_and_a_switched_off_setting_ask_nobody(
+    workspace: Workspace, session: Session, unnamed: Session, backend: FakeBackend
+) -> None:
+    assert workspace.naming.is_wanted(unnamed, LONG)
+    assert not workspace.naming.is_wanted(session, LONG)  # a person named it
+    assert not workspace.naming.is_wanted(unnamed.model_copy(update={"message_count": 2}), LONG)
+    await update_preferences.function(workspace, {"auto_session_naming": False})
+    assert not workspace.naming.is_wanted(unnamed, LONG)
+    await send(workspace, unnamed)
+    assert name_of(workspace, unnamed) == unnamed.name
+
+
+@pytest.mark.parametrize(
+    ("changes", "model"),
+    [
+        ({"session_naming_model": "model_3"}, "sonnet"),
+        (
+            {
+                "session_naming_model": "model_3",
+                "magic_prompt_models": {"session_naming_model": "model_1"},
+            },
+            "opus",
+        ),
+    ],
+)
+async def test_the_naming_model_is_the_setting_unless_the_prompt_has_one_of_its_own(
+    workspace: Workspace,
+    unnamed: Session,
+    backend: FakeBackend,
+    eventually: Eventually,
+    changes: dict[str, object],
+    model: str,
+) -> None:
+    backend.script = names("Otter")  # type: ignore[assignment]
+    await update_preferences.function(workspace, changes)
+    await send(workspace, unnamed)
+    await eventually(lambda: name_of(workspace, unnamed) == "Otter")
+    asked = namer(backend, unnamed)
+    assert asked is not None
+    assert asked.launch.settings.model == model

@@ -1,0 +1,80 @@
+"""One command asked over a plain socket: whatever the line does to the answer, it is the answer."""
+
+import json
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from model.base.errors import NobodyThereError, SpinneyError
+from model.cli import quick_call
+from tests.patience import PATIENCE
+
+REPLY = json.dumps({"type": "response", "id": "call", "data": {"text": "ü" * 40_000}}).encode()
+
+
+def frame(kind: int, body: bytes, *, last: bool = True) -> bytes:
+    size = len(body)
+    head = struct.pack("!B", kind | (0x80 if last else 0))
+    if size < 126:
+        return head + struct.pack("!B", size) + body
+    if size < 1 << 16:
+        return head + struct.pack("!BH", 126, size) + body
+    return head + struct.pack("!BQ", 127, size) + body
+
+
+@contextmanager
+def answering(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """A server for one client, which says what it likes once it was asked to upgrade."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            client, _ = server.accept()
+            with client:
+                client.settimeout(PATIENCE)
+                head = b""
+                while b"\r\n\r\n" not in head:
+                    head += client.recv(4096)
+                answer(client)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        thread.join(PATIENCE)
+
+
+def test_an_answer_in_pieces_among_events_and_pings_is_put_together() -> None:
+    event = frame(1, b'{"event":"x","data":{"id":"call"}}')
+    whole = [b"HTTP/1.1 101 Switching Protocols\r\n\r\n", event, frame(9, b"?")]
+    whole += [frame(1, REPLY[:7], last=False), frame(9, b"again"), frame(0, REPLY[7:])]
+
+    def answer(client: socket.socket) -> None:
+        for piece in whole:
+            for start in range(0, len(piece), 1000):
+                client.sendall(piece[start : start + 1000])
+        while client.recv(4096):
+            pass
+
+    with answering(answer) as url:
+        told = quick_call.ask(url, "token", "get_session", {"text": "ö" * 70_000})
+    assert told == {"text": "ü" * 40_000}
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "told"),
+    [
+        (b"HTTP/1.1 401 Unauthorized\r\n\r\n", SpinneyError, "does not accept this token"),
+        (b"HTTP/1.1 200 OK\r\n\r\n", SpinneyError, "is it a Spinney"),
+        (b"HTTP/1.1 101 Switching\r\n\r\n" + frame(8, b""), NobodyThereError, "was lost"),
+        (b"", NobodyThereError, "was lost"),
+        (b"no HTTP\r\n\r\n", SpinneyError, "is it a Spinney"),
+    ],
+)
+def test_what_is_no_answer_is_said_in_a_sentence(
+    said: bytes, kind: type[SpinneyError], told: str
+) -> None:
+    with answering(lambda client: client.sendall(said)) as url, pytest.raises(kind, match=told):
+        quick_call.ask(url, "", "list_projects", {})

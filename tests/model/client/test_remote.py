@@ -1,0 +1,413 @@
+"""The remote client against a real server: calls, mirrors, lost connections, fresh starts."""
+
+import asyncio
+import random
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from model.base.errors import SpinneyError
+from model.client.base import Happened, Loaded, Lost, Update
+from model.client.remote import BackOff, RemoteClient
+from model.commands import preferences, sessions, worktrees
+from model.commands.scripts import ScriptTexts, get_project_scripts, save_project_scripts
+from model.domain.events import Event, ProjectUpdated, RunNoticed, TaskCompleted
+from model.domain.resources import Label, Session, Worktree
+from model.preferences.apply import redacted
+from model.runtime.workspace import Workspace
+from model.state import State, apply
+from server.app import Server
+from tests.fakes import FakeBackend, plan, silence
+from tests.patience import PATIENCE
+from tests.server.conftest import TOKEN, StartServer, base_url, start_server
+
+__all__ = ["start_server"]
+
+QUICK = BackOff(first=0.02, longest=0.1)
+
+MakeClient = Callable[..., RemoteClient]
+
+
+@pytest.fixture
+async def server(start_server: StartServer) -> Server:
+    return await start_server()
+
+
+@pytest.fixture
+async def new_client(server: Server) -> AsyncIterator[MakeClient]:
+    made: list[RemoteClient] = []
+
+    def make(token: str = TOKEN) -> RemoteClient:
+        made.append(RemoteClient(base_url(server), token, back_off=QUICK))
+        return made[-1]
+
+    yield make
+    for client in made:
+        await client.close()
+
+
+class Mirror:
+    """Follows a client's updates in the background."""
+
+    def __init__(self, client: RemoteClient) -> None:
+        self.state = State()
+        self.updates: list[Update] = []
+        self._changed = asyncio.Event()
+        self._task = asyncio.create_task(self._follow(client))
+
+    async def _follow(self, client: RemoteClient) -> None:
+        async for update in client.updates():
+            self.updates.append(update)
+            match update:
+                case Loaded():
+                    self.state = update.state
+                case Happened():
+                    for event in update.events:
+                        self.state = apply(self.state, event)
+            self._changed.set()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(60):
+            while not condition():
+                self._changed.clear()
+                await self._changed.wait()
+
+    async def until_like(self, workspace: Workspace) -> None:
+        await self.until(lambda: self.state == shown(workspace))
+
+    def count(self, kind: type[Update]) -> int:
+        return sum(isinstance(update, kind) for update in self.updates)
+
+    @property
+    def heard(self) -> list[Event]:
+        happened = (update for update in self.updates if isinstance(update, Happened))
+        return [event for update in happened for event in update.events]
+
+    async def close(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+
+def shown(workspace: Workspace) -> State:
+    """The store's state as remote clients may see it."""
+    state = workspace.store.state
+    return State(
+        state.projects,
+        state.worktrees,
+        state.sessions,
+        state.queued,
+        state.streaming,
+        redacted(state.preferences),
+    )
+
+
+@pytest.fixture
+async def mirror(new_client: MakeClient) -> AsyncIterator[Mirror]:
+    made = Mirror(new_client())
+    await made.until(lambda: made.count(Loaded) == 1)
+    yield made
+    await made.close()
+
+
+async def test_a_call_gives_the_typed_result(new_client: MakeClient, session: Session) -> None:
+    client = new_client()
+    renamed = await client.call(sessions.update_session, session_id=session.id, name="New")
+    assert isinstance(renamed, Session)
+    assert renamed.name == "New"
+    found = await client.call(sessions.list_sessions, worktree_id=session.worktree_id)
+    assert found == [renamed]
+
+
+async def test_resources_and_null_travel_as_arguments(
+    new_client: MakeClient, worktree: Worktree, workspace: Workspace
+) -> None:
+    client = new_client()
+    label = Label(name="urgent", color="#ff0000")
+    await client.call(worktrees.update_worktree_label, worktree_id=worktree.id, label=label)
+    assert workspace.store.state.worktrees[worktree.id].label == label
+    await client.call(worktrees.update_worktree_label, worktree_id=worktree.id, label=None)
+    assert workspace.store.state.worktrees[worktree.id].label is None
+
+
+async def test_what_a_resource_leaves_open_stays_open(
+    new_client: MakeClient, workspace: Workspace, worktree: Worktree, tmp_path: Path
+) -> None:
+    project = workspace.store.state.projects[worktree.project_id]
+    there = project.model_copy(update={"path": str(tmp_path)})
+    await workspace.store.accept(ProjectUpdated(project=there))
+    client = new_client()
+    for texts in (ScriptTexts(setup="one"), ScriptTexts(run="two")):
+        await client.call(save_project_scripts, project_id=project.id, scripts=texts)
+    saved = await client.call(get_project_scripts, project_id=project.id)
+    assert {script.name: script.text for script in saved} == {"setup": "one", "run": "two"}
+
+
+async def test_a_raw_call_gives_what_came(new_client: MakeClient, session: Session) -> None:
+    given = {"sessionId": session.id}
+    assert (await new_client().call_raw("get_session", given))["name"] == "First"
+
+
+async def test_errors_of_commands_arrive_with_sentence_and_kind(new_client: MakeClient) -> None:
+    with pytest.raises(SpinneyError, match="Session not found: nope") as raised:
+        await new_client().call(sessions.get_session, session_id="nope")
+    assert raised.value.error_type == "not_found"
+    with pytest.raises(SpinneyError, match="Unknown command: fly"):
+        await new_client().call_raw("fly", {})
+
+
+async def test_many_calls_at_once_get_their_own_answers(
+    new_client: MakeClient, worktree: Worktree
+) -> None:
+    client = new_client()
+    names = [f"session {number}" for number in range(60)]
+    made = await asyncio.gather(
+        *(
+            client.call(sessions.create_session, worktree_id=worktree.id, name=name)
+            for name in names
+        )
+    )
+    assert [session.name for session in made] == names
+
+
+async def test_a_wrong_token_is_told_and_stands_in_no_text(new_client: MakeClient) -> None:
+    client = new_client("wrong-secret")
+    with pytest.raises(SpinneyError, match="does not accept this token") as raised:
+        await client.call_raw("list_projects", {})
+    assert raised.value.error_type == "authentication_error"
+    assert "wrong-secret" not in str(raised.value) + repr(client)
+    update = await anext(client.updates())
+    assert isinstance(update, Lost)
+
+
+async def test_nobody_there_is_told_with_growing_pauses() -> None:
+    client = RemoteClient("http://127.0.0.1:9", "x", back_off=QUICK)
+    pauses = []
+    async for update in client.updates():
+        assert isinstance(update, Lost)
+        assert "Nothing answers" in update.reason
+        pauses.append(update.retry_in)
+        if len(pauses) == 4:
+            break
+    await client.close()
+    assert pauses[0] <= 0.02
+    assert 0.064 <= pauses[3] <= 0.1
+
+
+def test_pauses_double_up_to_half_a_minute() -> None:
+    back_off = BackOff(jitter=0)
+    assert [back_off.pause(n) for n in (0, 1, 2, 4, 5, 500)] == [1, 2, 4, 16, 30, 30]
+
+
+async def test_the_mirror_follows_a_whole_conversation(
+    mirror: Mirror, new_client: MakeClient, session: Session, workspace: Workspace
+) -> None:
+    client = new_client()
+    await client.call(sessions.send_chat_message, session_id=session.id, message="hello there")
+    await mirror.until_like(workspace)
+    assert mirror.count(Loaded) == 1
+
+
+async def test_a_connection_that_breaks_resumes_without_loading_again(
+    mirror: Mirror, server: Server, session: Session, workspace: Workspace
+) -> None:
+    await mirror.until_like(workspace)
+    await server._running.sockets.close(1012, "service restart")
+    workspace.bus.publish(RunNoticed(session_id=session.id, text="missed while away"))
+    await mirror.until(lambda: mirror.count(Lost) == 1)
+    await mirror.until(lambda: isinstance(mirror.updates[-1], Happened))
+    await mirror.until(lambda: any(isinstance(e, RunNoticed) for e in mirror.heard))
+    assert mirror.count(Loaded) == 1
+
+
+async def test_after_too_long_an_absence_the_state_is_loaded_again(
+    mirror: Mirror, server: Server, session: Session, workspace: Workspace
+) -> None:
+    port = server.status()["port"]
+    await server.stop()
+    for number in range(1500):
+        workspace.bus.publish(TaskCompleted(task=str(number), ok=True, detail=""))
+    await sessions.update_session.function(workspace, session.id, name="Changed meanwhile")
+    await server.start(port, localhost_only=True, token_required=True)
+    await mirror.until_like(workspace)
+    assert mirror.count(Loaded) == 2
+    assert mirror.count(Lost) >= 1
+
+
+async def test_a_server_started_anew_is_noticed_by_its_name_not_its_numbers(
+    mirror: Mirror, server: Server, workspace: Workspace, session: Session
+) -> None:
+    await mirror.until_like(workspace)
+    port = server.status()["port"]
+    await server.stop()
+    another = Server(workspace)
+    await another.start(port, localhost_only=True, token_required=True)
+    await mirror.until(lambda: mirror.count(Loaded) == 2)
+    await another.stop()
+
+
+async def test_a_server_that_was_only_stopped_for_a_while_is_resumed(
+    mirror: Mirror, server: Server, workspace: Workspace, session: Session
+) -> None:
+    await mirror.until_like(workspace)
+    port = server.status()["port"]
+    await server.stop()
+    workspace.bus.publish(RunNoticed(session_id=session.id, text="missed while away"))
+    await server.start(port, localhost_only=True, token_required=True)
+    await mirror.until(lambda: any(isinstance(e, RunNoticed) for e in mirror.heard))
+    assert mirror.count(Loaded) == 1
+
+
+async def test_a_call_in_flight_ends_when_the_connection_does(
+    new_client: MakeClient, server: Server
+) -> None:
+    from model.commands.registry import COMMANDS, command
+
+    async def wait_for_ever(workspace: Workspace) -> None:
+        await asyncio.Event().wait()
+
+    command(wait_for_ever)
+    try:
+        client = new_client()
+        waiting = asyncio.create_task(client.call_raw("wait_for_ever", {}))
+        await client.call_raw("list_projects", {})
+        await server.stop()
+        with pytest.raises(SpinneyError, match="was lost"):
+            await waiting
+    finally:
+        del COMMANDS["wait_for_ever"]
+
+
+@pytest.mark.parametrize(("bound", "most"), [("INBOX", 10), ("INBOX_SIZE", 1000)])
+async def test_a_reader_that_does_not_ask_is_loaded_again_later(
+    new_client: MakeClient,
+    workspace: Workspace,
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+    bound: str,
+    most: int,
+) -> None:
+    monkeypatch.setattr(f"model.client.remote.{bound}", most)
+    client = new_client()
+    updates = client.updates()
+    assert isinstance(await anext(updates), Loaded)
+    for number in range(100):
+        workspace.bus.publish(TaskCompleted(task=str(number), ok=True, detail=""))
+    await sessions.update_session.function(workspace, session.id, name="Late")
+    await client.call_raw("list_projects", {})
+    update = await anext(updates)
+    assert isinstance(update, Loaded)
+    assert update.state == shown(workspace)
+    await updates.aclose()
+
+
+async def test_raw_frames_begin_with_hello(new_client: MakeClient, workspace: Workspace) -> None:
+    frames = new_client().frames()
+    assert (await anext(frames))["event"] == "hello"
+    workspace.bus.publish(TaskCompleted(task="x", ok=True, detail=""))
+    assert (await anext(frames))["payload"]["task"] == "x"
+    await frames.aclose()
+
+
+async def test_closing_ends_the_updates(new_client: MakeClient) -> None:
+    client = new_client()
+    mirror = Mirror(client)
+    await mirror.until(lambda: mirror.count(Loaded) == 1)
+    await client.close()
+    async with asyncio.timeout(PATIENCE):
+        await mirror._task
+
+
+@settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(seed=st.integers(0, 2**32))
+def test_mirrors_equal_the_store_after_any_commands(seed: int, tmp_path_factory) -> None:  # type: ignore[no-untyped-def]
+    asyncio.run(_run_random_commands(seed, tmp_path_factory.mktemp("any")))
+
+
+async def _run_random_commands(seed: int, folder) -> None:  # type: ignore[no-untyped-def]
+    from model.agents.catalog import Catalog
+    from model.base.paths import Directories
+    from model.domain.events import ProjectAdded, WorktreeCreated
+    from model.domain.resources import Project
+    from model.preferences.apply import changed
+
+    chance = random.Random(seed)
+    directories = Directories(folder / "config", folder / "data", folder)
+    directories.create()
+    backend = FakeBackend()
+    workspace = Workspace(directories, {"backend_a": backend}, Catalog())
+    await workspace.start()
+    await workspace.change_preferences(
+        changed(workspace.store.state.preferences, {"http_server_token": TOKEN})
+    )
+    server = Server(workspace)
+    await server.start(0, localhost_only=True, token_required=True)
+    client, early = (RemoteClient(base_url(server), TOKEN, back_off=QUICK) for _ in range(2))
+    mirror = Mirror(early)
+    (folder / "w").mkdir()
+    await workspace.store.accept(
+        ProjectAdded(project=Project(id="p", name="p", path=str(folder), added_at=1)),
+        WorktreeCreated(
+            worktree=Worktree(
+                id="w", project_id="p", name="w", path=str(folder / "w"), branch="w", created_at=1
+            )
+        ),
+    )
+    try:
+        for _ in range(25):
+            backend.script = chance.choice([backend.script, plan, silence, FakeBackend().script])
+            try:
+                await _random_command(client, workspace, chance)
+            except SpinneyError:
+                pass
+            if chance.random() < 0.1:
+                await server._running.sockets.close(1012, "service restart")
+        await mirror.until_like(workspace)
+        late = Mirror(client)
+        await late.until_like(workspace)
+        await late.close()
+    finally:
+        await mirror.close()
+        await client.close()
+        await early.close()
+        await server.stop()
+        await workspace.stop()
+
+
+async def _random_command(
+    client: RemoteClient, workspace: Workspace, chance: random.Random
+) -> None:
+    known = list(workspace.store.state.sessions) or ["none"]
+    session_id = chance.choice(known)
+    match chance.randrange(10):
+        case 0 | 1:
+            await client.call(sessions.create_session, worktree_id="w")
+        case 2 | 3 | 4:
+            await client.call(
+                sessions.send_chat_message, session_id=session_id, message="one two three"
+            )
+        case 5:
+            await client.call(sessions.stop_generation, session_id=session_id)
+        case 6:
+            await client.call(sessions.approve_plan, session_id=session_id, mode="build")
+        case 7:
+            await client.call(sessions.archive_session, session_id=session_id)
+        case 8:
+            await client.call(sessions.delete_session, session_id=session_id)
+        case 9:
+            theme = chance.choice(["dark", "light"])
+            await client.call(preferences.update_preferences, changes={"theme": theme})
+
+
+def test_it_brings_no_server_along() -> None:
+    code = "import sys, model.client.remote; print([m for m in sys.modules if 'aiohttp.web' in m])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

@@ -1,0 +1,36 @@
+"""An agent's own commands as clients are given them."""
+
+from model.backends import base
+from model.commands.agent_commands import list_agent_commands
+from model.commands.sessions import send_chat_message
+from model.domain.resources import AgentCommand, Session, Worktree
+from model.runtime.workspace import Workspace
+from tests.conftest import Eventually
+from tests.fakes import DONE, FakeBackend
+
+WEAVE = AgentCommand(name="weave", description="Weave a cloth", argument_hint="[yarn]")
+SPIN = AgentCommand(name="spin")
+
+
+async def test_before_the_agent_runs_they_are_those_in_files(
+    workspace: Workspace, worktree: Worktree, backend: FakeBackend
+) -> None:
+    backend.in_files = (WEAVE,)
+    assert await list_agent_commands.function(workspace, worktree.id) == [WEAVE]
+
+
+async def test_once_its_program_told_them_they_come_first(
+    workspace: Workspace, session: Session, backend: FakeBackend, eventually: Eventually
+) -> None:
+    backend.script = lambda prompt: (base.CommandsKnown((SPIN,)), DONE)
+    await send_chat_message.function(workspace, session.id, "hello")
+    await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
+    backend.in_files = (WEAVE, SPIN)
+    given = await list_agent_commands.function(workspace, session.worktree_id, session.backend)
+    assert given == [SPIN, WEAVE]
+
+
+async def test_an_agent_that_is_not_there_has_none(
+    workspace: Workspace, worktree: Worktree
+) -> None:
+    assert await list_agent_commands.function(workspace, worktree.id, "acp:gone") == []

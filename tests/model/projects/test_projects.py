@@ -1,0 +1,79 @@
+"""Whatever is moved where, the tree of projects stays one."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.base.errors import SpinneyError
+from model.domain.events import ProjectAdded
+from model.domain.resources import Project
+from model.projects.tree import (
+    MAX_DEPTH,
+    check_depth,
+    children_of,
+    folder_name,
+    moved,
+    place_after_all,
+    reordered,
+)
+from model.state import State, apply
+
+IDS = st.sampled_from([str(number) for number in range(12)])
+PLACES = st.none() | IDS
+STEPS = st.lists(
+    st.tuples(st.just("add"), st.sampled_from("abc"), st.booleans(), PLACES)
+    | st.tuples(st.just("move"), IDS, PLACES, st.none() | st.integers(0, 5))
+    | st.tuples(st.just("reorder"), st.lists(IDS, max_size=4)),
+    max_size=40,
+)
+
+
+def _depth(state: State, parent_id: str | None) -> int:
+    """How many folders are above; never ends for a cycle that the bound does not catch."""
+    above = 0
+    while parent_id is not None:
+        assert state.projects[parent_id].is_folder
+        parent_id, above = state.projects[parent_id].parent_id, above + 1
+        assert above <= MAX_DEPTH
+    return above
+
+
+def _added(state: State, name: str, is_folder: bool, parent_id: str | None) -> State:
+    if parent_id is not None and not (
+        parent_id in state.projects and state.projects[parent_id].is_folder
+    ):
+        return state
+    if is_folder:
+        check_depth(state, parent_id)
+        name = folder_name(state, name, parent_id)
+    number = len(state.projects)
+    item = Project(
+        id=str(number), name=name, added_at=number, is_folder=is_folder, parent_id=parent_id,
+        order=place_after_all(state, parent_id),
+    )  # fmt: skip
+    return apply(state, ProjectAdded(project=item))
+
+
+@settings(max_examples=200, deadline=None)
+@given(STEPS)
+def test_the_tree_stays_one_whatever_is_done_to_it(steps: list[tuple[object, ...]]) -> None:
+    state = State()
+    for step in steps:
+        try:
+            match step:
+                case ("add", str(name), bool(is_folder), None | str() as parent_id):
+                    state = _added(state, name, is_folder, parent_id)
+                case ("move", str(item), None | str() as parent_id, None | int() as index):
+                    for event in moved(state, item, parent_id, index):
+                        state = apply(state, event)
+                case ("reorder", list(ids)):
+                    for event in reordered(state, ids):
+                        state = apply(state, event)
+        except SpinneyError:
+            continue
+    for item in state.projects.values():
+        assert _depth(state, item.parent_id) <= MAX_DEPTH - item.is_folder
+    for place in {item.parent_id for item in state.projects.values()}:
+        inside = children_of(state, place)
+        folders = [item.name for item in inside if item.is_folder]
+        assert len(set(folders)) == len(folders)
+        assert len({item.order for item in inside}) == len(inside)

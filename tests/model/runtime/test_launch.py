@@ -1,0 +1,168 @@
+"""How an agent is started: the layers of session, project and person put together."""
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from model.backends import base
+from model.base.text import clean_line
+from model.commands.preferences import update_preferences
+from model.commands.sessions import create_session, send_chat_message
+from model.domain.events import ProjectUpdated
+from model.domain.resources import Project, Session, Worktree
+from model.preferences.precedence import effort_for, most_of_own_effort
+from model.preferences.schema import Preferences
+from model.runtime.launch import PARALLEL_EXECUTION, mcp_off, system_prompt
+from model.runtime.workspace import Workspace
+from tests.conftest import Eventually
+from tests.fakes import DONE, FakeBackend
+
+
+def person(**changed: Any) -> Preferences:
+    return Preferences.model_validate(changed)
+
+
+def project(**changed: Any) -> Project:
+    return Project(id="p", name="alpha", path="/alpha", added_at=1, **changed)
+
+
+def test_the_prompts_stand_in_their_order_the_persons_the_projects_language_parallel_work() -> None:
+    preferences = person(
+        magic_prompts={"global_system_prompt": "Be brief.", "parallel_execution": "Split it up."},
+        ai_language="Finnish",
+        parallel_execution_prompt_enabled=True,
+    )
+    told = system_prompt(preferences, project(custom_system_prompt="Use make."))
+    assert told.split("\n\n") == [
+        "Be brief.", "Use make.", "Answer in this language: Finnish.", "Split it up.",
+    ]  # fmt: skip
+
+
+def test_what_nobody_set_adds_nothing() -> None:
+    assert system_prompt(person(), project()) == ""
+    parallel = person(parallel_execution_prompt_enabled=True)
+    assert system_prompt(parallel, None) == PARALLEL_EXECUTION
+
+
+@pytest.mark.parametrize(
+    ("thinking", "preferred", "effort"),
+    [
+        ("ultrathink", "high", "high"),
+        ("ultrathink", "max", "max"),
+        ("think", "max", "medium"),
+        ("off", "high", "low"),
+        ("megathink", "low", "low"),
+    ],
+)
+def test_a_model_works_as_hard_as_the_session_thinks_and_the_person_prefers(
+    thinking: Any, preferred: str, effort: str
+) -> None:
+    assert effort_for("backend_a", thinking, person(default_effort_level=preferred)) == effort
+
+
+def test_codex_has_an_effort_of_its_own() -> None:
+    preferences = person(default_effort_level="low", default_codex_reasoning_effort="xhigh")
+    assert effort_for("backend_b", "ultrathink", preferences) == "xhigh"
+
+
+def test_the_agents_own_effort_goes_first_until_a_preference_is_changed() -> None:
+    assert most_of_own_effort("backend_a", "think", person()) == "medium"
+    assert most_of_own_effort("backend_a", "think", person(default_effort_level="max")) is None
+    assert most_of_own_effort("backend_c", "think", person()) is None, "it has none of its own"
+
+
+def test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on() -> None:
+    preferences = person(known_mcp_servers=["files", "web"], default_enabled_mcp_servers=["files"])
+    assert mcp_off(preferences, project()) == {"web"}
+    own = project(enabled_mcp_servers=["web"], known_mcp_servers=["web", "tickets"])
+    assert mcp_off(preferences, own) == {"files", "tickets"}
+    assert mcp_off(person(), project()) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"chrome_enabled": True}, {"browser": True}),
+        ({"chrome_enabled": False}, {"browser": False}),
+        ({"codex_multi_agent_enabled": False, "codex_max_agent_threads": 5}, {"sub_agents": 0}),
+        ({"codex_multi_agent_enabled": True, "codex_max_agent_threads": 5}, {"sub_agents": 5}),
+        ({"allow_web_tools_in_plan_mode": False}, {"web_in_plan": False}),
+        ({"thinking_level": "think"}, {"thinking": "think", "effort": "medium"}),
+        (
+            {"default_codex_reasoning_effort": "xhigh"},
+            {"effort": "xhigh", "most_of_own_effort": None},
+        ),
+        ({}, {"effort": "high", "most_of_own_effort": "max"}),
+    ],
+)
+async def test_agents_are_started_as_the_preferences_say(
+    workspace: Workspace, worktree: Worktree, changes: dict[str, Any], told: dict[str, Any]
+) -> None:
+    assert isinstance(workspace.backends, dict)
+    workspace.backends["backend_b"] = codex = FakeBackend("backend_b")
+    await update_preferences.function(workspace, changes)
+    session = await create_session.function(workspace, worktree.id, backend="backend_b")
+    await send_chat_message.function(workspace, session.id, "go")
+    await Eventually(workspace.bus)(lambda: session.id in codex.agents)
+    launch = codex.agents[session.id].launch
+    found = {**vars_of(launch.settings), **vars_of(launch)}
+    assert {name: found[name] for name in told} == told
+
+
+def vars_of(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+# The MCP servers that agents report ------------------------------------------------------------
+
+
+async def seen(
+    workspace: Workspace, session: Session, backend: FakeBackend, *names: str
+) -> Preferences:
+    """The preferences after a turn in which the agent told that it has these servers."""
+    backend.script = lambda prompt: [base.McpServersSeen(names), DONE]
+    await send_chat_message.function(workspace, session.id, "go")
+    await Eventually(workspace.bus)(
+        lambda: (
+            set(map(clean_line, names)) - {""} <= set(known_by(workspace).known_mcp_servers)
+            and workspace.store.state.sessions[session.id].status == "idle"
+        )
+    )
+    return known_by(workspace)
+
+
+def known_by(workspace: Workspace) -> Preferences:
+    return workspace.store.state.preferences
+
+
+async def test_servers_that_an_agent_reports_are_known_and_on_until_somebody_chooses(
+    workspace: Workspace, session: Session, backend: FakeBackend
+) -> None:
+    preferences = await seen(workspace, session, backend, "files", "web\x1b[31m", "")
+    assert preferences.known_mcp_servers == ["files", "web␛[31m"]
+    assert preferences.default_enabled_mcp_servers == ["files", "web␛[31m"]
+    assert workspace.store.state.projects["project"].known_mcp_servers == ["files", "web␛[31m"]
+    assert mcp_off(preferences, workspace.store.state.projects["project"]) == frozenset()
+
+
+async def test_a_server_that_was_switched_off_stays_off_when_it_is_seen_again(
+    workspace: Workspace, session: Session, backend: FakeBackend
+) -> None:
+    await seen(workspace, session, backend, "files", "web")
+    await update_preferences.function(workspace, {"default_enabled_mcp_servers": ["files"]})
+    preferences = await seen(workspace, session, backend, "web", "tickets")
+    assert preferences.known_mcp_servers == ["files", "web", "tickets"]
+    assert preferences.default_enabled_mcp_servers == ["files", "tickets"]
+    assert mcp_off(preferences, workspace.store.state.projects["project"]) == {"web"}
+
+
+async def test_a_new_server_is_on_in_a_project_with_a_list_of_its_own_too(
+    workspace: Workspace, project: Project, session: Session, backend: FakeBackend
+) -> None:
+    own = project.model_copy(update={"enabled_mcp_servers": ["files"]})
+    await workspace.store.accept(ProjectUpdated(project=own))
+    preferences = await seen(workspace, session, backend, "tickets")
+    now = workspace.store.state.projects[project.id]
+    assert now.enabled_mcp_servers == ["files", "tickets"]
+    assert "tickets" not in mcp_off(preferences, now)

@@ -1,0 +1,297 @@
+"""A damaged database opens; what is damaged shows where it belongs, and a copy is kept."""
+
+import asyncio
+import os
+import random
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.agents.catalog import Catalog
+from model.base.errors import SpinneyError
+from model.base.paths import Directories
+from model.commands.doctor import get_problems
+from model.commands.projects import remove_project
+from model.commands.sessions import delete_session, get_session
+from model.domain.resources import TextBlock, UnreadableBlock
+from model.runtime.workspace import Workspace
+from model.store.backups import kept_aside
+from model.store.database import Database
+from tests.bench.long_session import write_messages, write_sessions
+from tests.fakes import FakeBackend
+from tests.model.git.made_repository import Repository
+
+FLIPS = 60
+"""Files with 64 random bytes in them."""
+MESSAGES = {"one": 40, "two": 12, "three": 60}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A database with sessions, messages and what can be searched."""
+    path = tmp_path_factory.mktemp("whole") / "db"
+    asyncio.run(write_sessions(path, MESSAGES))
+    return path.read_bytes()
+
+
+async def read_all(database: Database) -> int:
+    """Read everything that people can ask for; how many messages there are."""
+    saved = await database.saved()
+    worktrees = {worktree.id: worktree for worktree in saved.worktrees}
+    projects = {project.id for project in saved.projects}
+    assert all(session.worktree_id in worktrees for session in saved.sessions)
+    assert all(worktree.project_id in projects for worktree in worktrees.values())
+    found = 0
+    for session in saved.sessions:
+        page = await database.messages(session.id, limit=200)
+        found += len(page.messages)
+        for message in page.messages:
+            assert await database.message(message.id) in (message, None)
+    await database.search("apples", None, 50)
+    if saved.damage:
+        assert "kept as" in await database.keep_and_mend(saved)
+    return found
+
+
+def damaged(path: Path, *statements: str) -> None:
+    """Do harm with SQLite itself."""
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA writable_schema=ON")
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+@pytest.mark.parametrize("tens", range(FLIPS // 10))
+async def test_whatever_bytes_are_damaged_it_opens_and_says_what_is_lost(
+    tmp_path: Path, whole: bytes, tens: int
+) -> None:
+    for seed in range(tens * 10, tens * 10 + 10):
+        (tmp_path / str(seed)).mkdir()
+        await _opened_with_flips(tmp_path / str(seed) / "db", whole, seed)
+
+
+async def _opened_with_flips(path: Path, whole: bytes, seed: int) -> None:
+    chance = random.Random(seed)
+    content = bytearray(whole)
+    # Every tenth in the first page, where the file says what is in it.
+    offset = chance.randrange(4096 if seed % 10 == 0 else len(content) - 64)
+    content[offset : offset + 64] = chance.randbytes(64)
+    path.write_bytes(content)
+    database, problem = await Database.open(path)
+    found = await read_all(database)
+    assert found == sum(MESSAGES.values()) or problem is not None
+    assert problem is None or kept_aside(path)[0].name in problem
+    assert len(kept_aside(path)) < 3
+    await database.close()
+    # What was found wrong is told once: the next start is an honest one.
+    database, problem = await Database.open(path)
+    assert (problem, (await database.saved()).damage) == (None, "")
+    assert await read_all(database) == found
+    await database.close()
+
+
+async def test_a_damaged_block_stands_in_its_place(tmp_path: Path, whole: bytes) -> None:
+    path = tmp_path / "db"
+    path.write_bytes(whole)
+    key = "one-000003"
+    database, _ = await Database.open(path)
+    before = (await database.message(key)) or pytest.fail("it is there")
+    await database.close()
+    damaged(
+        path,
+        f"UPDATE blocks SET body = replace(body, 'counted', char(10)) WHERE message_id = '{key}'"
+        " AND json_extract(body, '$.type') = 'text'",
+    )
+    database, _ = await Database.open(path)
+    after = (await database.message(key)) or pytest.fail("it is there")
+    [at] = [n for n, block in enumerate(after.content) if isinstance(block, UnreadableBlock)]
+    assert isinstance(before.content[at], TextBlock)
+    left = after.content[at]
+    assert isinstance(left, UnreadableBlock) and "The loop in `count_3`" in left.text
+    assert "the fence keeps the order" in left.text
+    others = [n for n in range(len(before.content)) if n != at]
+    assert [after.content[n] for n in others] == [before.content[n] for n in others]
+    assert len((await database.messages("one", limit=100)).messages) == MESSAGES["one"]
+    assert await database.search("apples", ["one"], 100)
+    await database.close()
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "UPDATE messages SET body = '{oops' WHERE id = 'one-000003'",
+        "UPDATE messages SET body = CAST(x'7bff7d' AS TEXT) WHERE id = 'one-000003'",
+        "UPDATE messages SET body = x'00' WHERE id = 'one-000003'",
+        "UPDATE messages SET body = '[7]' WHERE id = 'one-000003'",
+        'UPDATE blocks SET body = \'{"type": "text", "text": 5}\''
+        " WHERE message_id = 'one-000003'",
+        "UPDATE blocks SET body = '' WHERE message_id = 'one-000003'",
+        "DELETE FROM blocks WHERE message_id = 'one-000003' AND place = 0",
+    ],
+)
+async def test_a_damaged_message_is_one_of_its_session(
+    tmp_path: Path, whole: bytes, harm: str
+) -> None:
+    path = tmp_path / "db"
+    path.write_bytes(whole)
+    damaged(path, harm)
+    database, problem = await Database.open(path)
+    assert problem is None
+    page = await database.messages("one", limit=100)
+    assert len(page.messages) == MESSAGES["one"]
+    message = page.messages[3]
+    assert message.id == "one-000003" and message.content
+    assert "UPDATE messages" in harm or isinstance(message.content[0], UnreadableBlock)
+    assert [m.id for m in page.messages] == [f"one-{n:06d}" for n in range(MESSAGES["one"])]
+    await read_all(database)
+    await database.close()
+
+
+@pytest.mark.parametrize(
+    ("harm", "is_right"),
+    [
+        ("DROP TABLE blocks", lambda saved: len(saved.sessions) == 3),
+        ("DROP TABLE messages", lambda saved: len(saved.sessions) == 3),
+        ("DROP TABLE words", lambda saved: len(saved.sessions) == 3),
+        ("DROP TABLE documents", lambda saved: len(saved.sessions) == 3),
+        ("PRAGMA user_version=0", lambda saved: len(saved.sessions) == 3),
+        ("PRAGMA user_version=1", lambda saved: len(saved.sessions) == 3),
+        ("PRAGMA user_version=-7", lambda saved: len(saved.sessions) == 3),
+        ("DELETE FROM words_data", lambda saved: len(saved.sessions) == 3),
+    ],
+)
+async def test_what_is_gone_from_the_file_costs_only_itself(
+    tmp_path: Path, whole: bytes, harm: str, is_right: Callable[[object], bool]
+) -> None:
+    path = tmp_path / "db"
+    path.write_bytes(whole)
+    damaged(path, harm)
+    database, problem = await Database.open(path)
+    assert is_right(await database.saved())
+    lost = harm.startswith("DROP TABLE") and "words" not in harm
+    assert (problem is not None) == (lost or "-7" in harm)
+    await database.write([("DELETE FROM messages WHERE id = 'one-000003'", ())])
+    await read_all(database)
+    await database.close()
+
+
+async def test_damaged_projects_worktrees_and_sessions_stand_where_they_belong(
+    tmp_path: Path, whole: bytes
+) -> None:
+    path = tmp_path / "db"
+    path.write_bytes(whole)
+    damaged(
+        path,
+        "UPDATE documents SET body = '{oops' WHERE id = 'two'",
+        'UPDATE documents SET body = replace(body, \'"execution_mode":"\', \'"execution_mode":\')'
+        " WHERE id = 'three'",
+        "DELETE FROM documents WHERE kind = 'worktree'",
+    )
+    database, _ = await Database.open(path)
+    saved = await database.saved()
+    sessions = {session.id: session for session in saved.sessions}
+    assert sessions["two"].name == "unreadable session"
+    assert sessions["three"].name == "60 messages"
+    assert sessions["three"].worktree_id == "w"
+    assert {worktree.name for worktree in saved.worktrees} == {"unreadable worktree"}
+    assert "“unreadable session”" in saved.damage and "60 messages" in saved.damage
+    told = await database.keep_and_mend(saved)
+    assert kept_aside(path)[0].name in told
+    with sqlite3.connect(kept_aside(path)[0]) as kept:
+        [body] = kept.execute("SELECT body FROM documents WHERE id = 'two'").fetchone()
+    assert body == "{oops"
+    assert (await database.saved()).damage == ""
+    await database.close()
+
+
+async def test_a_damaged_index_of_words_refuses_no_message_and_is_made_anew(
+    tmp_path: Path, whole: bytes
+) -> None:
+    path = tmp_path / "db"
+    path.write_bytes(whole)
+    database, _ = await Database.open(path)
+    damaged(path, "UPDATE words_data SET block = x'ffffffffff'")
+    with pytest.raises(SpinneyError, match=r"nothing can be searched.*doctor --repair"):
+        await database.search("apples", None, 100)
+    await write_messages(database, "two", 14)
+    assert len((await database.messages("two")).messages) == 14
+    assert len(await database.search("apples", ["two"], 100)) == 7
+    await database.close()
+
+
+async def test_what_is_damaged_while_spinney_runs_is_told_in_a_sentence(
+    tmp_path: Path, whole: bytes
+) -> None:
+    path = tmp_path / "db"
+    path.write_bytes(whole)
+    database, _ = await Database.open(path)
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(bytes(len(whole) - 4096))
+    with pytest.raises(SpinneyError, match=r"this conversation cannot be read.*doctor --repair"):
+        await database.messages("one")
+    with pytest.raises(SpinneyError, match="doctor --repair"):
+        await database.write([("DELETE FROM messages WHERE id = 'one-000003'", ())])
+    await database.close()
+
+
+async def test_spinney_starts_with_what_belongs_to_nothing_and_finds_the_repository_again(
+    directories: Directories, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    repository = Repository(tmp_path / "orchard")
+    repository.root.mkdir()
+    repository.git("init", "--quiet")
+    repository.commit("read.me", "apples\n")
+    tree = tmp_path / "calm-otter"
+    repository.git("worktree", "add", "--quiet", str(tree))
+    directories.create()
+    await write_sessions(directories.database, MESSAGES)
+    damaged(
+        directories.database,
+        "UPDATE documents SET body = json_set(body, '$.path', '" + str(tree) + "')"
+        " WHERE kind = 'worktree'",
+        "DELETE FROM documents WHERE kind = 'project'",
+        "UPDATE documents SET body = '' WHERE id = 'two'",
+    )
+    workspace = Workspace(directories, {"demo": FakeBackend()}, Catalog())
+    await workspace.start()
+    problem, *_ = await get_problems.function(workspace)
+    assert "the project “orchard”" in problem and "kept as" in problem
+    state = workspace.store.state
+    assert (state.projects["p"].path, state.projects["p"].name) == (str(repository.root), "orchard")
+    lost = state.sessions["two"]
+    assert (lost.name, state.worktrees[lost.worktree_id].name) == (
+        "unreadable session",
+        "unreadable worktree",
+    )
+    assert (await get_session.function(workspace, "two")).messages
+    await workspace.poller.ask_and_wait(["w", lost.worktree_id])
+    # What nobody wants goes as anything else does.
+    await delete_session.function(workspace, "two")
+    await remove_project.function(workspace, state.worktrees[lost.worktree_id].project_id)
+    assert lost.worktree_id not in workspace.store.state.worktrees
+    await workspace.stop()
+    assert [record for record in caplog.records if record.exc_info] == []
+
+
+async def test_a_database_that_may_not_be_written_is_named_with_what_to_do(
+    tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "db"
+    path.write_bytes(whole)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "not yours")
+
+    monkeypatch.setattr(Path, "chmod", refuse)
+    database, problem = await Database.open(path)  # another's, who shares it
+    assert problem is None
+    await database.close()
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda place, how: place != path and access(place, how))
+    with pytest.raises(SpinneyError, match=r"You may not write in .*db.*chown"):
+        await Database.open(path)
+    assert path.read_bytes()[4096:] == whole[4096:] and not kept_aside(path)

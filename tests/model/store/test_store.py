@@ -1,0 +1,352 @@
+"""The store and its file: what was accepted is on disk, what was recorded gets there."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from model.base.errors import SpinneyError
+from model.domain.events import (
+    BlockChanged,
+    ContentDelta,
+    Event,
+    MessageCompleted,
+    MessageQueued,
+    MessageStarted,
+    ProjectAdded,
+    SessionCreated,
+    SessionDeleted,
+    SessionUpdated,
+    TaskCompleted,
+    WorktreeCreated,
+    WorktreeStatusUpdated,
+    WorktreeUpdated,
+)
+from model.domain.resources import (
+    Label,
+    Message,
+    Project,
+    Session,
+    TextBlock,
+    ToolResultBlock,
+    Usage,
+    Worktree,
+)
+from model.state import State
+from model.store.bus import EventBus
+from model.store.database import Database
+from model.store.store import Store
+from tests.patience import PATIENCE
+
+PROJECT = Project(id="p", name="alpha", path="/alpha", default_branch="main", added_at=1)
+WORKTREE = Worktree(id="w", project_id="p", name="n", path="/w", branch="n", created_at=1)
+SESSION = Session(id="s", worktree_id="w", name="Session 1", created_at=1)
+
+
+async def opened(path: Path) -> Store:
+    database, problem = await Database.open(path)
+    assert problem is None
+    return Store(database, EventBus(), State())
+
+
+async def with_session(path: Path) -> Store:
+    store = await opened(path)
+    await store.accept(
+        ProjectAdded(project=PROJECT),
+        WorktreeCreated(worktree=WORKTREE),
+        SessionCreated(session=SESSION),
+    )
+    return store
+
+
+def said(message_id: str, text: str = "hello") -> Message:
+    return Message(
+        id=message_id, role="user", content=[TextBlock(text=text)], timestamp=1, session_id="s"
+    )
+
+
+def queued(message: Message, status: str = "processing") -> MessageQueued:
+    return MessageQueued.model_validate({"session_id": "s", "message": message, "status": status})
+
+
+def stream(store: Store, text: str, message_id: str = "a") -> None:
+    message = Message(
+        id=message_id, role="assistant", timestamp=2, session_id="s", status="processing"
+    )
+    store.record(
+        MessageStarted(message_id=message_id, session_id="s", message=message),
+        ContentDelta(message_id=message_id, content=text, content_index=0, session_id="s"),
+    )
+
+
+async def saved_elsewhere(path: Path) -> Database:
+    """A second look at the file, as after a crash: the first program never closed it."""
+    database, problem = await Database.open(path)
+    assert problem is None
+    return database
+
+
+async def test_what_was_accepted_is_in_the_file_before_accept_returns(tmp_path: Path) -> None:
+    store = await with_session(tmp_path / "db")
+    await store.accept(queued(said("m")))
+    other = await saved_elsewhere(tmp_path / "db")
+    assert (await other.saved()).sessions == [SESSION]
+    assert (await other.messages("s")).messages == [said("m")]
+    await other.close()
+    await store.close()
+
+
+async def test_a_refused_change_changes_nothing(tmp_path: Path) -> None:
+    store = await with_session(tmp_path / "db")
+    before = store.state
+
+    def refuse(state: State) -> list[Event]:
+        raise SpinneyError("no")
+
+    with pytest.raises(SpinneyError, match="no"):
+        await store.accept(SessionUpdated(session_id="s", updates={"name": "x"}), refuse)
+    assert store.state is before
+    await store.close()
+
+
+async def test_a_change_decides_on_the_newest_state(tmp_path: Path) -> None:
+    store = await with_session(tmp_path / "db")
+
+    def count(state: State) -> list[Event]:
+        number = state.sessions["s"].message_count + 1
+        return [SessionUpdated(session_id="s", updates={"message_count": number})]
+
+    await asyncio.gather(*(store.accept(count) for _ in range(20)))
+    assert store.state.sessions["s"].message_count == 20
+    await store.close()
+
+
+async def test_what_is_recorded_while_something_is_accepted_does_not_undo_it(
+    tmp_path: Path,
+) -> None:
+    store = await with_session(tmp_path / "db")
+    deciding = asyncio.Event()
+
+    def renamed(state: State) -> list[Event]:
+        deciding.set()
+        return [SessionUpdated(session_id="s", updates={"name": "renamed"})]
+
+    renaming = asyncio.create_task(store.accept(renamed))
+    await deciding.wait()
+    store.record(SessionUpdated(session_id="s", updates={"status": "running"}))
+    await renaming
+    await store.close()
+    other = await saved_elsewhere(tmp_path / "db")
+    [session] = (await other.saved()).sessions
+    assert (session.name, session.status) == ("renamed", "running")
+    await other.close()
+
+
+async def test_a_status_found_while_a_worktree_is_changed_stays_with_the_change(
+    tmp_path: Path,
+) -> None:
+    store = await with_session(tmp_path / "db")
+    label = Label(name="soon", color="#00ff00")
+    deciding = asyncio.Event()
+
+    def labelled(state: State) -> list[Event]:
+        deciding.set()
+        worktree = state.worktrees["w"]
+        return [WorktreeUpdated(worktree=worktree.model_copy(update={"label": label}))]
+
+    changing = asyncio.create_task(store.accept(labelled))
+    await deciding.wait()
+    store.record(
+        WorktreeStatusUpdated(
+            worktree_id="w", cached_pr_status="open", cached_check_status="success"
+        )
+    )
+    await changing
+    both = WORKTREE.model_copy(
+        update={"label": label, "cached_pr_status": "open", "cached_check_status": "success"}
+    )
+    assert store.state.worktrees["w"] == both
+    await store.close()
+    other = await saved_elsewhere(tmp_path / "db")
+    assert (await other.saved()).worktrees == [both]
+    await other.close()
+
+
+async def test_streamed_text_is_in_a_page_while_it_streams(tmp_path: Path) -> None:
+    store = await with_session(tmp_path / "db")
+    stream(store, "half a sen")
+    [message] = (await store.messages("s")).messages
+    assert message.text == "half a sen"
+    assert message.status == "processing"
+    await store.close()
+
+
+async def test_streamed_text_reaches_the_file_without_being_asked(tmp_path: Path) -> None:
+    store = await with_session(tmp_path / "db")
+    stream(store, "kept")
+    other = await saved_elsewhere(tmp_path / "db")
+    async with asyncio.timeout(PATIENCE):
+        while not (await other.saved()).unfinished or not (
+            (await other.saved()).unfinished[0].text
+        ):
+            await asyncio.sleep(0.02)
+    assert (await other.saved()).unfinished[0].text == "kept"
+    await other.close()
+    await store.close()
+
+
+async def test_a_finished_message_keeps_its_blocks_in_order(tmp_path: Path) -> None:
+    store = await with_session(tmp_path / "db")
+    stream(store, "text")
+    result = ToolResultBlock(tool_use_id="t", content="out")
+    store.record(
+        BlockChanged(session_id="s", message_id="a", content_index=1, block=result),
+        ContentDelta(message_id="a", content="!", content_index=0, session_id="s"),
+        MessageCompleted(
+            message_id="a", session_id="s", stop_reason="end_turn", usage=Usage(output_tokens=3)
+        ),
+    )
+    assert store.state.streaming == {}
+    [message] = (await store.messages("s")).messages
+    assert message.content == [TextBlock(text="text!"), result]
+    assert (message.status, message.stop_reason, message.usage) == (
+        "completed",
+        "end_turn",
+        Usage(output_tokens=3),
+    )
+    await store.close()
+
+
+async def test_pages_count_from_the_newest_and_come_oldest_first(tmp_path: Path) -> None:
+    store = await with_session(tmp_path / "db")
+    for number in range(25):
+        await store.accept(queued(said(f"m{number}")))
+    page = await store.messages("s", limit=10, offset=5)
+    assert [message.id for message in page.messages] == [f"m{n}" for n in range(10, 20)]
+    assert page.total == 25
+    await store.close()
+
+
+async def test_a_waiting_message_is_no_part_of_the_conversation_until_it_runs(
+    tmp_path: Path,
+) -> None:
+    store = await with_session(tmp_path / "db")
+    await store.accept(queued(said("first")), queued(said("waits"), "sent"))
+    assert [m.id for m in (await store.messages("s")).messages] == ["first"]
+    other = await saved_elsewhere(tmp_path / "db")
+    assert [m.id for m in (await other.saved()).queued] == ["waits"]
+    await other.close()
+    stream(store, "answer")
+    store.record(queued(said("waits")))
+    assert store.state.queued == {}
+    assert [m.id for m in (await store.messages("s")).messages] == ["first", "a", "waits"]
+    await store.close()
+
+
+async def test_a_deleted_session_leaves_no_message_behind(tmp_path: Path) -> None:
+    store = await with_session(tmp_path / "db")
+    await store.accept(queued(said("m")))
+    await store.accept(SessionDeleted(session_id="s"))
+    await store.close()
+    with sqlite3.connect(tmp_path / "db") as connection:
+        assert connection.execute("SELECT count(*) FROM messages").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM blocks").fetchone() == (0,)
+
+
+async def test_unknown_fields_of_a_newer_version_survive(tmp_path: Path) -> None:
+    store = await opened(tmp_path / "db")
+    newer = Project.model_validate({**PROJECT.model_dump(), "colour_of_the_moon": "blue"})
+    await store.accept(ProjectAdded(project=newer))
+    await store.close()
+    other = await saved_elsewhere(tmp_path / "db")
+    [project] = (await other.saved()).projects
+    assert project.model_dump()["colour_of_the_moon"] == "blue"
+    await other.close()
+
+
+async def test_a_full_disk_refuses_what_people_ask_and_keeps_what_agents_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = await with_session(tmp_path / "db")
+    reader = store.bus.reader()
+    write = Database.write
+
+    async def full(*_: object) -> None:
+        raise SpinneyError("The disk is full: the change could not be saved.", "internal_error")
+
+    monkeypatch.setattr(Database, "write", full)
+    with pytest.raises(SpinneyError, match="The disk is full"):
+        await store.accept(queued(said("m")))
+    stream(store, "not lost")
+    heard = asyncio.Event()
+    stop = store.bus.listen(heard.set)
+    told: list[TaskCompleted] = []
+    async with asyncio.timeout(PATIENCE):
+        while not told:
+            await heard.wait()
+            heard.clear()
+            told += [e.event for e in reader.take()[0] if isinstance(e.event, TaskCompleted)]
+    assert not told[0].ok
+    assert "disk is full" in told[0].detail
+    # Reading goes on, with what is not in the file yet.
+    [message] = (await store.messages("s")).messages
+    assert (message.text, await store.message("a")) == ("not lost", message)
+    stop()
+    monkeypatch.setattr(Database, "write", write)
+    [message] = (await store.messages("s")).messages
+    assert message.text == "not lost"
+    await store.close()
+
+
+@pytest.mark.parametrize("damage", ["header", "half", "noise"])
+async def test_a_damaged_file_is_moved_aside_and_said(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "db"
+    store = await with_session(path)
+    for number in range(50):
+        await store.accept(queued(said(f"m{number}", "x" * 2000)))
+    await store.close()
+    content = bytearray(path.read_bytes())
+    match damage:
+        case "header":
+            content[:100] = b"\0" * 100
+        case "half":
+            content = content[: len(content) // 2]
+        case "noise":
+            content[4096:12288] = bytes(range(256)) * 32
+    path.write_bytes(content)
+    database, problem = await Database.open(path)
+    assert problem is not None
+    [aside] = tmp_path.glob("db.broken-*")
+    assert aside.read_bytes() == bytes(content)
+    assert aside.name in problem
+    saved = await database.saved()
+    # What the noise is written over leads to all the rest.
+    assert saved.sessions == ([] if damage == "noise" else [SESSION])
+    assert (
+        len((await database.messages("s")).messages)
+        >= {"header": 50, "half": 20, "noise": 0}[damage]
+    )
+    await database.close()
+
+
+async def test_an_empty_file_is_a_new_database(tmp_path: Path) -> None:
+    (tmp_path / "db").touch()
+    database, problem = await Database.open(tmp_path / "db")
+    assert problem is None
+    await database.close()
+
+
+async def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version=999")
+    with pytest.raises(SpinneyError, match="newer version of Spinney"):
+        await Database.open(path)
+    assert list(tmp_path.glob("*broken*")) == []
+
+
+async def test_the_file_is_readable_for_its_owner_alone(tmp_path: Path) -> None:
+    store = await opened(tmp_path / "db")
+    assert (tmp_path / "db").stat().st_mode & 0o777 == 0o600
+    await store.close()

@@ -1,0 +1,332 @@
+"""Commit, push, pull and pull request: their dialogs, and what they say when git refuses."""
+
+import asyncio
+from typing import Any
+
+from textual.widgets import Input, Label, Static
+
+from model.base.errors import SpinneyError
+from model.commands.changes import ChangedFile, Changes, CommitMessage
+from model.commands.doctor import Installation
+from model.commands.git import CommitResult, ExchangeResult
+from model.commands.pull_requests import OpenedPullRequest
+from model.commands.reviews import ConflictTask
+from model.domain import events as e
+from model.runtime.doctor import Finding
+from tests.tui.conftest import Start, until
+from tests.tui.every_screen import text_of
+from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tui.composer.widget import MessageArea
+from tui.screens.commit import Commit
+from tui.screens.dialog import Confirm, Report
+from tui.screens.pull_request import PullRequest
+from tui.screens.working import Progress
+from tui.shell.app import SpinneyApp
+from tui.store.places import Place
+
+SHA = "0123456789abcdef"
+
+
+def changed(*paths: str, **fields: Any) -> Changes:
+    given = {"old_path": None, "status": "modified", "added": 1, "removed": 0, "old_mode": ""}
+    given |= {"mode": "", "submodule": False}
+    files = [ChangedFile(path=path, **{**given, **fields}) for path in paths]  # type: ignore[arg-type]
+    return Changes(files=files, base="main", operation=None)
+
+
+def a_client(
+    unstaged: Changes | None = None, staged: Changes | None = None, **worktree: Any
+) -> FakeClient:
+    client = FakeClient(a_state(a_project(), a_worktree(**worktree), a_session()))
+    sides = {"unstaged": unstaged or changed("a"), "staged": staged or changed()}
+    client.answers["list_changed_files"] = lambda given: sides[given.get("side", "unstaged")]
+    client.answers["commit_changes"] = lambda given: CommitResult(success=True, commit_sha=SHA)
+    return client
+
+
+def act(app: SpinneyApp, action: str) -> None:
+    app.main.action_open_session("s1")
+    app.main.action_do(action)
+
+
+def words(app: SpinneyApp) -> str:
+    return str(app.screen.query_one("#words", Static).content)
+
+
+def toasts(app: SpinneyApp) -> list[str]:
+    return [note.message for note in app._notifications]
+
+
+# Commit -------------------------------------------------------------------------------------------
+
+
+async def test_a_commit_takes_everything_where_nothing_is_staged(start: Start) -> None:
+    client = a_client(changed("a", "b"))
+    async with start(client) as (app, pilot):
+        act(app, "commit")
+        await until(pilot, lambda: isinstance(app.screen, Commit))
+        assert str(app.screen.query_one("#what", Label).content) == "All changes: 2 files"
+        await pilot.press("enter")
+        assert "Write what the commit does first" in words(app)
+        await pilot.press(*"Mend", "ctrl+j", *"it", "enter")
+        await until(pilot, lambda: app.screen is app.main)
+        assert client.called("commit_changes") == [
+            {"worktree_id": "w1", "message": "Mend\nit", "stage_all": True}
+        ]
+        assert "Committed as 0123456789." in toasts(app)
+
+
+async def test_what_is_staged_is_committed_unless_all_is_chosen(start: Start) -> None:
+    client = a_client(changed("a", "b"), changed("b"))
+    async with start(client) as (app, pilot):
+        act(app, "commit")
+        await until(pilot, lambda: isinstance(app.screen, Commit))
+        label = app.screen.query_one("#what", Label)
+        assert str(label.content) == "What is staged: 1 file; 2 files not staged"
+        await pilot.press("ctrl+t")
+        assert str(label.content) == "All changes: 2 files"
+        await pilot.press("ctrl+t", *"Mend", "enter")
+        await until(pilot, lambda: bool(client.called("commit_changes")))
+        assert client.called("commit_changes")[0]["stage_all"] is False
+
+
+async def test_what_a_hook_says_is_shown_once_and_the_message_is_kept(start: Start) -> None:
+    client = a_client()
+    told = e.TaskCompleted(task="commit", ok=False, detail="lint: 3 errors", worktree_id="w1")
+
+    def refuse(given: dict[str, Any]) -> None:
+        client.feed(told)
+        raise SpinneyError("lint: 3 errors\nparser.py:4 unused", "git_error")
+
+    client.answers["commit_changes"] = refuse
+    async with start(client) as (app, pilot):
+        act(app, "commit")
+        await until(pilot, lambda: isinstance(app.screen, Commit))
+        await pilot.press(*"Mend", "enter")
+        await until(pilot, lambda: words(app) == "lint: 3 errors\nparser.py:4 unused")
+        await until(pilot, lambda: client._updates.empty())
+        assert toasts(app) == []
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        act(app, "commit")
+        await until(pilot, lambda: isinstance(app.screen, Commit))
+        assert app.screen.query_one(MessageArea).text == "Mend"
+
+
+async def test_the_agent_writes_the_message_and_it_can_be_changed(start: Start) -> None:
+    client = a_client()
+    client.answers["write_commit_message"] = lambda given: CommitMessage(message="Add a")
+    async with start(client) as (app, pilot):
+        act(app, "commit")
+        await until(pilot, lambda: isinstance(app.screen, Commit))
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: app.screen.query_one(MessageArea).text == "Add a")
+        assert client.called("write_commit_message") == [{"worktree_id": "w1", "stage_all": True}]
+        await pilot.press("!", "enter")
+        await until(pilot, lambda: bool(client.called("commit_changes")))
+        assert client.called("commit_changes")[0]["message"] == "Add a!"
+
+
+async def test_escape_ends_a_commit_that_takes_long(start: Start) -> None:
+    client = a_client()
+    cancelled = asyncio.Event()
+
+    async def slow(given: dict[str, Any]) -> None:
+        await cancelled.wait()
+        raise SpinneyError("The commit was cancelled.", "conflict")
+
+    client.answers["commit_changes"] = slow
+    client.answers["cancel_git"] = lambda given: cancelled.set()
+    async with start(client) as (app, pilot):
+        act(app, "commit")
+        await until(pilot, lambda: isinstance(app.screen, Commit))
+        await pilot.press(*"Mend", "enter")
+        await until(pilot, lambda: "Committing" in words(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: words(app) == "The commit was cancelled.")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+
+
+async def test_nothing_to_commit_is_a_word_and_no_dialog(start: Start) -> None:
+    async with start(a_client(changed())) as (app, pilot):
+        act(app, "commit")
+        await until(pilot, lambda: toasts(app) == ["There is nothing to commit."])
+
+
+# Push and pull ------------------------------------------------------------------------------------
+
+
+async def test_a_push_says_what_git_said(start: Start) -> None:
+    client = a_client()
+    said = "branch 'brave-otter' set up to track 'origin/brave-otter'."
+    client.answers["git_push"] = lambda given: ExchangeResult(success=True, output=said)
+    async with start(client) as (app, pilot):
+        act(app, "push")
+        await until(pilot, lambda: f"Pushed.\n{said}" in toasts(app))
+        assert client.called("git_push") == [{"worktree_path": "/trees/brave-otter"}]
+
+
+async def test_a_rejected_push_says_why_and_offers_to_pull(start: Start) -> None:
+    client = a_client()
+    answers = [ExchangeResult(success=False, output="! [rejected] (fetch first)")]
+    answers.append(ExchangeResult(success=True, output="done"))
+    client.answers["git_push"] = lambda given: answers.pop(0)
+    client.answers["git_pull"] = lambda given: ExchangeResult(success=True, output="merged")
+    async with start(client) as (app, pilot):
+        act(app, "push")
+        await until(pilot, lambda: isinstance(app.screen, Report))
+        assert isinstance(app.screen, Report)
+        assert "[rejected]" in app.screen.content.plain
+        await pilot.press("p")
+        await until(pilot, lambda: "Pushed.\ndone" in toasts(app))
+        pulled = {"worktree_path": "/trees/brave-otter", "base_branch": "brave-otter"}
+        assert client.called("git_pull") == [pulled]
+
+
+async def test_a_pull_that_stops_at_a_conflict_can_be_given_to_a_session(start: Start) -> None:
+    conflict = changed("parser.py", status="conflicted").model_copy(update={"operation": "merge"})
+    client = a_client(conflict, base_branch="origin/dev")
+    client.answers["git_pull"] = lambda given: ExchangeResult(
+        success=False, output="CONFLICT (content): Merge conflict in parser.py"
+    )
+    client.answers["write_conflict_task"] = lambda given: ConflictTask(
+        message="Resolve them.\n\nFiles:\n- parser.py", files=["parser.py"]
+    )
+    client.answers["abort_merge"] = lambda given: "merge"
+    async with start(client) as (app, pilot):
+        act(app, "pull_base")
+        await until(pilot, lambda: isinstance(app.screen, Report))
+        assert client.called("git_pull")[0]["base_branch"] == "dev"
+        report = app.screen
+        assert isinstance(report, Report)
+        assert str(report.content).startswith("1 conflict:\n  parser.py\n\nCONFLICT")
+        await pilot.press("r")
+        await until(pilot, lambda: bool(client.called("send_chat_message")))
+        sent = client.called("send_chat_message")[0]["message"]
+        assert sent == "Resolve them.\n\nFiles:\n- parser.py"
+        act(app, "abort_merge")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y")
+        await until(pilot, lambda: "The merge is given up." in toasts(app))
+
+
+async def test_what_keeps_a_push_from_starting_is_said_in_place(start: Start) -> None:
+    client = a_client()
+    client.refuse("git_push", "The repository has no remote “origin”.", "conflict")
+    async with start(client) as (app, pilot):
+        act(app, "push")
+        await until(pilot, lambda: isinstance(app.screen, Progress))
+        await until(pilot, lambda: words(app) == "The repository has no remote “origin”.")
+        await until(pilot, lambda: any("esc close" in row for row in text_of(app)))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+
+
+# Pull requests ------------------------------------------------------------------------------------
+
+
+async def test_a_pull_request_is_opened_and_its_address_copied(start: Start) -> None:
+    client = a_client()
+    url = "https://github.com/ada/loom/pull/7"
+    client.answers["open_pull_request"] = lambda given: OpenedPullRequest(pr_number=7, pr_url=url)
+    async with start(client) as (app, pilot):
+        act(app, "pull_request")
+        await until(pilot, lambda: isinstance(app.screen, PullRequest))
+        assert str(app.screen.query_one("#what", Label).content) == (
+            "brave-otter → main, ready for review"
+        )
+        await pilot.press(*"Mend", "ctrl+t", "enter")
+        await until(pilot, lambda: isinstance(app.screen, Report))
+        assert client.called("open_pull_request") == [
+            {"worktree_id": "w1", "title": "Mend", "body": None, "draft": True}
+        ]
+        assert isinstance(app.screen, Report)
+        assert app.screen.content.plain == url
+        await pilot.press("c")
+        await until(pilot, lambda: any("opied" in toast for toast in toasts(app)))
+
+
+async def test_without_gh_it_says_so_and_keeps_what_was_written(start: Start) -> None:
+    client = a_client()
+    client.refuse("open_pull_request", "gh is not installed.", "backend_unavailable")
+    async with start(client) as (app, pilot):
+        act(app, "pull_request")
+        await until(pilot, lambda: isinstance(app.screen, PullRequest))
+        await pilot.press(*"Mend", "tab", *"Why", "enter")
+        await until(pilot, lambda: words(app) == "gh is not installed.")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        act(app, "pull_request")
+        await until(pilot, lambda: isinstance(app.screen, PullRequest))
+        assert app.screen.query_one(Input).value == "Mend"
+        assert app.screen.query_one(MessageArea).text == "Why"
+
+
+async def test_a_pull_request_that_is_there_is_shown(start: Start) -> None:
+    client = a_client(pr_number=7, pr_url="https://github.com/ada/loom/pull/7")
+    async with start(client) as (app, pilot):
+        act(app, "pull_request")
+        await until(pilot, lambda: isinstance(app.screen, Report))
+        assert not client.called("open_pull_request")
+
+
+async def test_actions_are_about_the_row_under_the_cursor_while_the_tree_has_the_keys(
+    start: Start,
+) -> None:
+    other = a_worktree(id="w2", name="calm-heron")
+    client = FakeClient(
+        a_state(a_project(), a_worktree(), other, a_session(), a_session(id="s2", worktree_id="w2"))
+    )
+    async with start(client) as (app, pilot):
+        app.main.open_place(Place("session", "s1"))
+        await until(pilot, lambda: app.main.session is not None)
+        app.main.projects.focus()
+        app.main.projects.point_at(Place("worktree", "w2"))
+        await until(pilot, lambda: app.main.projects.place == Place("worktree", "w2"))
+        assert app.main.worktree is not None
+        assert app.main.worktree.id == "w2"
+        app.main.chat.composer.focus()
+        await until(pilot, lambda: app.main.focused is app.main.chat.composer)
+        assert app.main.worktree.id == "w1"
+
+
+async def test_why_a_merge_was_not_aborted_stays_to_be_read(start: Start) -> None:
+    client = a_client(changed("a").model_copy(update={"operation": "merge"}))
+    client.refuse("abort_merge", "The merge goes on: “a” was changed since.", "conflict")
+    async with start(client) as (app, pilot):
+        act(app, "abort_merge")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, Report))
+        report = app.screen
+        assert isinstance(report, Report)
+        assert report.box_title == "The merge was not aborted"
+        assert str(report.content) == "The merge goes on: “a” was changed since."
+
+
+async def test_without_gh_nobody_is_asked_for_a_title(start: Start) -> None:
+    client = a_client()
+    client.answers["get_installation"] = lambda given: Installation(
+        version="1.0", log="", findings=[Finding("gh", None, "not found")]
+    )
+    async with start(client) as (app, pilot):
+        act(app, "pull_request")
+        await until(pilot, lambda: toasts(app))
+        assert "gh, which is not installed" in toasts(app)[0]
+        assert app.screen is app.main
+
+
+async def test_a_pull_request_says_where_it_stands(start: Start) -> None:
+    client = a_client(
+        pr_number=7, pr_url="https://example.org/pull/7", cached_pr_status="review",
+        cached_check_status="pending",
+    )  # fmt: skip
+    async with start(client) as (app, pilot):
+        act(app, "pull_request")
+        await until(pilot, lambda: isinstance(app.screen, Report))
+        report = app.screen
+        assert isinstance(report, Report)
+        assert str(report.content).splitlines() == [
+            "https://example.org/pull/7", "Status: in review", "Checks: pending"
+        ]  # fmt: skip

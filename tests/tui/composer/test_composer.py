@@ -1,0 +1,384 @@
+"""The message box: chips, mentions, commands, earlier messages, drafts, the editor."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+from textual.widgets import Input, OptionList
+
+from model.base.errors import SpinneyError
+from model.commands.files import WorktreeFileList
+from model.domain import events as e
+from tests.tui.conftest import Start, until
+from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from tui.composer.draft_store import Drafts
+from tui.composer.widget import Composer
+from tui.screens.choose import Choose
+from tui.screens.dialog import AskText
+from tui.shell.app import SpinneyApp
+from tui.terminal.input_parser import InputParser
+
+
+def a_client(**session: object) -> FakeClient:
+    return FakeClient(a_state(a_project(), a_worktree(), a_session(**session)))
+
+
+def sent(client: FakeClient) -> list[dict[str, Any]]:
+    return client.called("send_chat_message")
+
+
+def said(app: SpinneyApp) -> list[str]:
+    return [notification.message for notification in app._notifications]
+
+
+async def pasted(composer: Composer, pilot: Any, text: str) -> None:
+    before = composer.text
+    composer.post_message(events.Paste(text))
+    await until(pilot, lambda: composer.text != before)
+
+
+# Chips -------------------------------------------------------------------------------------------
+
+
+async def test_a_folded_paste_is_unfolded_by_its_key_and_folded_again_by_undo(
+    start: Start,
+) -> None:
+    text = "\n".join(f"line {number}" for number in range(50))
+    async with start(a_client()) as (app, pilot):
+        composer = app.main.chat.composer
+        await pilot.press(*"see ")
+        await pasted(composer, pilot, text)
+        assert composer.text == "see [pasted 50 lines]"
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: composer.text == f"see {text}")
+        await pilot.press("ctrl+underscore")
+        await until(pilot, lambda: composer.text == "see [pasted 50 lines]")
+        assert composer.draft.full() == f"see {text}"
+
+
+async def test_a_megabyte_is_a_chip_that_says_why_it_stays_one(start: Start) -> None:
+    client = a_client()
+    text = "0123456789abcdef" * 65536
+    async with start(client) as (app, pilot):
+        composer = app.main.chat.composer
+        await pasted(composer, pilot, text)
+        assert composer.text == "[pasted 1,048,576 characters]"
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: said(app))
+        assert composer.text == "[pasted 1,048,576 characters]"
+        assert "too many for this box" in said(app)[0]
+        await pilot.press("enter")
+        await until(pilot, lambda: sent(client))
+        assert sent(client)[0]["message"] == text
+
+
+async def test_nothing_of_a_paste_reaches_the_terminal_as_a_command(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        composer = app.main.chat.composer
+        await pasted(composer, pilot, "a\x1b]52;c;AAAA\x07b\x1b[2J\x9bc\r\nd\re\x1b[31mf")
+        assert composer.text == "a␛]52;c;AAAA␇b␛[2J<U+009B>c\nd\nef"
+
+
+@pytest.mark.parametrize("form", ["{}", "'{}'", "file://{}"])
+async def test_the_path_of_an_image_becomes_an_attachment(
+    start: Start, tmp_path: Path, form: str
+) -> None:
+    image = tmp_path / "map.png"
+    image.touch()
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await pilot.press(*"see ")
+        await pasted(app.main.chat.composer, pilot, form.format(image))
+        assert app.main.chat.composer.text == "see [image map.png] "
+        await pilot.press("enter")
+        await until(pilot, lambda: sent(client))
+        assert sent(client)[0]["images"] == [str(image)]
+        assert sent(client)[0]["message"].strip() == "see [image map.png]"
+
+
+async def test_an_image_of_this_machine_is_not_sent_to_another_one(tmp_path: Path) -> None:
+    image = tmp_path / "map.png"
+    image.touch()
+    app = SpinneyApp(a_client, elsewhere="http://far:3456", environ={})
+    async with app.run_test(notifications=True) as pilot:
+        await until(pilot, lambda: app.main.chat.key == "s1")
+        await pasted(app.main.chat.composer, pilot, str(image))
+        assert app.main.chat.composer.text == str(image)
+        assert "which is not this one" in said(app)[0]
+
+
+async def test_a_path_that_leads_to_no_image_stays_text(start: Start, tmp_path: Path) -> None:
+    async with start(a_client()) as (app, pilot):
+        for text in (f"{tmp_path}/none.png", "about map.png"):
+            await pasted(app.main.chat.composer, pilot, text)
+        assert app.main.chat.composer.text == f"{tmp_path}/none.pngabout map.png"
+
+
+async def test_keys_that_come_in_one_burst_keep_their_order(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await pilot.press(*"helko")
+        for event in InputParser().feed("\x7f\x7flo,\x1b[D worl\x1b[Hoh \x1b[Fd"):
+            app.post_message(event)
+        await until(pilot, lambda: app.main.chat.composer.text == "oh hello worl,d")
+
+
+# Mentions and commands ---------------------------------------------------------------------------
+
+
+async def test_at_lists_files_over_the_chat_and_tab_takes_one(start: Start) -> None:
+    client = a_client()
+    client.answers["list_worktree_files"] = lambda given: WorktreeFileList(
+        files=["src/parser.py", "src/my parser.py"]
+    )
+    async with start(client) as (app, pilot):
+        height = app.main.chat.composer.region
+        await pilot.press(*"see @par")
+        await until(pilot, lambda: app.main.chat.completion.display)
+        assert app.main.chat.composer.region == height
+        assert client.called("list_worktree_files")[-1] == {"worktree_id": "w1", "query": "par"}
+        await pilot.press("tab")
+        assert app.main.chat.composer.text == "see @src/parser.py "
+        await pilot.press("@", "down", "enter")
+        await until(pilot, lambda: app.main.chat.completion.display is False)
+        assert app.focused is app.main.chat.composer
+
+
+async def test_a_name_with_a_space_is_quoted(start: Start) -> None:
+    client = a_client()
+    client.answers["list_worktree_files"] = lambda given: WorktreeFileList(files=["my parser.py"])
+    async with start(client) as (app, pilot):
+        await pilot.press("@")
+        await until(pilot, lambda: app.main.chat.completion.display)
+        await pilot.press("enter")
+        assert app.main.chat.composer.text == '@"my parser.py" '
+        assert not sent(client)
+
+
+async def test_escape_puts_the_list_away_and_stops_nothing(start: Start) -> None:
+    client = a_client(status="running")
+    client.answers["list_worktree_files"] = lambda given: WorktreeFileList(files=["a"])
+    async with start(client) as (app, pilot):
+        await pilot.press("@")
+        await until(pilot, lambda: app.main.chat.completion.display)
+        await pilot.press("escape", "a")
+        await pilot.pause()
+        assert not app.main.chat.completion.display
+        assert not client.called("stop_generation")
+
+
+async def test_an_address_with_an_at_is_no_mention(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (_, pilot):
+        await pilot.press(*"ada@example")
+        await pilot.pause()
+        assert not client.called("list_worktree_files")
+
+
+async def test_what_keeps_files_from_being_listed_stands_in_the_list(start: Start) -> None:
+    client = a_client()
+    client.refuse("list_worktree_files", "The disk [/] does not answer.")
+    async with start(client) as (app, pilot):
+        await pilot.press("@")
+        await until(pilot, lambda: app.main.chat.completion.display)
+        assert app.main.chat.completion.render().plain.strip() == "The disk [/] does not answer."
+
+
+async def test_a_command_of_spinneys_own_is_listed_and_carried_out(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await pilot.press(*"/mo")
+        rows = app.main.chat.completion.render
+        await until(pilot, lambda: "/mode " in rows().plain and "/model " in rows().plain)
+        await pilot.press(*"del", "enter")
+        await until(pilot, lambda: isinstance(app.screen, Choose))
+        await pilot.press("escape")
+        assert app.main.chat.composer.text == ""
+        assert not sent(client)
+
+
+async def test_commands_of_the_agent_are_sent_to_it(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (_, pilot):
+        await pilot.press(*"/compact now", "enter")
+        await until(pilot, lambda: sent(client))
+        await pilot.press(*"//model x", "enter")
+        await until(pilot, lambda: len(sent(client)) == 2)
+        assert [given["message"] for given in sent(client)] == ["/compact now", "/model x"]
+
+
+async def test_clear_begins_a_new_session_like_the_open_one(start: Start) -> None:
+    client = a_client(backend="backend_b", model="loom-1", execution_mode="build")
+
+    def create(_: dict[str, object]) -> object:
+        session = a_session(id="new")
+        client.feed(e.SessionCreated(session=session))
+        return session
+
+    client.answers["create_session"] = create
+    async with start(client) as (app, pilot):
+        await pilot.press(*"/clear", "enter")
+        await until(pilot, lambda: app.main.session is not None and app.main.session.id == "new")
+        (given,) = client.called("create_session")
+        wanted = {"backend": "backend_b", "model": "loom-1", "execution_mode": "build"}
+        assert wanted.items() <= given.items()
+        assert not sent(client)
+
+
+async def test_words_after_a_command_are_not_lost(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await pilot.press(*"/rename it", "enter")
+        await until(pilot, lambda: said(app))
+        assert "takes nothing after it" in said(app)[0]
+        assert app.main.chat.composer.text == "/rename it"
+        assert not isinstance(app.screen, AskText)
+
+
+# Drafts ------------------------------------------------------------------------------------------
+
+
+def kept(folder: Path, key: str) -> str:
+    drafts = Drafts(folder / "terminal")
+    drafts.load()
+    return drafts.of(key).text
+
+
+async def test_a_draft_is_written_when_the_hand_rests(start: Start, tmp_path: Path) -> None:
+    client = a_client()
+    app = SpinneyApp(lambda: client, data=tmp_path, environ={})
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.main.chat.key == "s1")
+        await pilot.press(*"unsent")
+        # What a crash leaves is what lies on the disk now.
+        await until(pilot, lambda: kept(tmp_path, "s1") == "unsent")
+    other = SpinneyApp(a_client, data=tmp_path, environ={})
+    async with other.run_test() as pilot:
+        await until(pilot, lambda: other.main.chat.key == "s1")
+        assert other.main.chat.composer.text == "unsent"
+        await pilot.press("!", "enter")
+        await until(pilot, lambda: not list(tmp_path.glob("terminal/drafts/*")))
+    third = SpinneyApp(a_client, data=tmp_path, environ={})
+    async with third.run_test() as pilot:
+        await until(pilot, lambda: third.main.chat.key == "s1")
+        await pilot.press("up")
+        assert third.main.chat.composer.text == "unsent!"
+
+
+async def test_a_message_that_comes_back_stands_before_what_was_written_since(
+    start: Start,
+) -> None:
+    client = a_client()
+    written = asyncio.Event()
+
+    async def refuse(given: dict[str, Any]) -> None:
+        await written.wait()
+        raise SpinneyError("The agent is gone.")
+
+    client.answers["send_chat_message"] = refuse
+    async with start(client) as (app, pilot):
+        await pilot.press(*"first", "enter", *"second")
+        written.set()
+        await until(pilot, lambda: said(app))
+        assert app.main.chat.composer.text == "first\n\nsecond"
+
+
+# The editor --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A program that people have set as their editor; tests say what it does."""
+    path = tmp_path / "bin" / "ed it"
+    path.parent.mkdir()
+    monkeypatch.setenv("VISUAL", f"'{path}' --wait")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    yield path
+    monkeypatch.setattr("tempfile.tempdir", None)
+
+
+def does(path: Path, script: str) -> None:
+    path.write_text(f'#!/bin/sh\nfile="$2"\n{script}\n')
+    path.chmod(0o755)
+
+
+async def test_the_message_is_written_in_the_editor_and_undo_brings_it_back(
+    start: Start, editor: Path, tmp_path: Path
+) -> None:
+    does(editor, 'sed -i "s/old/new/" "$file"; echo more >> "$file"')
+    async with start(a_client()) as (app, pilot):
+        composer = app.main.chat.composer
+        await pilot.press(*"old")
+        await pilot.press("ctrl+e")
+        await until(pilot, lambda: composer.text == "newmore")
+        await pilot.press("ctrl+underscore")
+        await until(pilot, lambda: composer.text == "old")
+    assert not list(tmp_path.glob("spinney-*"))
+
+
+async def test_a_folded_paste_is_whole_in_the_editor(start: Start, editor: Path) -> None:
+    does(editor, 'wc -l < "$file" > "$file.count"; cat "$file.count" > "$file"')
+    async with start(a_client()) as (app, pilot):
+        await pasted(app.main.chat.composer, pilot, "x\n" * 77)
+        await pilot.press("ctrl+e")
+        await until(pilot, lambda: app.main.chat.composer.text.strip() == "77")
+
+
+async def test_an_editor_that_fails_changes_nothing_and_says_where_its_text_is(
+    start: Start, editor: Path, tmp_path: Path
+) -> None:
+    does(editor, 'echo half > "$file"; exit 3')
+    async with start(a_client()) as (app, pilot):
+        await pilot.press(*"precious", "ctrl+e")
+        await until(pilot, lambda: said(app))
+        assert "exit code 3" in said(app)[0]
+        assert app.main.chat.composer.text == "precious"
+        kept = next(tmp_path.glob("spinney-*/message.md"))
+        assert str(kept) in said(app)[0]
+
+
+async def test_an_editor_that_is_missing_is_a_sentence(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", "no-such-editor -x")
+    async with start(a_client()) as (app, pilot):
+        await pilot.press(*"precious", "ctrl+e")
+        await until(pilot, lambda: said(app))
+        assert said(app) == [
+            "$VISUAL names no-such-editor, which is not installed. Set it to your editor."
+        ]
+        assert app.main.chat.composer.text == "precious"
+
+
+async def test_the_palette_has_the_editor(start: Start, editor: Path) -> None:
+    does(editor, 'echo written > "$file"')
+    async with start(a_client()) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: app.screen is not app.main and app.screen.query(Input))
+        await pilot.press(*"message in your editor")
+        found = app.screen.query_one(OptionList)
+        await until(pilot, lambda: found.option_count == 1 and found.highlighted == 0)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.main.chat.composer.text == "written")
+
+
+async def test_end_in_an_empty_box_leads_back_to_the_newest_message(start: Start) -> None:
+    client = a_client()
+    client.messages["s1"] = [a_message(f"message {number}") for number in range(80)]
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: app.main.chat.transcript is not None)
+        transcript = app.main.chat.transcript
+        assert transcript is not None
+        await until(pilot, lambda: transcript.window is not None)
+        window = transcript.window
+        assert window is not None
+        await pilot.press("pageup")
+        await until(pilot, lambda: window.anchor is not None)
+        await pilot.press("a", "home", "end", "b")
+        await until(pilot, lambda: app.main.chat.composer.text == "ab")
+        assert window.anchor is not None
+        await pilot.press("ctrl+u", "end")
+        await until(pilot, lambda: window.anchor is None)

@@ -1,0 +1,159 @@
+"""What people write is kept: chips, drafts on disk, messages that were sent."""
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from model.base.errors import SpinneyError
+from tui.composer.draft import Draft
+from tui.composer.draft_store import DRAFT_AGE, DRAFTS, SENT, Drafts
+
+
+def loaded(folder: Path) -> Drafts:
+    drafts = Drafts(folder)
+    drafts.load()
+    return drafts
+
+
+def pasted(text: str) -> Draft:
+    draft = Draft()
+    draft.text = draft.fold(text)
+    return draft
+
+
+def test_a_draft_is_there_after_a_restart_with_all_that_its_chips_stand_for(
+    tmp_path: Path,
+) -> None:
+    drafts = Drafts(tmp_path)
+    written = pasted("x\n" * 1234)
+    written.text += f" and {written.attach('/tmp/map.png')}"
+    drafts.keep("s1", written)
+    drafts.keep("s2", Draft("other"))
+    drafts.flush()
+    again = loaded(tmp_path)
+    assert again.of("s1") == written
+    assert again.of("s1").text == "[pasted 1,234 lines] and [image map.png]"
+    assert again.of("s2") == Draft("other")
+
+
+def test_an_emptied_draft_leaves_no_file(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path)
+    drafts.keep("s1", Draft("secret"))
+    drafts.flush()
+    drafts.keep("s1", Draft())
+    drafts.flush()
+    assert list((tmp_path / "drafts").iterdir()) == []
+
+
+def test_nobody_else_can_read_what_is_kept(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path / "terminal")
+    drafts.keep("s1", Draft("secret"))
+    drafts.sent("p1", "secret, too")
+    drafts.flush()
+    for path in (tmp_path / "terminal").rglob("*"):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o700 if path.is_dir() else 0o600)
+
+
+def test_an_id_of_another_machine_never_names_a_file_elsewhere(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path / "terminal")
+    drafts.keep("../../escaped", Draft("here"))
+    drafts.flush()
+    assert [path.name for path in tmp_path.iterdir()] == ["terminal"]
+    assert loaded(tmp_path / "terminal").of("../../escaped") == Draft("here")
+
+
+def test_a_message_on_its_way_is_a_draft_again_after_a_crash(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path)
+    drafts.hand_over("s1", Draft("sent"))
+    drafts.keep("s1", Draft("next"))
+    drafts.flush()
+    assert loaded(tmp_path).of("s1") == Draft("sent\n\nnext")
+    drafts.settle("s1", Draft("sent"))
+    drafts.flush()
+    assert loaded(tmp_path).of("s1") == Draft("next")
+
+
+def test_sent_messages_come_back_by_project_the_newest_ones(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path)
+    for number in range(3 * SENT):
+        drafts.sent("p1", f"message\n{number}")
+        drafts.sent("p1", f"message\n{number}")
+    drafts.sent("p2", "elsewhere")
+    drafts.flush()
+    again = loaded(tmp_path)
+    assert again.earlier("p1") == [f"message\n{n}" for n in range(2 * SENT, 3 * SENT)]
+    assert again.earlier("p2") == ["elsewhere"]
+    assert len((tmp_path / "sent" / "p1.jsonl").read_bytes().splitlines()) <= SENT
+
+
+def test_what_a_crash_cut_off_spoils_nothing_else(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path)
+    drafts.keep("s1", Draft("whole"))
+    drafts.sent("p1", "whole")
+    drafts.flush()
+    (tmp_path / "drafts" / "s2.json").write_text('{"key": "s2", "te')
+    (tmp_path / "drafts" / "s3.json").write_text("[]")
+    with (tmp_path / "sent" / "p1.jsonl").open("a") as file:
+        file.write('{"project": "p1", "te')
+    again = loaded(tmp_path)
+    assert (again.of("s1"), again.of("s2")) == (Draft("whole"), Draft())
+    assert again.earlier("p1") == ["whole"]
+
+
+def test_a_draft_that_another_terminal_sends_meanwhile_takes_no_other_with_it(
+    tmp_path: Path,
+) -> None:
+    drafts = Drafts(tmp_path)
+    drafts.keep("s1", Draft("mine"))
+    drafts.flush()
+    # Its name is listed, and nothing is there any more.
+    (tmp_path / "drafts" / "s2.json").symlink_to(tmp_path / "gone")
+    assert loaded(tmp_path).of("s1") == Draft("mine")
+
+
+def test_old_drafts_and_those_beyond_the_limit_are_dropped(tmp_path: Path) -> None:
+    folder = tmp_path / "drafts"
+    folder.mkdir()
+    for number in range(DRAFTS + 5):
+        path = folder / f"s{number}.json"
+        kept = {"key": f"s{number}", "text": "x", "pastes": {}, "images": {}}
+        path.write_text(json.dumps(kept))
+        os.utime(path, (2e9 + number, 2e9 + number))
+    os.utime(folder / "s204.json", (1e9, 1e9))
+    assert DRAFT_AGE < 1e9
+    again = loaded(tmp_path)
+    assert (again.of("s203"), again.of("s204"), again.of("s0")) == (Draft("x"), Draft(), Draft())
+    assert len(list(folder.iterdir())) == DRAFTS
+
+
+def test_a_disk_that_refuses_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "terminal").write_text("a file")
+    drafts = Drafts(tmp_path / "terminal")
+    drafts.keep("s1", Draft("x"))
+    with pytest.raises(SpinneyError, match="should be a folder but is a file"):
+        drafts.flush()
+
+
+def test_what_stands_behind_one_chip_is_never_taken_for_another_chip() -> None:
+    draft = Draft()
+    first = draft.fold("a\n" * 30)
+    second = draft.fold(f"{first}\n" * 31)
+    draft.text = f"{second}{first}"
+    assert draft.full() == f"{first}\n" * 31 + "a\n" * 30
+
+
+def test_equal_chips_of_two_drafts_keep_their_own_texts_when_they_are_joined() -> None:
+    joined = pasted("a\n" * 30).before(pasted("b\n" * 30))
+    assert joined.text == "[pasted 30 lines]\n\n[pasted 30 lines, 2]"
+    assert joined.full() == "a\n" * 30 + "\n\n" + "b\n" * 30
+
+
+def test_an_image_alone_is_sent_without_words() -> None:
+    draft = Draft.of("", ["/tmp/a.png", "/tmp/b.png"])
+    assert (draft.full(), draft.image_paths()) == ("", ("/tmp/a.png", "/tmp/b.png"))
+    draft.text = f"compare {draft.text}"
+    assert draft.full() == "compare [image a.png] [image b.png]"

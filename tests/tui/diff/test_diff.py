@@ -1,0 +1,351 @@
+"""The diff screen: what it shows of the changes, and what its keys do with them."""
+
+import asyncio
+from typing import Any
+
+from model.commands.changes import Changes, DiscardedFile, FileDiff
+from model.commands.reviews import ConflictTask
+from model.domain import events as e
+from tests.tui.conftest import Start, until
+from tests.tui.diff_tree import CONFLICT, PARSER, Tree, a_file, lines, opened, top
+from tests.tui.every_screen import a_busy_state, in_diff
+from tui.diff.comment_dialog import EditComment
+from tui.diff.screen import Diff
+from tui.screens.dialog import Confirm
+from tui.transcript.targets import Target
+from tui.widgets.key_hints import KeyHints
+
+
+async def test_files_with_their_counts_stand_beside_the_difference(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        labels = [screen.files.render_line(n).text for n in range(2)]
+        assert labels[0].split() == ["M", "parser.py", "+2", "−1"]
+        assert labels[1].split() == ["?", "picture", "binary"]
+        assert lines(screen)[0].startswith("▌── line 1  import sys ──")
+        assert lines(screen)[1:5] == [
+            "   1   1   import sys",
+            "   2     - print(1)",
+            "       2 + print(2)",
+            "   3   3   # end",
+        ]
+        assert "[not staged]" in top(screen)
+        assert "against main" in top(screen)
+        assert top(screen).endswith("2 files  +2 −1")
+
+
+async def test_what_has_no_lines_is_said_in_words(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press("down")
+        await until(pilot, lambda: "A binary file" in lines(screen)[0])
+        await pilot.press("v")
+        await until(pilot, lambda: "rename from old" in "\n".join(lines(screen)))
+        assert "The file can now be run." in "\n".join(lines(screen))
+        await pilot.press("v")
+        await until(pilot, lambda: "no commits that its base lacks" in screen.view.said)
+
+
+async def test_two_columns_by_a_key_and_by_themselves_where_there_is_room(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client, size=(200, 50)) as (app, pilot):
+        screen = await opened(app, pilot)
+        assert screen.view.is_split
+        assert lines(screen)[2].split() == ["2", "-", "print(1)", "│", "2", "+", "print(2)"]
+        await pilot.press("t")
+        await until(pilot, lambda: not screen.view.is_split)
+        assert len(lines(screen)) == 9
+
+
+async def test_a_file_or_a_hunk_is_staged_as_it_was_seen(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        seen = str(hash(PARSER))
+        await pilot.press("s")
+        await until(pilot, lambda: tree.client.called("stage_changes"))
+        await pilot.press("tab", "n", "s")
+        await until(pilot, lambda: len(tree.client.called("stage_changes")) == 2)
+        of_file = {"worktree_id": "w1", "path": "parser.py", "hunk": None, "seen": seen}
+        assert tree.client.called("stage_changes") == [of_file, {**of_file, "hunk": "h1"}]
+        await pilot.press("x")
+        await until(pilot, lambda: tree.client.called("discard_changes"))
+        assert tree.client.called("discard_changes") == [{**of_file, "hunk": "h1"}]
+        await pilot.press("v")
+        await until(pilot, lambda: screen.path == "new")
+        await pilot.press("u")
+        await until(pilot, lambda: tree.client.called("unstage_changes"))
+        assert tree.client.called("unstage_changes")[0]["path"] == "new"
+
+
+async def test_a_staged_file_leaves_the_list_and_the_next_one_is_shown(start: Start) -> None:
+    tree = Tree()
+
+    def stage(given: dict[str, Any]) -> None:
+        tree.files["unstaged"] = tree.files["unstaged"][1:]
+
+    tree.client.answers["stage_changes"] = stage
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press("s")
+        await until(pilot, lambda: screen.path == "picture" and "binary" in lines(screen)[0])
+
+
+async def test_undo_brings_the_cursor_back_to_what_it_brought_back(start: Start) -> None:
+    tree = Tree()
+    tree.client.answers["undo_discard"] = lambda given: DiscardedFile(id="d", path="picture")
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press("z")
+        await until(pilot, lambda: screen.path == "picture")
+
+
+async def test_a_refusal_is_said_and_the_file_is_read_anew(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        tree.client.refuse("stage_changes", "“parser.py” has changed since it was shown.")
+        tree.texts["parser.py"] = PARSER.replace("print(2)", "print(3)")
+        await pilot.press("s")
+        await until(pilot, lambda: "print(3)" in "\n".join(lines(screen)))
+        said = [note.message for note in app._notifications]
+        assert said == ["“parser.py” has changed since it was shown."]
+
+
+async def test_it_follows_the_worktree_and_the_cursor_keeps_its_line(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press("tab", "n", "down", "down")
+        assert screen.view.line is not None
+        assert screen.view.line.text == "    return 1"
+        tree.texts["parser.py"] = PARSER.replace("+print(2)\n", "+print(2)\n+print(3)\n").replace(
+            "+20,3", "+21,3"
+        )
+        tree.client.feed(
+            e.GitStatusUpdated(
+                worktree_id="w1", ahead=0, behind=0, uncommitted_added=1, uncommitted_removed=1,
+                branch_diff_added=0, branch_diff_removed=0, unpushed=0, checked_at=1.0,
+            )
+        )  # fmt: skip
+        await until(pilot, lambda: "print(3)" in "\n".join(lines(screen)))
+        assert screen.view.line is not None
+        assert screen.view.line.text == "    return 1"
+
+
+async def test_a_hundred_thousand_lines_are_drawn_only_where_they_are_seen(start: Start) -> None:
+    tree = Tree()
+    added = "".join(f"+line = {n}\n" for n in range(100_000))
+    tree.texts["parser.py"] = (
+        f"diff --git a/parser.py b/parser.py\n--- /dev/null\n+++ b/parser.py\n"
+        f"@@ -0,0 +1,100000 @@\n{added}"
+    )
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press("tab", "end")
+        await until(pilot, lambda: lines(screen)[-1].endswith("100000 + line = 99999"))
+        painter = screen.view._painter
+        assert painter._block.cache_info().currsize <= 4
+        await pilot.press("pageup", "home")
+        await until(pilot, lambda: lines(screen)[1].split() == ["1", "+", "line", "=", "0"])
+
+
+async def test_foreign_text_is_shown_and_changes_nothing(start: Start) -> None:
+    tree = Tree()
+    name = "[@click=app.exit]x[/]\x1b\u200b"
+    tree.files["unstaged"] = [a_file(name)]
+    hostile = "[red]\x1b[31m\u202ex\r\u200b\x9b\u2066\U000e0041y"
+    tree.texts[name] = PARSER.replace("print(2)", hostile)
+    async with start(tree.client, size=(200, 50)) as (app, pilot):
+        screen = await opened(app, pilot)
+        shown = "[red]␛[31m<U+202E>x␍<U+200B><U+009B><U+2066><U+E0041>y"
+        for _ in range(2):  # in two columns and in one
+            await until(pilot, lambda: any(line.rstrip().endswith(shown) for line in lines(screen)))
+            await pilot.press("t")
+        assert screen.files.render_line(0).text.split()[1] == "[@click=app.exit]x[/]␛<U+200B>"
+        await pilot.press("s")
+        await until(pilot, lambda: tree.client.called("stage_changes"))
+        assert tree.client.called("stage_changes")[0]["path"] == name
+
+
+async def test_what_cannot_be_read_is_a_sentence_in_place(start: Start) -> None:
+    tree = Tree()
+    tree.client.refuse("list_changed_files", "git is not installed.")
+    async with start(tree.client) as (app, pilot):
+        app.main.action_open_session("s1")
+        await pilot.press("ctrl+g")
+        await until(
+            pilot,
+            lambda: (
+                isinstance(app.screen, Diff) and app.screen.view.said == "git is not installed."
+            ),
+        )
+        assert isinstance(app.screen, Diff)
+        assert "git is not installed." in app.screen.view.render_line(1).text
+
+
+async def test_a_merge_that_stopped_is_told_with_its_conflicts_until_it_is_committed(
+    start: Start,
+) -> None:
+    tree = Tree()
+    tree.operation = "merge"
+    tree.files["unstaged"] = [a_file("parser.py", status="conflicted")]
+    tree.texts["parser.py"] = CONFLICT
+    tree.client.answers["write_conflict_task"] = lambda given: ConflictTask(
+        message="Files:\n- parser.py", files=["parser.py"]
+    )
+    async with start(tree.client, size=(80, 24)) as (app, pilot):
+        screen = await opened(app, pilot)
+        foot = screen.query_one(KeyHints)
+        assert "merge stopped: 1 conflict" in top(screen)
+        assert foot.text.startswith("enter open  o resolve  b abort")
+        await pilot.press("o")
+        await until(pilot, lambda: tree.client.called("send_chat_message"))
+        assert "- parser.py" in tree.client.called("send_chat_message")[0]["message"]
+        tree.files = {"unstaged": [], "staged": [a_file("parser.py")], "branch": []}
+        screen.load()
+        await until(pilot, lambda: "merge waits for its commit" in top(screen))
+        assert foot.text.startswith("b abort")
+        tree.client.answers["abort_merge"] = lambda given: "merge"
+        await pilot.press("b")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        assert app.screen.box_title == "Abort the merge"  # type: ignore[attr-defined]
+        await pilot.press("y")
+        await until(pilot, lambda: tree.client.called("abort_merge") == [{"worktree_id": "w1"}])
+        tree.operation = None
+        screen.load()
+        await until(pilot, lambda: "merge" not in top(screen) and "abort" not in foot.text)
+        await pilot.press("b")
+        told = "Neither a merge nor a rebase has stopped here."
+        await until(pilot, lambda: told in [note.message for note in app._notifications])
+
+
+async def test_on_a_narrow_screen_one_pane_stands_at_a_time(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client, size=(80, 24)) as (app, pilot):
+        screen = await opened(app, pilot)
+        assert (screen.files.display, screen.view.display) == (True, False)
+        await pilot.press("enter")
+        await until(pilot, lambda: screen.view.has_focus)
+        assert (screen.files.display, screen.view.display) == (False, True)
+        await pilot.press("escape")
+        await until(pilot, lambda: screen.files.has_focus)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+
+
+async def test_a_worktree_that_goes_closes_it(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        await opened(app, pilot)
+        tree.client.feed(e.WorktreeDeleted(worktree_id="w1", project_id="p1"))
+        await until(pilot, lambda: app.screen is app.main)
+
+
+async def test_the_palette_offers_what_the_screen_can_do(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: app.screen is not screen)
+        await pilot.press(*"columns")
+        await until(pilot, lambda: bool(app.screen.query_one("CommandList").option_count))  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is screen and screen.view.is_split)
+        screen.action_do("diff_stage_all")
+        await until(pilot, lambda: tree.client.called("stage_changes") == [{"worktree_id": "w1"}])
+
+
+async def test_a_slow_answer_for_another_file_is_not_shown(start: Start) -> None:
+    tree = Tree()
+    gate = asyncio.Event()
+
+    async def slow(given: dict[str, Any]) -> FileDiff:
+        if given["path"] == "parser.py":
+            await gate.wait()
+        return tree._diff(given)
+
+    tree.client.answers["get_file_diff"] = slow
+    async with start(tree.client) as (app, pilot):
+        app.main.action_open_session("s1")
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: bool(tree.client.called("get_file_diff")))
+        await pilot.press("down")
+        gate.set()
+        assert isinstance(app.screen, Diff)
+        screen = app.screen
+        await until(pilot, lambda: "A binary file" in lines(screen)[0])
+
+
+async def test_an_edit_in_the_conversation_leads_to_its_file_on_whatever_side(start: Start) -> None:
+    tree = Tree()
+    tree.files["branch"] = [a_file("other"), a_file("src/mended.py")]
+    tree.texts["src/mended.py"] = PARSER
+    async with start(tree.client) as (app, pilot):
+        app.main.action_open_session("s1")
+        target = Target("/trees/brave-otter/src/mended.py", in_diff=True)
+        app.main.link.start(app.main.link.open_one([target]))  # type: ignore[union-attr]
+        await until(pilot, lambda: isinstance(app.screen, Diff) and bool(app.screen.file_diff))
+        assert isinstance(app.screen, Diff)
+        assert (app.screen.side, app.screen.path) == ("branch", "src/mended.py")
+
+
+async def test_events_that_come_faster_than_git_answers_do_not_pile_up(start: Start) -> None:
+    tree = Tree()
+    gate = asyncio.Event()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        before = len(tree.client.called("list_changed_files"))
+
+        async def slow(given: dict[str, Any]) -> Changes:
+            await gate.wait()
+            return tree._list(given)
+
+        tree.client.answers["list_changed_files"] = slow
+        done = e.TaskCompleted(task="setup", ok=True, detail="", worktree_id="w1")
+        for _ in range(3):
+            tree.client.feed(done)
+            await until(pilot, lambda: screen._is_stale or screen._reading.locked())
+            await until(pilot, lambda: screen._reading.locked())
+        assert len(tree.client.called("list_changed_files")) == before + 1
+        gate.set()
+        await until(pilot, lambda: len(tree.client.called("list_changed_files")) == before + 2)
+
+
+async def test_the_diff_opens_on_the_first_side_that_has_something(start: Start) -> None:
+    client = a_busy_state()
+    listed = client.answers["list_changed_files"]
+    has = {"branch"}
+
+    def only(given: dict[str, Any]) -> Changes:
+        files = listed(given).files if given["side"] in has else []
+        return Changes(files=files, base="main", operation=None)
+
+    client.answers["list_changed_files"] = only
+    async with start(client) as (app, pilot):
+        await in_diff()(app, pilot)
+        diff = app.screen
+        assert isinstance(diff, Diff) and diff.side == "branch"
+        has.clear()
+        await pilot.press("q")
+        await until(pilot, lambda: app.screen is app.main)
+        app.main.action_do("open_diff")
+        await until(pilot, lambda: isinstance(app.screen, Diff))
+        again = app.screen
+        assert isinstance(again, Diff)
+        await until(pilot, lambda: again.changes is not None and not again._seeks)
+        await until(pilot, lambda: again.side == "unstaged" and "Nothing" in again.view.said)
+
+
+async def test_a_comment_from_the_list_of_files_is_on_the_first_hunk(start: Start) -> None:
+    async with start(a_busy_state()) as (app, pilot):
+        await in_diff("c")(app, pilot)
+        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await pilot.press(*"why?", "enter")
+        await until(pilot, lambda: isinstance(app.screen, Diff))
+        diff = app.screen
+        assert isinstance(diff, Diff)
+        [comment] = diff.comments
+        assert (comment.path, comment.text) == ("parser.py", "why?")

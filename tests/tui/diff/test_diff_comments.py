@@ -1,0 +1,319 @@
+"""Comments on lines of the diff screen: marked, written, moved with their lines, and sent."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.geometry import Offset
+from textual.pilot import Pilot
+from textual.widgets import OptionList
+
+from model.base.errors import SpinneyError
+from model.commands.changes import FileDiff
+from model.domain.resources import SentMessage
+from tests.tui.conftest import Start, until
+from tests.tui.diff_tree import PARSER, Tree, lines, opened, top
+from tests.tui.fake_client import a_session
+from tui.diff.comment_dialog import Comments, EditComment
+from tui.diff.screen import Diff
+from tui.shell.app import SpinneyApp
+
+
+async def begin_comment(app: SpinneyApp, pilot: "Pilot[None]", *keys: str) -> None:
+    """Go where these keys lead in the diff, and begin to write."""
+    await pilot.press(*keys, "c")
+    await until(pilot, lambda: isinstance(app.screen, EditComment))
+
+
+async def list_comments(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    """Show all that was written, from the diff."""
+    await pilot.press("e")
+    await until(pilot, lambda: isinstance(app.screen, Comments))
+
+
+async def marked_by_arrows(pilot: "Pilot[None]", screen: Diff) -> None:
+    await pilot.press("tab", "down", "down", "shift+down", "shift+down")
+
+
+async def marked_by_the_mark_key(pilot: "Pilot[None]", screen: Diff) -> None:
+    await pilot.press("tab", "down", "down", "k", "down", "down")
+
+
+async def marked_by_the_mouse(pilot: "Pilot[None]", screen: Diff) -> None:
+    await pilot.mouse_down(screen.view, Offset(20, 2))
+    await pilot.hover(screen.view, Offset(20, 4))
+    await pilot.mouse_up(screen.view, Offset(20, 4))
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [marked_by_arrows, marked_by_the_mark_key, marked_by_the_mouse],
+    ids=lambda m: m.__name__,
+)
+async def test_several_lines_are_marked_and_commented_on_as_a_range(
+    start: Start, mark: Callable[["Pilot[None]", Diff], Awaitable[None]]
+) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await mark(pilot, screen)
+        await until(pilot, lambda: "3 lines marked" in top(screen))
+        assert [line[0] for line in lines(screen)[:6]] == [" ", " ", "▌", "▌", "▌", " "]
+        await begin_comment(app, pilot)
+        assert app.screen.box_title == "Comment on parser.py:2-3"  # type: ignore[attr-defined]
+        await pilot.press(*"Both", "enter")
+        await until(pilot, lambda: "1 comment " in top(screen))
+        assert "marked" not in top(screen)
+        assert [line[0] for line in lines(screen)[:6]] == [" ", " ", "◆", "◆", "◆", " "]
+        await list_comments(app, pilot)
+        await pilot.press("s")
+        await until(pilot, lambda: tree.client.called("send_chat_message"))
+        assert tree.client.called("send_chat_message")[0]["message"] == (
+            "Please look at these comments on the changes:\n\n"
+            "`parser.py:2-3`\n```diff\n-print(1)\n+print(2)\n # end\n```\nBoth"
+        )
+
+
+async def test_what_is_marked_ends_with_the_hunk_and_is_let_go_before_the_screen_is(
+    start: Start,
+) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press("tab", "shift+pagedown")  # from the heading: all lines of the hunk
+        await until(pilot, lambda: "4 lines marked" in top(screen))
+        await pilot.press("escape")
+        await until(pilot, lambda: "marked" not in top(screen))
+        assert app.screen is screen
+        await pilot.press("shift+up", "up")  # without shift the cursor moves alone
+        assert "marked" not in top(screen)
+
+
+async def test_in_two_columns_both_versions_are_marked(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client, size=(200, 50)) as (app, pilot):
+        screen = await opened(app, pilot)
+        await pilot.press("tab", "down", "down", "k")
+
+        def marked() -> list[str]:
+            return [row.text for row in screen.view.marked_rows]
+
+        await until(pilot, lambda: marked() == ["print(1)", "print(2)"])
+        await pilot.press("t")
+        await until(pilot, lambda: marked() == ["print(2)"])
+
+
+async def test_a_comment_is_changed_and_taken_back_where_it_stands(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await begin_comment(app, pilot, "tab", "down")
+        await pilot.press(*"Why", "enter")
+        await until(pilot, lambda: "1 comment " in top(screen))
+        await begin_comment(app, pilot)
+        await pilot.press("?", "enter")
+        await until(pilot, lambda: [each.text for each in screen.comments] == ["Why?"])
+        await begin_comment(app, pilot)
+        await pilot.press(*["backspace"] * 4, "enter")
+        await until(pilot, lambda: app.screen is screen)
+        assert "comment" not in top(screen)
+        assert lines(screen)[1].startswith("▌")
+
+
+async def test_a_comment_that_was_begun_and_left_is_there_the_next_time(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await begin_comment(app, pilot, "tab", "down")
+        await pilot.press(*"Hal", "escape")
+        await until(pilot, lambda: app.screen is screen)
+        assert not screen.comments
+        await begin_comment(app, pilot)
+        await pilot.press("f", "enter")
+        await until(pilot, lambda: [each.text for each in screen.comments] == ["Half"])
+        await begin_comment(app, pilot, "down", "up", "down")
+        assert app.screen.text == ""  # type: ignore[attr-defined]
+
+
+async def test_a_comment_moves_with_its_lines_to_wherever_they_go(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await begin_comment(app, pilot, "tab", "n", "down", "down")
+        await pilot.press(*"No", "enter")
+        await until(pilot, lambda: [each.place for each in screen.comments] == ["parser.py:21"])
+        tree.texts["parser.py"] = PARSER.replace("+20,3", "+27,3")
+        screen.load()
+        await until(pilot, lambda: [each.place for each in screen.comments] == ["parser.py:28"])
+        # It is staged: on this side nothing is left of it, and it is not lost.
+        tree.files = {**tree.files, "staged": tree.files["unstaged"][:1], "unstaged": []}
+        await pilot.press("v")
+        await until(pilot, lambda: screen.side == "staged" and "◆" in "\n".join(lines(screen)))
+        assert not screen.lost
+
+
+async def test_a_comment_that_moves_while_it_is_changed_or_sent_is_neither_lost_nor_doubled(
+    start: Start,
+) -> None:
+    tree = Tree()
+    gate = asyncio.Event()
+
+    async def slow(given: dict[str, Any]) -> SentMessage:
+        await gate.wait()
+        return SentMessage(message_id="m", status="processing")
+
+    tree.client.answers["send_chat_message"] = slow
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await begin_comment(app, pilot, "tab", "n", "down", "down")
+        await pilot.press(*"No", "enter")
+        await until(pilot, lambda: bool(screen.comments))
+        await begin_comment(app, pilot)
+        tree.texts["parser.py"] = PARSER.replace("+20,3", "+27,3")
+        await screen.read()
+        await pilot.press("!", "enter")
+        await until(pilot, lambda: app.screen is screen)
+        assert [(each.place, each.text) for each in screen.comments] == [("parser.py:28", "No!")]
+        await list_comments(app, pilot)
+        await pilot.press("s")
+        await until(pilot, lambda: tree.client.called("send_chat_message"))
+        tree.texts["parser.py"] = PARSER
+        await screen.read()
+        gate.set()
+        await until(pilot, lambda: not screen.comments)
+
+
+async def test_it_is_told_when_the_lines_of_a_comment_are_gone(start: Start) -> None:
+    tree = Tree()
+    ask = tree.client.answers["get_file_diff"]
+
+    def as_git(given: dict[str, Any]) -> FileDiff:
+        if all(file.path != given["path"] for file in tree.files[given["side"]]):
+            raise SpinneyError("has no such changes any more", "conflict")
+        return ask(given)  # type: ignore[return-value]
+
+    tree.client.answers["get_file_diff"] = as_git
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await begin_comment(app, pilot, "tab", "down", "down", "down")
+        await pilot.press(*"No", "enter")
+        await until(pilot, lambda: "1 comment " in top(screen))
+        tree.texts["parser.py"] = PARSER.replace("print(2)", "print(3)")
+        screen.load()
+        await until(pilot, lambda: "1 comment, 1 without lines" in top(screen))
+        told = [note.message for note in app._notifications]
+        assert told == ["The lines of a comment are gone: parser.py:2. It is kept; e shows it."]
+        await list_comments(app, pilot)
+        option = app.screen.query_one(OptionList).get_option_at_index(0)
+        assert str(option.prompt) == "parser.py:2  its lines are gone\n  No"
+        await pilot.press("s")
+        await until(pilot, lambda: tree.client.called("send_chat_message"))
+        said = tree.client.called("send_chat_message")[0]["message"]
+        assert "`parser.py:2` (these lines have changed since)\n" in said
+
+
+async def test_what_cannot_be_looked_at_is_not_said_to_be_lost(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await begin_comment(app, pilot, "tab", "down", "down", "down")
+        await pilot.press(*"No", "enter")
+        await until(pilot, lambda: "1 comment " in top(screen))
+        tree.client.refuse("get_file_diff", "The connection is gone.", "backend_unavailable")
+        await screen.read()
+        assert not screen.lost
+        assert "1 comment " in top(screen)
+
+
+async def test_comments_are_kept_edited_and_sent_as_one_message(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await begin_comment(app, pilot, "tab", "down", "down", "down")
+        await pilot.press(*"Why", "enter")
+        await until(pilot, lambda: app.screen is screen)
+        assert lines(screen)[3].startswith("◆")
+        await begin_comment(app, pilot, "n")
+        await pilot.press(*"No", "enter")
+        await until(pilot, lambda: "2 comments" in top(screen))
+
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        screen = await opened(app, pilot)
+        assert "2 comments" in top(screen)
+
+        await list_comments(app, pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, EditComment))
+        await pilot.press("?", "enter")
+        await until(pilot, lambda: isinstance(app.screen, Comments))
+        await pilot.press("s")
+        await until(pilot, lambda: tree.client.called("send_chat_message"))
+        assert tree.client.called("send_chat_message") == [
+            {
+                "session_id": "s1",
+                "message": "Please look at these comments on the changes:\n\n"
+                "`parser.py:2`\n```diff\n+print(2)\n```\nWhy?\n\n"
+                "`parser.py:21`\n```diff\n+    return 1\n```\nNo",
+            }
+        ]
+        await until(pilot, lambda: "comment" not in top(screen))
+
+
+async def test_a_comment_can_be_taken_back_and_is_kept_where_sending_fails(start: Start) -> None:
+    tree = Tree()
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        for _ in range(2):
+            await begin_comment(app, pilot, "tab")
+            await pilot.press(*"No", "enter")
+            await until(pilot, lambda: app.screen is screen)
+            await pilot.press("tab")
+        await list_comments(app, pilot)
+        await pilot.press("delete")
+        await until(pilot, lambda: "1 comment " in top(screen))
+        tree.client.refuse("send_chat_message", "The disk is full.")
+        await until(pilot, lambda: isinstance(app.screen, Comments))
+        await pilot.press("s")
+        await until(pilot, lambda: "The disk is full." in [n.message for n in app._notifications])
+        assert "1 comment " in top(screen)
+
+
+async def test_of_several_sessions_one_is_chosen(start: Start) -> None:
+    tree = Tree(sessions=[a_session(), a_session(id="s2", name="Rename the store")])
+    async with start(tree.client) as (app, pilot):
+        screen = await opened(app, pilot)
+        await begin_comment(app, pilot, "tab")
+        await pilot.press(*"No", "enter")
+        await until(pilot, lambda: app.screen is screen)
+        await list_comments(app, pilot)
+        await pilot.press("s")
+        await until(
+            pilot, lambda: bool(app.screen.query("OptionList")) and app.screen is not screen
+        )
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: tree.client.called("send_chat_message"))
+        assert tree.client.called("send_chat_message")[0]["session_id"] == "s2"
+
+
+async def test_comments_outlive_the_program_until_they_are_sent(tmp_path: Path) -> None:
+    app = SpinneyApp(lambda: Tree().client, data=tmp_path, environ={})
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.main.link is not None and bool(app.main.state.sessions))
+        screen = await opened(app, pilot)
+        await begin_comment(app, pilot, "tab")
+        await pilot.press(*"Why", "enter")
+        await until(pilot, lambda: "1 comment " in top(screen))
+        await until(pilot, lambda: bool(list(tmp_path.glob("terminal/drafts/comments-w1.json"))))
+    tree = Tree()
+    other = SpinneyApp(lambda: tree.client, data=tmp_path, environ={})
+    async with other.run_test() as pilot:
+        await until(pilot, lambda: other.main.link is not None and bool(other.main.state.sessions))
+        screen = await opened(other, pilot)
+        assert "1 comment " in top(screen)
+        await list_comments(other, pilot)
+        await pilot.press("s")
+        await until(pilot, lambda: bool(tree.client.called("send_chat_message")))
+        await until(pilot, lambda: not list(tmp_path.glob("terminal/drafts/comments-*")))

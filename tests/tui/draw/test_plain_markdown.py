@@ -1,0 +1,26 @@
+"""What excerpts say of Markdown."""
+
+import pytest
+
+from tui.draw.plain_markdown import words_of
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("## A small change", "A small change"),
+        ("```python", ""),
+        ("in **yolo** mode, with *care*", "in yolo mode, with care"),
+        ("see [the format](https://example.org/a) and `read_rows`", "see the format and read_rows"),
+        ("2 * 3 * 4 and __init__", "2 * 3 * 4 and __init__"),
+        ("- a list", "- a list"),
+        ("#12 is no heading", "#12 is no heading"),
+    ],
+)
+def test_signs_are_left_out_and_words_are_not(line: str, words: str) -> None:
+    assert words_of(line) == words
+
+
+@pytest.mark.parametrize("sign", ["*", "**", "`", "[", "[a](", "# ", "*a "])
+def test_a_long_line_of_signs_is_cut(sign: str) -> None:
+    assert len(words_of(sign * 100_000)) <= 2_000

@@ -1,0 +1,119 @@
+"""What all dialogs share: their keys are named at the foot, clicked there, and found by name."""
+
+from typing import Any
+
+import pytest
+from textual.command import CommandList, CommandPalette
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from tests.tui.conftest import Start, until
+from tests.tui.every_screen import SCREENS, reached
+from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tui.screens.dialog import Confirm, Dialog, keys_told
+from tui.screens.keymap_editor import KeysScreen, PressKey
+from tui.shell.app import SpinneyApp
+
+COUNTS = ("cached_uncommitted_added", "cached_uncommitted_removed")
+
+
+def a_client() -> FakeClient:
+    return FakeClient(a_state(a_project(), a_worktree(), a_session()))
+
+
+async def palette_of(app: SpinneyApp, pilot: "Pilot[None]") -> list[str]:
+    """Open the palette where one is: its entries."""
+    await pilot.press("ctrl+p")
+    await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+    entries = app.screen.query_one(CommandList)
+    await until(pilot, lambda: entries.option_count and not entries.loading)
+    return [str(option.prompt).splitlines()[0] for option in entries.options]
+
+
+@pytest.mark.parametrize(
+    "name", ["rename-session", "delete-session", "choose-model", "preferences", "server", "help"]
+)
+async def test_the_palette_in_a_dialog_has_what_its_foot_names(name: str) -> None:
+    shown = next(shown for shown in SCREENS if shown.name == name)
+    async with reached(shown) as (app, pilot):
+        dialog = app.screen
+        assert isinstance(dialog, Dialog)
+        told = keys_told(dialog)
+        assert "esc" in dict(told)
+        entries = await palette_of(app, pilot)
+        assert sorted(entry.casefold() for entry in entries) == sorted(
+            f"{words}  {key}".casefold() for key, words in told
+        )
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is dialog)
+
+
+async def test_what_is_chosen_by_name_is_done(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        app.main.action_do("delete_session")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await palette_of(app, pilot)
+        await pilot.press(*"delete")
+        entries = app.screen.query_one(CommandList)
+        await until(pilot, lambda: entries.option_count == 1)
+        await pilot.press("enter")
+        await until(pilot, lambda: client.called("delete_session"))
+
+
+async def test_a_key_at_the_foot_can_be_clicked(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        for words, calls in (("enter", 1), ("cancel", 1)):
+            app.main.action_do("rename_session")
+            await until(pilot, lambda: app.screen.query(Input))
+            foot = app.screen.query_one(".keys", Static)
+            await until(pilot, lambda: foot.region.area)  # noqa: B023
+            await pilot.click(foot, offset=(str(foot.content).index(words) + 1, 0))
+            await until(pilot, lambda: app.screen is app.main)
+            assert len(client.called("update_session")) == calls
+
+
+async def test_where_a_palette_would_be_empty_its_key_is_one_like_others(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        app.main.action_do("edit_keys")
+        await until(pilot, lambda: isinstance(app.screen, KeysScreen))
+        await pilot.press(*"rename the session", "enter")
+        await until(pilot, lambda: isinstance(app.screen, PressKey))
+        await pilot.press("ctrl+p")
+        problem = app.screen.query_one(".problem", Static)
+        await until(pilot, lambda: "is the key of “All commands”" in str(problem.render()))
+
+
+async def test_the_palette_lists_only_what_can_be_done(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        entries = await palette_of(app, pilot)
+        assert any(entry.startswith("Server: start") for entry in entries)
+        assert not any(entry.startswith("Server: stop") for entry in entries)
+
+
+@pytest.mark.parametrize(
+    ("session", "worktree", "offered"),
+    [
+        ({}, {}, set()),
+        ({"status": "running"}, {}, {"Stop"}),
+        ({}, {"running_scripts": ["setup"]}, {"Stop"}),
+        ({}, {"cached_conflict_count": 2}, {"Abort", "Let"}),
+        ({}, {"cached_uncommitted_added": 3}, {"Abort"}),
+    ],
+)
+async def test_the_palette_lists_an_end_only_of_what_goes_on(
+    start: Start, session: dict[str, Any], worktree: dict[str, Any], offered: set[str]
+) -> None:
+    asked = {"cached_conflict_count": 0} | dict.fromkeys(COUNTS, 0) | worktree
+    client = FakeClient(a_state(a_project(), a_worktree(**asked), a_session(**session)))
+    titles = {
+        "Stop": "Stop the run of this session",
+        "Abort": "Abort the merge or rebase that stopped",
+        "Let": "Let a session resolve the conflicts",
+    }
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        entries = await palette_of(app, pilot)
+        found = {word for word, title in titles.items() for e in entries if e.startswith(title)}
+        assert found == offered

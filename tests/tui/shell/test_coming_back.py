@@ -1,0 +1,169 @@
+"""What was open, folded and pointed at is so again: after a restart, a kill, on each server."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.preferences.schema import Preferences
+from tests.tui.conftest import until
+from tests.tui.doorstep import ready, started
+from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tui.shell.startup_snapshot import MOST_FOLDS, MOST_SERVERS, Snapshot, file_of, read, write
+from tui.store.places import Place
+from tui.widgets.top_bar import TopBar
+
+
+def two_projects(**preferences: Any) -> FakeClient:
+    state = a_state(
+        a_project(),
+        a_project(id="p2", name="beta", added_at=2.0),
+        a_worktree(),
+        a_worktree(id="w2", name="calm-heron", project_id="p2"),
+        a_session(),
+        a_session(id="s2", worktree_id="w2", name="Other work"),
+    )
+    return FakeClient(replace(state, preferences=Preferences(**preferences)))
+
+
+ALL = ["alpha", "brave-otter", "Fix the parser", "beta", "calm-heron", "Other work"]
+HERE, ELSEWHERE, OTHER = "", "http://box:3456/", "http://crate:3456/"
+
+
+async def tree_of(
+    client: FakeClient, file: Path, *keys: str, elsewhere: str = HERE
+) -> tuple[list[str], Place | None]:
+    """Start, see the rows and where the cursor is, press keys in the tree, leave."""
+    async with started(client, file, elsewhere=elsewhere) as (app, pilot, opens):
+        await ready(app, pilot, opens)
+        tree = app.main.projects
+        await until(pilot, lambda: tree.cursor_node is not None)
+        await pilot.pause()
+        rows = [
+            next(name for name in ALL if name in tree.get_node_at_line(line).label.plain)  # type: ignore[union-attr]
+            for line in range(tree.last_line + 1)
+        ]
+        place = tree.place
+        tree.focus()
+        await pilot.press(*keys)
+        await until(pilot, lambda: tree._moving_to is None)
+        app.exit()
+    return rows, place
+
+
+@pytest.mark.parametrize("server", [HERE, ELSEWHERE])
+@pytest.mark.parametrize("restores", [False, True])
+async def test_rows_stay_folded_and_the_cursor_stays_where_it_was(
+    server: str, restores: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "screen.json"
+
+    def client() -> FakeClient:
+        return two_projects(has_seen_feature_tour=True, restore_last_session=restores)
+
+    # The worktree is folded first, then the project around it.
+    rows, _ = await tree_of(client(), file, "home", "down", "left", "up", "left", elsewhere=server)
+    assert rows == ALL
+    rows, place = await tree_of(client(), file, "right", elsewhere=server)
+    assert rows == ["alpha", *ALL[3:]]
+    assert place == Place("project", "p1")
+    rows, _ = await tree_of(client(), file, elsewhere=server)
+    assert rows == [*ALL[:2], *ALL[3:]]
+
+
+async def test_each_server_has_a_tree_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    wish = {"has_seen_feature_tour": True}
+    await tree_of(two_projects(**wish), file, "home", "left", elsewhere=ELSEWHERE)
+    for server, seen in ((HERE, ALL), (OTHER, ALL), (ELSEWHERE, ["alpha", *ALL[3:]])):
+        assert (await tree_of(two_projects(**wish), file, elsewhere=server))[0] == seen
+
+
+async def test_the_session_that_was_open_opens_again_also_elsewhere(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    for expected in ("s1", "s2"):
+        client = two_projects(has_seen_feature_tour=True, restore_last_session=True)
+        async with started(client, file, elsewhere=ELSEWHERE) as (app, pilot, opens):
+            await ready(app, pilot, opens)
+            assert app.main.place == Place("session", expected)
+            app.main.action_open_session("s2")
+            await until(pilot, lambda: app.main.chat.transcript is not None)
+            app.exit()
+
+
+async def test_what_was_open_is_open_again_with_the_cursor_on_it(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    wish = {"has_seen_feature_tour": True}
+    client = two_projects(**wish)
+    async with started(client, file) as (app, pilot, opens):
+        await ready(app, pilot, opens)
+        assert app.main.place is None  # nobody had opened any
+        app.main.action_open_session("s2")
+        await until(pilot, lambda: app.main.chat.transcript is not None)
+        app.main.projects.point_at(Place("session", "s1"))
+        app.exit()
+    async with started(two_projects(**wish), file) as (app, pilot, opens):
+        await ready(app, pilot, opens)
+        await until(pilot, lambda: app.main.place == Place("session", "s2"))
+        await until(pilot, lambda: app.main.projects.place == Place("session", "s2"))
+
+
+async def test_a_killed_screen_has_kept_the_session_that_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.shell.startup.SOON", 0.01)
+    file = tmp_path / "screen.json"
+    client = two_projects(has_seen_feature_tour=True)
+    async with started(client, file) as (app, pilot, opens):
+        await ready(app, pilot, opens)
+        app.main.action_open_session("s2")
+        await until(pilot, lambda: read(file).session_id == "s2")
+
+
+async def test_the_pane_is_of_the_project_that_the_bar_at_the_top_names(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    wish = {"has_seen_feature_tour": True}
+    await tree_of(two_projects(**wish), file, "end")
+    async with started(two_projects(**wish), file) as (app, pilot, opens):
+        await ready(app, pilot, opens)
+        await until(pilot, lambda: app.main.projects.place == Place("session", "s2"))
+        await until(pilot, lambda: "beta ▸ calm-heron" in app.main.query_one(TopBar).text)
+        await until(pilot, lambda: app.main.chat.welcome.step.title == "beta")
+
+
+async def test_a_row_that_is_gone_is_forgotten(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    wish = {"has_seen_feature_tour": True}
+    await tree_of(two_projects(**wish), file, "home", "left", "down", "left")
+    assert set(read(file).folds) == {Place("project", "p1"), Place("project", "p2")}
+    without = a_state(a_project(), a_worktree(), a_session(), a_session(id="s3", name="More"))
+    await tree_of(FakeClient(without), file)
+    assert set(read(file).folds) == {Place("project", "p1")}
+
+
+async def test_what_a_filter_leaves_of_the_tree_is_not_kept(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    wish = {"has_seen_feature_tour": True}
+    await tree_of(two_projects(**wish), file, "home", "left")
+    await tree_of(two_projects(**wish), file, *"other")
+    rows, _ = await tree_of(two_projects(**wish), file)
+    assert rows == ["alpha", *ALL[3:]]
+
+
+def test_few_servers_are_remembered(tmp_path: Path) -> None:
+    for number in range(MOST_SERVERS + 3):
+        file = file_of(tmp_path, f"http://box{number}/")
+        write(file, Snapshot(session_id=str(number)))
+        os.utime(file, (number, number))
+    assert len(list(file.parent.iterdir())) == MOST_SERVERS
+    assert read(file).session_id == str(MOST_SERVERS + 2)
+
+
+def test_very_many_folds_are_cut_to_the_newest(tmp_path: Path) -> None:
+    file = tmp_path / "screen.json"
+    write(file, Snapshot(folds={Place("worktree", str(n)): False for n in range(MOST_FOLDS + 5)}))
+    kept = read(file).folds
+    assert len(kept) == MOST_FOLDS
+    assert Place("worktree", str(MOST_FOLDS + 4)) in kept

@@ -1,0 +1,176 @@
+"""What reaches a person who looks elsewhere, and that nothing else does."""
+
+from typing import Any
+
+import pytest
+from textual import events as textual_events
+from textual.pilot import Pilot
+
+from model.domain import events as e
+from model.preferences.schema import Preferences
+from tests.tui.conftest import until
+from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tui.shell.app import SpinneyApp
+from tui.terminal.notifications import Way, notification, title, way_of
+
+KITTY = {"TERM": "xterm-kitty"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "way"),
+    [
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"}, "osc9"),
+        ({"TERM": "xterm-256color", "LC_TERMINAL": "iTerm2"}, "osc9"),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}, "osc777"),
+        ({"TERM": "xterm-ghostty"}, "osc777"),
+        (KITTY, "osc99"),
+        ({"TERM": "tmux-256color", "TERM_PROGRAM": "tmux", "KITTY_WINDOW_ID": "1"}, "osc99"),
+        ({"TERM": "xterm-256color"}, ""),
+        ({"TERM": "linux", "TERM_PROGRAM": "kitty"}, ""),
+        ({"TERM": "screen", "STY": "1.x", "KITTY_WINDOW_ID": "1"}, ""),
+        ({}, ""),
+    ],
+)  # fmt: skip
+def test_a_terminal_is_told_in_its_own_way_and_an_unknown_one_not_at_all(
+    environ: dict[str, str], way: Way
+) -> None:
+    assert way_of(environ) == way
+
+
+def test_no_name_can_end_the_sequence_or_begin_another() -> None:
+    evil = "a\x07\x1b]0;title\x07\x1b\\b\x9c;c\n"
+    for way in ("osc9", "osc777", "osc99"):
+        sequence = notification(way, evil, evil, tmux=False)
+        body = sequence.removeprefix("\x1b]").removesuffix("\x07").removesuffix("\x1b\\")
+        inner = body.replace("\x1b\\\x1b]99;i=spinney:d=1:p=body;", "")
+        assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in inner)
+    assert notification("osc777", "a;b", "c", tmux=False) == "\x1b]777;notify;a,b;c\x07"
+    assert title(evil) == "\x1b]2;a␇␛]0;title␇␛\\b<U+009C>;c\x07"
+
+
+def test_inside_tmux_the_sequence_stands_in_its_envelope() -> None:
+    assert notification("osc9", "a", "b", tmux=True) == "\x1bPtmux;\x1b\x1b]9;a: b\x07\x1b\\"
+    assert notification("", "a", "b", tmux=True) == ""
+
+
+class _Heard:
+    """What reached the terminal beside the frames."""
+
+    def __init__(self, app: SpinneyApp, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.bells = 0
+        self.written: list[str] = []
+        monkeypatch.setattr(app, "bell", self._ring)
+        assert app._driver is not None
+        monkeypatch.setattr(app._driver, "write", self._write)
+
+    def _ring(self) -> None:
+        self.bells += 1
+
+    def _write(self, data: str) -> None:
+        if data.startswith(("\x1b]", "\x1bPtmux", "\x1b[22;2t")):
+            self.written.append(data)
+
+
+def a_client(**preferences: Any) -> FakeClient:
+    state = a_state(
+        a_project(),
+        a_worktree(),
+        a_session(status="running"),
+        a_session(id="s2", name="Rename \x1b[31m[/]", status="running"),
+    )
+    client = FakeClient(state)
+    client.reload(
+        type(state)(
+            projects=state.projects, worktrees=state.worktrees, sessions=state.sessions,
+            preferences=Preferences(**preferences),
+        )
+    )  # fmt: skip
+    return client
+
+
+async def started(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await until(pilot, lambda: app.main.link is not None and app.main.state.sessions)
+    app.main.action_open_session("s1")
+    await until(pilot, lambda: app.main.chat.session_id == "s1")
+
+
+def waiting(session_id: str) -> tuple[e.Event, e.Event]:
+    return (
+        e.SessionUpdated(
+            session_id=session_id, updates={"status": "waiting", "waiting_for": "plan"}
+        ),
+        e.SessionWaiting(session_id=session_id, waiting_for="plan", request=None),
+    )
+
+
+def finished(session_id: str, how: str = "completed") -> e.Event:
+    updates = {"status": "idle", "last_run": {"status": how}}
+    return e.SessionUpdated(session_id=session_id, updates=updates)
+
+
+async def test_who_looks_at_another_session_is_told_on_screen_and_not_on_the_desktop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = a_client(waiting_sound="ding")
+    app = SpinneyApp(lambda: client, environ=KITTY)
+    async with app.run_test(notifications=True) as pilot:
+        await started(app, pilot)
+        heard = _Heard(app, monkeypatch)
+        client.feed(*waiting("s1"), *waiting("s2"))
+        await until(pilot, lambda: heard.bells)
+        told = [notification.message for notification in app._notifications]
+        assert told == ["“Rename ␛[31m[/]” needs you: plan (^space)"]
+        assert heard.bells == 1
+        assert heard.written == ["\x1b]2;2 need you · Spinney\x07"]
+
+
+async def test_who_looks_at_another_window_is_told_by_the_desktop_of_the_open_session_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = a_client()
+    app = SpinneyApp(lambda: client, environ=KITTY)
+    async with app.run_test(notifications=True) as pilot:
+        await started(app, pilot)
+        app.post_message(textual_events.AppBlur())
+        await until(pilot, lambda: not app.app_focus)
+        heard = _Heard(app, monkeypatch)
+        client.feed(finished("s1"))
+        await until(pilot, lambda: len(heard.written) == 2)
+        assert heard.written[1] == (
+            "\x1b]99;i=spinney:d=0;Spinney\x1b\\"
+            "\x1b]99;i=spinney:d=1:p=body;Fix the parser has finished\x1b\\"
+        )
+        assert heard.bells == 0  # the sound is switched off
+
+
+async def test_an_end_rings_by_its_own_preference_and_a_stop_is_no_news(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = a_client(review_sound="chime")
+    app = SpinneyApp(lambda: client, environ={})
+    async with app.run_test(notifications=True) as pilot:
+        await started(app, pilot)
+        heard = _Heard(app, monkeypatch)
+        client.feed(finished("s2", "cancelled"))
+        client.feed(e.SessionUpdated(session_id="s2", updates={"status": "running"}))
+        client.feed(finished("s2"))
+        await until(pilot, lambda: heard.bells)
+        assert heard.bells == 1 and heard.written == []
+        assert [n.message for n in app._notifications] == [
+            "“Rename ␛[31m[/]” has finished (^space)"
+        ]
+
+
+async def test_the_title_is_written_only_when_it_is_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = a_client()
+    app = SpinneyApp(lambda: client, environ={"TERM": "xterm-256color"})
+    async with app.run_test() as pilot:
+        await started(app, pilot)
+        heard = _Heard(app, monkeypatch)
+        client.feed(e.SessionUpdated(session_id="s1", updates={"name": "Another name"}))
+        client.feed(finished("s1"))
+        client.feed(e.SessionUpdated(session_id="s1", updates={"name": "And another"}))
+        await until(pilot, lambda: app.main.state.sessions["s1"].name == "And another")
+        assert heard.written == ["\x1b]2;1 running · Spinney\x07"]

@@ -1,0 +1,124 @@
+"""The command palette: what is chosen is what was written, however quick the hand."""
+
+import asyncio
+
+import pytest
+from textual import events
+from textual.command import CommandPalette, Hits
+from textual.pilot import Pilot
+from textual.style import Style
+from textual.widgets import OptionList
+
+from tests.tui.conftest import Start, until
+from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tui.keys.word_match import WordMatch
+from tui.shell.app import SpinneyApp
+from tui.shell.palette import Palette
+from tui.shell.palette_commands import ActionCommands
+
+
+def type_at_once(app: SpinneyApp, *keys: str) -> None:
+    """Keys that come in one piece, so that nothing is drawn between them."""
+    written = {"enter": "\r", "space": " "}
+    for key in keys:
+        app.post_message(events.Key(key, written.get(key, key if len(key) == 1 else None)))
+
+
+def slow_to_find(query: str, found: asyncio.Event, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search for this takes until `found` is set."""
+    search = ActionCommands.search
+
+    async def slowly(self: ActionCommands, wanted: str) -> Hits:
+        if wanted == query:
+            await found.wait()
+        async for hit in search(self, wanted):
+            yield hit
+
+    monkeypatch.setattr(ActionCommands, "search", slowly)
+
+
+async def test_enter_takes_what_was_written_and_not_what_stood_there_before(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = asyncio.Event()
+    slow_to_find("new session", found, monkeypatch)
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+    async with start(client) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: CommandPalette.is_open(app))
+        await until(pilot, lambda: app.screen.query_one(OptionList).option_count > 3)
+        type_at_once(app, *"new", "space", *"session", "enter")
+        await pilot.pause()
+        assert CommandPalette.is_open(app)
+        found.set()
+        await until(pilot, lambda: client.called("create_session"))
+        assert not CommandPalette.is_open(app)
+
+
+async def test_enter_before_the_palette_has_anything_waits_for_it(start: Start) -> None:
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+    async with start(client) as (app, pilot):
+        type_at_once(app, "ctrl+p", *"new", "space", *"session", "enter")
+        await until(pilot, lambda: client.called("create_session"))
+        assert not CommandPalette.is_open(app)
+
+
+async def test_a_second_enter_takes_no_second_command(start: Start) -> None:
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
+    async with start(client) as (app, pilot):
+        app.main.action_do("commands")
+        await until(pilot, lambda: CommandPalette.is_open(app))
+        await pilot.press(*"newsession")
+        await until(pilot, lambda: app.screen.query_one(OptionList).option_count == 1)
+        type_at_once(app, "enter", "enter")
+        await until(pilot, lambda: client.called("create_session"))
+        assert not CommandPalette.is_open(app)
+        assert len(client.called("create_session")) == 1
+
+
+async def found_by(app: SpinneyApp, pilot: "Pilot[None]", words: str) -> list[str]:
+    """What the palette has for these words, best first."""
+    app.main.action_do("commands")
+    await until(pilot, lambda: CommandPalette.is_open(app))
+    await pilot.press(*words)
+    entries = app.screen.query_one(OptionList)
+    await until(pilot, lambda: isinstance(app.screen, Palette) and not app.screen._searches)
+    return [str(option.prompt).splitlines()[0] for option in entries.options]
+
+
+async def test_a_session_is_found_by_its_name_and_no_stray_letters_are(start: Start) -> None:
+    name = "Look at [the pears]"
+    client = FakeClient(
+        a_state(a_project(), a_worktree(), a_session(), a_session(id="s2", name=name))
+    )
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        assert await found_by(app, pilot, "look pears") == [name]
+        await pilot.press("enter")
+        await until(pilot, lambda: app.main.session is not None and app.main.session.id == "s2")
+
+
+@pytest.mark.parametrize(
+    ("typed", "title", "is_found"),
+    [
+        ("commit", "Commit", True),
+        ("cmt", "Commit", True),
+        ("nw", "New worktree", True),
+        ("newsession", "New session", True),
+        ("tree", "New worktree", True),
+        ("session new", "New session", True),
+        ("look", "Go to the shell for a while; `fg` comes back", False),
+        ("push pull", "Push the branch", False),
+        ("e" * 24 + "z", "e " * 200, False),
+    ],
+)
+def test_words_and_their_beginnings_are_found(typed: str, title: str, is_found: bool) -> None:
+    assert (WordMatch(typed, Style()).match(title) > 0) is is_found
+
+
+def test_whole_words_come_before_parts_and_short_titles_before_long_ones() -> None:
+    titles = ["Compare merge times", "Recommit", "Commit", "Commit what is staged"]
+    match = WordMatch("commit", Style()).match
+    ordered = sorted(titles[1:], key=match, reverse=True)
+    assert ordered == ["Commit", "Commit what is staged", "Recommit"]
+    assert WordMatch("cmt", Style()).match("Compare merge times") > 0

@@ -1,0 +1,362 @@
+"""The program around the conversation: starting, sizes, keys, colours, the connection, leaving."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from model.base.errors import SpinneyError
+from model.domain import events as e
+from model.preferences.schema import Preferences
+from tests.tui.conftest import Start, until
+from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tui.actions.all import DO
+from tui.actions.local import LOCAL
+from tui.canvas.screen import CANVAS
+from tui.diff.actions import DIFF
+from tui.keys import keymap
+from tui.screens.dialog import Confirm, Dialog, Report
+from tui.screens.problem import Problem
+from tui.shell.app import SpinneyApp
+from tui.shell.leave import Leave
+from tui.widgets.top_bar import TopBar
+
+ROOT = Path(__file__).parents[3]
+
+
+def a_client(**session: object) -> FakeClient:
+    return FakeClient(a_state(a_project(), a_worktree(), a_session(**session)))
+
+
+def test_importing_the_program_loads_nothing_that_the_first_frame_does_not_need() -> None:
+    program = (
+        "import sys, tui.shell.app;"
+        "heavy = {'aiohttp', 'git', 'pygments', 'pydantic', 'aiosqlite', 'markdown_it'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == "[]"
+
+
+def test_every_action_of_the_table_can_be_done() -> None:
+    of_canvas = {"canvas_back", "canvas_scope", *CANVAS}
+    of_diff = {"diff_back", *DIFF, *(f"diff_{name}" for name in DO)}
+    known = DO.keys() | LOCAL.keys() | of_canvas | of_diff
+    assert {action.id for action in keymap.ACTIONS} <= known
+
+
+def test_the_actions_that_the_page_alone_has_are_known() -> None:
+    page = (ROOT / "server" / "web" / "js" / "actions.js").read_text()
+    found = re.findall(r'\{ id: "(\w+)"', page)
+    assert tuple(name for name in found if name not in keymap.BY_ID) == keymap.OF_THE_PAGE
+
+
+def test_no_two_actions_share_a_key_and_none_has_a_key_that_terminals_mistake() -> None:
+    assert keymap.clashes({}) == []
+    keys = {key for action in keymap.ACTIONS for key in action.keys.split(",")}
+    assert not keys & {"ctrl+m", "ctrl+i", "ctrl+h", "ctrl+s", "ctrl+enter"}
+
+
+async def test_the_frame_stands_before_the_client_is_there() -> None:
+    asked: list[bool] = []
+
+    def connect() -> FakeClient:
+        asked.append(bool(app.main.chat.size.width))
+        return FakeClient()
+
+    app = SpinneyApp(connect, environ={})
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: asked)
+        assert asked == [True]
+
+
+async def test_what_keeps_it_from_starting_is_a_sentence_on_the_whole_screen() -> None:
+    def connect() -> FakeClient:
+        raise SpinneyError("The disk is full [/]: free some space.")
+
+    app = SpinneyApp(connect, environ={})
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(app.screen, Problem))
+        assert "The disk is full [/]" in str(app.screen.query("Static").first().render())
+        await pilot.press("q")
+    assert app.return_code == 1
+
+
+async def test_problems_found_at_the_start_are_shown(start: Start) -> None:
+    client = a_client()
+    client.answers["get_problems"] = lambda given: ["preferences.json [was] broken."]
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: app._notifications)
+        assert [n.message for n in app._notifications] == ["preferences.json [was] broken."]
+
+
+async def test_a_failed_task_is_told(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        client.feed(e.TaskCompleted(task="push", ok=False, detail="[/x] rejected"))
+        await until(pilot, lambda: app._notifications)
+        assert [n.message for n in app._notifications] == ["The push failed: [/x] rejected"]
+
+
+async def test_a_failed_script_says_where_the_rest_stands(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        client.feed(e.TaskCompleted(task="setup", ok=False, detail="setup failed.\nline 2"))
+        await until(pilot, lambda: app._notifications)
+        (told,) = app._notifications
+        assert told.message == "setup failed. ⇧f7 shows it whole."
+
+
+async def test_a_session_out_of_sight_calls_when_it_needs_somebody(start: Start) -> None:
+    client = FakeClient(
+        a_state(a_project(), a_worktree(), a_session(), a_session(id="s2", name="[/]"))
+    )
+    async with start(client) as (app, pilot):
+        app.main.action_open_session("s1")
+        for session_id in ("s1", "s2"):
+            client.feed(e.SessionWaiting(session_id=session_id, waiting_for="plan", request=None))
+        await until(pilot, lambda: app._notifications)
+        assert [n.message for n in app._notifications] == ["“[/]” needs you: plan (^space)"]
+
+
+async def test_a_lost_connection_is_named_until_it_is_back(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        bar = app.main.query_one(TopBar)
+        client.lose()
+        await until(pilot, lambda: "connection lost" in bar.text)
+        client.reload()
+        await until(pilot, lambda: "connection lost" not in bar.text)
+
+
+async def test_after_missed_events_the_open_conversation_is_read_anew(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: len(client.called("get_messages")) == 1)
+        app.main.projects.focus()
+        client.reload()
+        await until(pilot, lambda: len(client.called("get_messages")) == 2)
+        assert app.focused is app.main.projects
+
+
+async def test_the_bar_counts_who_needs_somebody_and_what_runs(start: Start) -> None:
+    client = FakeClient(
+        a_state(
+            a_project(),
+            a_worktree(),
+            a_session(status="running"),
+            a_session(id="s2", status="waiting", waiting_for="plan"),
+            a_session(id="s3", status="waiting", waiting_for="plan"),
+        )
+    )
+    async with start(client) as (app, _):
+        assert "2 need you · 1 running" in app.main.query_one(TopBar).text
+
+
+@pytest.mark.parametrize(("width", "height"), [(59, 24), (80, 14)])
+async def test_a_terminal_that_is_too_small_is_told_what_it_needs(
+    start: Start, width: int, height: int
+) -> None:
+    async with start(a_client(), size=(width, height)) as (app, pilot):
+        sentence = app.main.query_one("#too-small")
+        assert sentence.display
+        assert "60×15" in str(sentence.render())
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: not sentence.display)
+
+
+async def test_at_80_columns_the_projects_lie_over_the_chat_on_demand(start: Start) -> None:
+    async with start(a_client(), size=(80, 24)) as (app, pilot):
+        assert not app.main.projects.display
+        await pilot.press("f2")
+        await until(pilot, lambda: app.main.projects.display and app.main.projects.has_focus)
+        assert app.main.chat.size.width == 80
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.main.projects.display)
+        assert app.main.chat.composer.has_focus
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (250, 60)])
+async def test_it_stands_at_every_size(start: Start, size: tuple[int, int]) -> None:
+    async with start(a_client(), size=size) as (app, _):
+        assert app.main.chat.composer.region.bottom <= size[1]
+        assert app.main.query_one("#keys").region.bottom == size[1]
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (200, 50)])
+@pytest.mark.parametrize(
+    "action",
+    ["new_worktree", "add_project", "rename_session", "choose_model", "choose_thinking", "help",
+     "check_agents", "remove_worktree", "delete_session", "start_server"],
+)  # fmt: skip
+async def test_every_dialog_shows_its_keys_at_every_size(
+    start: Start, size: tuple[int, int], action: str
+) -> None:
+    client = a_client()
+    client.answers["start_http_server"] = lambda given: {
+        "running": True,
+        "base_url": "http://127.0.0.1:3456",
+        "token_required": False,
+    }
+    async with start(client, size=size) as (app, pilot):
+        app.main.action_open_session("s1")
+        app.main.action_do(action)
+        await until(pilot, lambda: isinstance(app.screen, Dialog))
+        keys = app.screen.query(".keys").last()
+        await until(pilot, lambda: keys.region.height)
+        assert keys.region.bottom < size[1]
+        assert keys.region in app.screen.query_one(".dialog").content_region
+
+
+async def test_tab_goes_round_the_panes(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await until(pilot, lambda: app.main.chat.transcript and app.main.chat.composer.has_focus)
+        seen = []
+        for _ in range(3):
+            before = app.focused
+            await pilot.press("tab")
+            await until(pilot, lambda before=before: app.focused is not before)  # type: ignore[misc]
+            seen.append(app.focused.id if app.focused else None)
+        assert seen == ["tree", "transcript", "composer"]
+
+
+async def test_a_tab_goes_nowhere_while_no_pane_is_shown(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await until(pilot, lambda: app.main.chat.composer.has_focus)
+        for pane in (app.main.projects, *app.main.chat.children):
+            pane.display = False  # as each is for who asks while the program ends
+        app.main.action_do("next_pane")
+        assert app.is_running
+
+
+async def test_letters_typed_in_the_conversation_go_to_the_message_box(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        chat = app.main.chat
+        await until(pilot, lambda: chat.transcript and chat.composer.has_focus)
+        await pilot.press("tab")
+        await until(pilot, lambda: app.main.projects.has_focus)
+        await pilot.press("tab")
+        await until(pilot, lambda: chat.transcript and chat.transcript.has_focus)
+        await pilot.press(*"hey")
+        await until(pilot, lambda: app.main.chat.composer.text == "hey")
+
+
+async def test_the_theme_follows_the_preference_at_once(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        assert app.theme == "spinney-dark"
+        client.feed(e.PreferencesUpdated(changes={"theme": "light"}))
+        await until(pilot, lambda: app.theme == "spinney-light")
+        client.feed(e.PreferencesUpdated(changes={"theme": "system"}))
+        await until(pilot, lambda: app.theme == "spinney-dark")
+
+
+async def test_keys_of_ones_own_replace_the_built_in_ones(start: Start) -> None:
+    client = a_client()
+    preferences = Preferences(keybindings={"help": "mod+y", "unknown": "x"})
+    client.reload(replace(client.state, preferences=preferences))
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: app.main.key_overrides)
+        (told,) = [note.message for note in app._notifications]
+        assert told == "The preference keybindings has no effect for: unknown."
+        await pilot.press("f1")
+        await pilot.pause()
+        assert app.screen is app.main
+        app.main.projects.focus()
+        await pilot.press("ctrl+y")
+        await until(pilot, lambda: isinstance(app.screen, Report))
+        assert "ctrl+y" in app.screen.content.plain  # type: ignore[attr-defined]
+
+
+async def test_the_palette_finds_an_action_by_its_title(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: app.screen is not app.main and app.screen.query(Input))
+        await pilot.press(*"theme: light")
+        await pilot.pause(0.3)
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: client.called("update_preferences"))
+        assert client.called("update_preferences")[0]["changes"] == {"theme": "light"}
+
+
+async def test_it_quits_at_once_when_nothing_runs(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: not app.is_running)
+    assert client.called("close")
+
+
+async def test_it_asks_before_a_run_is_interrupted(start: Start) -> None:
+    async with start(a_client(status="running")) as (app, pilot):
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: isinstance(app.screen, Leave))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: isinstance(app.screen, Leave))
+        await pilot.press("l")  # A screen without a Spinney behind it cannot be outlived.
+        assert app.is_running
+        await pilot.press("q")
+        await until(pilot, lambda: not app.is_running)
+        assert app.ending == "quit"
+
+
+@pytest.mark.parametrize("key", ["l", "enter"])
+async def test_leaving_it_running_is_what_enter_does(start: Start, key: str) -> None:
+    async with start(a_client(status="running")) as (app, pilot):
+        app.outlived = True
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: isinstance(app.screen, Leave))
+        await pilot.press(key)
+        await until(pilot, lambda: not app.is_running)
+        assert app.ending == "leave"
+
+
+async def test_an_attached_screen_leaves_at_once_and_ends_nothing(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        app.attached = True
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: not app.is_running)
+    assert not client.called("stop_spinney")
+
+
+async def test_an_attached_screen_stops_spinney_when_asked_twice(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        app.attached = True
+        app.main.action_do("stop_spinney")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        assert "One run is interrupted" in app.screen.sentence  # type: ignore[attr-defined]
+        await pilot.press("right", "enter")
+        await until(pilot, lambda: not app.is_running)
+    assert client.called("stop_spinney")
+
+
+async def test_a_draft_stays_while_the_connection_is_lost(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await pilot.press(*"half a thought")
+        client.lose()
+        await until(pilot, lambda: "connection lost" in app.main.query_one(TopBar).text)
+        client.reload()
+        await until(pilot, lambda: "connection lost" not in app.main.query_one(TopBar).text)
+        assert app.main.chat.composer.text == "half a thought"
+
+
+async def test_nothing_ticks_while_nothing_runs(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        clock = app.main.chat.status._clock
+        assert clock is not None
+        assert not clock._active.is_set()
+        client.feed(e.SessionUpdated(session_id="s1", updates={"status": "running"}))
+        await until(pilot, lambda: clock._active.is_set())

@@ -1,0 +1,134 @@
+"""While git makes a worktree the screen is there, and nothing that was written is lost."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model.base.errors import SpinneyError
+from model.domain.resources import Project, Worktree
+from model.runtime.workspace import Workspace
+from tests.fakes import FakeBackend
+from tests.model.worktrees.conftest import (  # noqa: F401 - fixtures
+    Maker,
+    added,
+    fake_git,
+    make_repository,
+    own_home,
+    repository,
+)
+from tests.tui.conftest import Started, until
+from tests.tui.whole import row_of, screen_of, terminal_on, until_shown
+from tui.composer.draft_store import Drafts
+from tui.screens.dialog import Confirm
+from tui.screens.new_worktree import NewWorktree
+
+
+@pytest.fixture
+def gate(tmp_path: Path, fake_git: Callable[[str], None]) -> Path:  # noqa: F811
+    """While this file is not there, `worktree add` waits."""
+    path = tmp_path / "open"
+    fake_git(
+        f'case "$*" in *"worktree add"*) while [ ! -e {path} ]; do sleep 0.02; done;; esac\n'
+        'exec "$real_git" "$@"'
+    )
+    return path
+
+
+async def begin(started: Started, message: str) -> None:
+    """Fill the dialog in and let it begin."""
+    app, pilot = started
+    await pilot.press("ctrl+n")
+    await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+    app.screen.query_one("#name").focus()
+    await pilot.press(*"otter")
+    app.screen.query_one("#message").text = message  # type: ignore[attr-defined]
+    await pilot.press("enter")
+    await until(pilot, lambda: "being made" in row_of(app, "otter"))
+
+
+def the(workspace: Workspace) -> Worktree:
+    [worktree] = workspace.store.state.worktrees.values()
+    return worktree
+
+
+async def test_the_screen_takes_keys_while_a_worktree_is_made_and_its_message_goes_out_then(
+    workspace: Workspace,
+    added: Project,  # noqa: F811
+    gate: Path,
+    backend: FakeBackend,
+) -> None:
+    async with terminal_on(workspace) as (app, pilot):
+        await begin((app, pilot), "mend the parser")
+        await until_shown(app, pilot, "The worktree is being made.", "Your first message", "esc")
+        assert app.main.chat.drafts.earlier(added.id) == ["mend the parser"]
+        await pilot.press(*"and this too")
+        assert app.main.chat.composer.text == "and this too"
+        await pilot.press("f1")
+        await until(pilot, lambda: app.screen is not app.main)
+        await pilot.press("escape")
+        gate.touch()
+        await until_shown(app, pilot, "mend the parser")
+        assert app.main.chat.composer.text == ""  # it is the draft of the worktree, not of this
+        assert app.main.chat.drafts.of(the(workspace).id).text == "and this too"
+        await until(pilot, lambda: backend.agents)
+        [agent] = backend.agents.values()
+        assert await agent.hears("send") == ("send", "mend the parser")
+
+
+async def test_a_creation_that_is_cancelled_leaves_nothing_but_what_was_filled_in(
+    workspace: Workspace,
+    added: Project,  # noqa: F811
+    gate: Path,
+) -> None:
+    async with terminal_on(workspace) as (app, pilot):
+        await begin((app, pilot), "mend the parser")
+        path = Path(the(workspace).path)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("right", "enter")
+        await until(pilot, lambda: not workspace.store.state.worktrees)
+        assert not path.exists()
+        await until(pilot, lambda: app.screen is app.main and not row_of(app, "otter"))
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        await until_shown(app, pilot, "mend the parser")
+
+
+async def test_the_first_message_is_kept_over_a_kill_while_the_worktree_is_made(
+    workspace: Workspace,
+    added: Project,  # noqa: F811
+    gate: Path,
+    tmp_path: Path,
+) -> None:
+    async with terminal_on(workspace, data=tmp_path / "kept") as (app, pilot):
+        await begin((app, pilot), "mend the parser")
+        await until(pilot, lambda: on_disk(tmp_path, the(workspace).id) == "mend the parser")
+        gate.touch()
+        await until_shown(app, pilot, "mend the parser")
+        await until(pilot, lambda: on_disk(tmp_path, the(workspace).id) == "")
+
+
+def on_disk(tmp_path: Path, key: str) -> str:
+    """What the next terminal would find as draft."""
+    drafts = Drafts(tmp_path / "kept/terminal")
+    drafts.load()
+    return drafts.of(key).text
+
+
+async def test_a_first_message_that_cannot_be_sent_is_in_the_box(
+    workspace: Workspace,
+    added: Project,  # noqa: F811
+    gate: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def refuse(*_: object, **__: object) -> None:
+        raise SpinneyError("The disk is full.", "internal_error")
+
+    monkeypatch.setattr(workspace.chats, "send", refuse)
+    async with terminal_on(workspace) as (app, pilot):
+        await begin((app, pilot), "mend the parser")
+        gate.touch()
+        await until_shown(app, pilot, "The disk is full.")
+        await until(pilot, lambda: app.main.chat.composer.text == "mend the parser")
+        assert "otter" in screen_of(app)

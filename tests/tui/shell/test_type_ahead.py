@@ -1,0 +1,133 @@
+"""What is typed before the screen it is meant for is there: in one piece, as slow lines send it."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from textual import events
+
+from model.domain.resources import Branch
+from tests.tui.conftest import Start, until
+from tests.tui.every_screen import a_busy_state, action, focused, in_diff, session
+from tests.tui.shell.test_repeated_keys import burst, everything_is_handled
+from tui.canvas.screen import Canvas
+from tui.composer.widget import MessageArea
+from tui.diff.screen import Diff
+from tui.screens.add_project import AddProject
+from tui.screens.commit import Commit
+from tui.screens.dialog import AskText, Confirm
+from tui.screens.new_worktree import NewWorktree
+from tui.screens.pick import Pick
+from tui.screens.pick_field import PickField
+from tui.terminal.input_parser import TYPED
+
+
+async def test_words_behind_the_key_of_a_dialog_are_written_in_the_dialog(start: Start) -> None:
+    client = a_busy_state()
+    async with start(client) as (app, pilot):
+        await session("s1")(app, pilot)
+        burst(app, "ctrl+n", *"mend it")
+        app.post_message(events.Paste(" at once"))
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        area = app.screen.query_one("#message", MessageArea)
+        await until(pilot, lambda: area.text == "mend it at once")
+        assert app.main.chat.composer.text == ""
+
+
+@pytest.mark.parametrize(("key", "dialog"), [("ctrl+n", NewWorktree), ("f3", AddProject)])
+async def test_a_key_pressed_twice_opens_one_dialog(start: Start, key: str, dialog: type) -> None:
+    async with start(a_busy_state()) as (app, pilot):
+        await session("s1")(app, pilot)
+        burst(app, key, key)
+        await until(pilot, lambda: isinstance(app.screen, dialog))
+        await everything_is_handled(pilot)
+        assert [type(screen) for screen in app.screen_stack[1:]] == [dialog]
+
+
+async def test_a_choice_field_takes_a_word_of_one_piece_as_one_filter(start: Start) -> None:
+    client = a_busy_state()
+    client.answers["get_project_branches"] = lambda given: [
+        Branch(name=name, current=False) for name in ("main", "maintenance", "other")
+    ]
+    async with start(client) as (app, pilot):
+        await action("new_worktree")(app, pilot)
+        dialog = app.screen
+        dialog.query_one("#base", PickField).focus()
+        await until(pilot, lambda: isinstance(dialog.focused, PickField))
+        burst(app, *"maint")
+        await until(pilot, lambda: isinstance(app.screen, Pick))
+        pick = app.screen
+        assert isinstance(pick, Pick)
+        await until(pilot, lambda: [c.value for c in pick.shown] == ["maintenance", "maint"])
+        assert app.screen_stack[1:] == [dialog, pick]
+
+
+async def test_no_key_stops_a_session_that_was_not_seen_yet(start: Start) -> None:
+    client = a_busy_state()
+    async with start(client) as (app, pilot):
+        await session("s1")(app, pilot)
+        burst(app, "ctrl+o", "ctrl+x", "tab", "delete", "enter", *"store")
+        await until(pilot, lambda: isinstance(app.screen, Canvas))
+        canvas = app.screen
+        assert isinstance(canvas, Canvas)
+        await until(pilot, lambda: canvas.filter == "store")
+        assert app.screen is canvas and not canvas.view.marked
+        assert not client.called("stop_generation") and not client.called("archive_session")
+
+
+async def test_nobody_agrees_to_a_question_that_was_not_seen_yet(start: Start) -> None:
+    client = a_busy_state()
+    async with start(client) as (app, pilot):
+        await focused("#tree")(app, pilot)
+        await pilot.press("home")
+        burst(app, "delete", "enter", "y")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await everything_is_handled(pilot)
+        assert isinstance(app.screen, Confirm)
+        assert not client.called("remove_project")
+        await pilot.press("y")
+        await until(pilot, lambda: client.called("remove_project"))
+
+
+async def test_words_behind_the_enter_that_closes_a_dialog_are_written_below_it(
+    start: Start,
+) -> None:
+    client = a_busy_state()
+    async with start(client) as (app, pilot):
+        await action("rename_session")(app, pilot)
+        await until(pilot, lambda: isinstance(app.screen, AskText) and app.screen.focused)
+        burst(app, *"!", "enter", *"hello")
+        await until(pilot, lambda: app.main.chat.composer.text == "hello")
+        assert [given["name"] for given in client.called("update_session")] == ["Fix the parser!"]
+
+
+async def test_words_are_not_lost_where_no_dialog_comes(start: Start) -> None:
+    client = a_busy_state()
+    ends = asyncio.Event()
+    listed = client.answers["list_changed_files"]
+
+    async def slow(given: dict[str, Any]) -> Any:
+        await ends.wait()
+        return listed(given).model_copy(update={"files": []})
+
+    client.answers["list_changed_files"] = slow
+    async with start(client) as (app, pilot):
+        await session("s1")(app, pilot)
+        app.main.action_do("commit")
+        burst(app, *"hello", "enter")
+        await until(pilot, lambda: client.called("list_changed_files"))
+        assert app.main.chat.composer.text == ""
+        ends.set()
+        await until(pilot, lambda: app.main.chat.composer.text == "hello")
+        await everything_is_handled(pilot)
+        assert not client.called("send_chat_message")
+
+
+async def test_letters_of_one_read_are_commands_one_after_the_other(start: Start) -> None:
+    client = a_busy_state()
+    async with start(client) as (app, pilot):
+        await in_diff()(app, pilot)
+        app.post_message(events.Key(TYPED, "vvm"))
+        await until(pilot, lambda: isinstance(app.screen, Commit))
+        diff = app.screen_stack[1]
+        assert isinstance(diff, Diff) and diff.side == "branch"

@@ -1,0 +1,116 @@
+"""Keys that come in one read, as over a slow line or pasted without brackets."""
+
+from textual.widgets import Input
+
+from model.domain.resources import Request
+from tests.tui.conftest import Start, until
+from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tui.screens.dialog import AskText
+from tui.shell.app import SpinneyApp
+from tui.terminal.input_parser import InputParser
+from tui.tree.widget import ProjectTree
+
+
+def a_client() -> FakeClient:
+    return FakeClient(a_state(a_project(), a_worktree(), a_session()))
+
+
+def bring(app: SpinneyApp, sent: str) -> None:
+    """What the terminal sends in one read."""
+    for event in InputParser().feed(sent):
+        app.post_message(event)
+
+
+async def test_five_thousand_letters_are_one_change_of_the_message(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        composer = app.main.chat.composer
+        edits: list[str] = []
+        insert = composer._replace_via_keyboard
+
+        def noted(text: str, *place: tuple[int, int]) -> object:
+            edits.append(text)
+            return insert(text, *place)
+
+        composer._replace_via_keyboard = noted  # type: ignore[method-assign, assignment]
+        bring(app, "word " * 1000 + "\x1b[D\x7f!")
+        await until(pilot, lambda: composer.text == "word " * 999 + "wor! ")
+        assert edits == ["word " * 1000, "!"]
+
+
+async def test_a_burst_is_whole_in_a_line_of_text_and_ends_with_its_enter(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        given: list[str | None] = []
+        app.push_screen(AskText("Name"), given.append)
+        await until(pilot, lambda: isinstance(app.focused, Input))
+        values: list[str] = []
+        assert app.focused is not None
+        app.screen.watch(app.focused, "value", lambda value: values.append(value), init=False)
+        bring(app, "x" * 3000 + "60\x7f\x7f5\r")
+        await until(pilot, lambda: given)
+        assert given == ["x" * 3000 + "5"]
+        assert len(values) == 4
+
+
+async def test_words_are_deleted_where_they_stand_among_letters(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        composer = app.main.chat.composer
+        bring(app, "one two\x1b\x7fthree four\x1bb\x1bb\x1bd!")
+        await until(pilot, lambda: composer.text == "one ! four")
+        app.push_screen(AskText("Name"))
+        await until(pilot, lambda: isinstance(app.focused, Input))
+        field = app.focused
+        bring(app, "one two\x1b\x7fthree four\x1bb\x1bb\x1bd!")
+        await until(pilot, lambda: isinstance(field, Input) and field.value == "one !four")
+
+
+async def test_a_burst_filters_the_tree_once(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        tree = app.main.query_one(ProjectTree)
+        tree.focus()
+        await until(pilot, lambda: app.focused is tree)
+        narrowed: list[str] = []
+        narrow = tree.narrow
+        tree.narrow = lambda text: (narrowed.append(text), narrow(text))[1]  # type: ignore[method-assign]
+        bring(app, "spinney" * 50 + "\x7f")
+        await until(pilot, lambda: len(narrowed) == 2)
+        assert narrowed == ["spinney" * 50, ("spinney" * 50)[:-1]]
+
+
+async def test_letters_that_mean_something_one_by_one_are_pressed_one_by_one(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await pilot.press("f1")
+        await until(pilot, lambda: app.screen is not app.main)
+        bring(app, "kk")
+        await until(pilot, lambda: "keys" in type(app.screen).__module__)
+
+
+async def test_pasted_lines_stay_in_the_box_and_send_nothing(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        bring(app, "".join(f"line {number}\r" for number in range(20)))
+        await until(pilot, lambda: app.main.chat.composer.text)
+        assert app.main.chat.composer.draft.full().splitlines() == [
+            f"line {number}" for number in range(20)
+        ]
+        assert client.called("send_chat_message") == []
+
+
+async def test_escape_and_letters_of_one_read_stop_the_run_and_are_written(start: Start) -> None:
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session(status="running")))
+    async with start(client) as (app, pilot):
+        bring(app, "\x1bhello")
+        await until(pilot, lambda: client.called("stop_generation"))
+        await until(pilot, lambda: app.main.chat.composer.text == "hello")
+
+
+async def test_a_burst_is_text_while_a_request_waits_and_an_enter_in_it_sends_it(
+    start: Start,
+) -> None:
+    request = Request(id="r1", kind="plan", plan="1. look")
+    session = a_session(status="waiting", waiting_for="plan", request=request)
+    client = FakeClient(a_state(a_project(), a_worktree(), session))
+    async with start(client) as (app, pilot):
+        bring(app, "but first\r\r")
+        await until(pilot, lambda: client.called("send_chat_message"))
+        assert client.called("send_chat_message")[0]["message"] == "but first"
+        assert not client.called("approve_plan")

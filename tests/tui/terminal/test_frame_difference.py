@@ -1,0 +1,131 @@
+"""What is written to the terminal makes it show the screen, whatever it showed before."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.terminal.emulator import Emulator
+from tui.terminal.cells import Cells
+from tui.terminal.frame_difference import Manner, difference
+from tui.terminal.sgr import PLAIN, change, pen_of
+
+WIDTH, HEIGHT = 40, 12
+PENS = [
+    pen_of(codes)
+    for codes in (
+        "",
+        "1;38;2;200;10;10;48;2;17;21;19",
+        "38;2;200;10;10;48;2;17;21;19",
+        "48;2;17;21;19",
+        "2;3;31;44",
+        "4;38;5;17",
+        "7;97;100",
+        "9;21;53",
+    )
+]
+WORDS = ["a", "tree", " ", "    ", " " * 12, "─" * 7, "日本", "e\u0301x", "👩‍🌾", "❤️"]
+
+pieces = st.tuples(
+    st.integers(0, WIDTH - 1), st.integers(0, HEIGHT - 1), st.sampled_from(WORDS),
+    st.sampled_from(PENS),
+)  # fmt: skip
+frames = st.lists(
+    st.one_of(
+        st.lists(pieces, max_size=12),
+        st.tuples(st.integers(-5, 5).filter(bool), st.integers(0, 4), st.integers(6, HEIGHT)),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def expected(cells: Cells) -> list[list[tuple[str, str]]]:
+    """As the emulator tells its own."""
+    return [
+        [
+            (text, change(PLAIN, pen.blank if text == " " else pen))
+            for text, pen in zip(row, pens, strict=True)
+        ]
+        for row, pens in zip(cells.text, cells.pens, strict=True)
+    ]
+
+
+def prose(cells: Cells) -> None:
+    """Rows that can be told apart, beside something that stands still."""
+    for y in range(cells.height):
+        x = cells.put(0, y, "│", PENS[2])
+        x = cells.put(x, y, f" row {y} {chr(65 + y) * 20}", PENS[1 + y % 2])
+        cells.put(x, y, " " * (WIDTH - x), PENS[3])
+
+
+@given(frames, st.booleans(), st.booleans(), st.sampled_from([None, 60]))
+def test_the_terminal_shows_each_screen(
+    changes: list[list[tuple[int, int, str, object]] | tuple[int, int, int]],
+    erases: bool,
+    words: bool,
+    limit: int | None,
+) -> None:
+    shown, wanted = Cells(WIDTH, HEIGHT), Cells(WIDTH, HEIGHT)
+    terminal = Emulator(WIDTH, HEIGHT, erases=erases)
+    manner = Manner(erases, words)
+    prose(wanted)
+    for changed in [[], *changes]:
+        if isinstance(changed, tuple):
+            rows, top, bottom = changed
+            wanted.scroll(top, bottom, max(top - bottom, min(rows, bottom - top)))
+        else:
+            for x, y, text, pen in changed:
+                wanted.put(x, y, text, pen)
+        for _ in range(4 * HEIGHT):
+            terminal.feed(difference(shown, wanted, manner, cursor_row=3, limit=limit))
+        assert terminal.cells == expected(wanted)
+        assert difference(shown, wanted, manner) == ""
+
+
+def test_rows_that_moved_are_scrolled_and_not_written_again() -> None:
+    shown, wanted = Cells(WIDTH, HEIGHT), Cells(WIDTH, HEIGHT)
+    prose(wanted)
+    difference(shown, wanted, Manner())
+    wanted.scroll(2, 10, 2)
+    for y in (8, 9):
+        wanted.put(0, y, "│ new".ljust(WIDTH), PENS[2])
+    written = difference(shown, wanted, Manner())
+    assert written.startswith("\x1b[3;10r\x1b[10;1H\n\n\x1b[r")
+    assert "row" not in written
+
+
+def test_equal_neighbors_share_a_pen_and_only_its_change_is_written() -> None:
+    shown, wanted = Cells(WIDTH, 1, " "), Cells(WIDTH, 1, " ")
+    x = wanted.put(0, 0, "plain ", PENS[2])
+    x = wanted.put(x, 0, "and so on", PENS[2])
+    wanted.put(x, 0, " bold", PENS[1])
+    written = difference(shown, wanted, Manner())
+    colors = "38;2;200;10;10;48;2;17;21;19"
+    assert written == f"\x1b[1H\x1b[{colors}mplain and so on\x1b[1m bold\x1b[m"
+
+
+def test_a_word_is_written_whole_to_a_screen_reader_and_a_letter_where_somebody_types() -> None:
+    shown, wanted = Cells(WIDTH, 2, " "), Cells(WIDTH, 2, " ")
+    for cells, word in ((shown, "it was idle"), (wanted, "it was idly")):
+        for y in (0, 1):
+            cells.put(0, y, word, PLAIN)
+    manner = Manner(words=True)
+    assert difference(shown, wanted, manner, cursor_row=1) == "\x1b[1;8Hidly\x1b[2;11Hy"
+
+
+@pytest.mark.parametrize(
+    ("environ", "erases"),
+    [
+        ({"TERM": "xterm-256color"}, True),
+        ({"TERM": "tmux-256color"}, True),
+        ({"TERM": "screen-256color"}, False),
+        ({"TERM": "screen-256color", "TMUX": "/tmp/tmux"}, True),
+        ({"TERM": "screen-256color-bce"}, True),
+        ({"TERM": "vt100"}, False),
+        ({}, False),
+    ],
+)
+def test_blanks_are_erased_where_that_gives_them_their_color(
+    environ: dict[str, str], erases: bool
+) -> None:
+    assert Manner.of(environ).erases is erases

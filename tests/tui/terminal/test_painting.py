@@ -1,0 +1,130 @@
+"""What the terminal shows is the screen as it is composed, whatever happened before."""
+
+import random
+
+import pytest
+from rich.color import ColorSystem
+from textual._context import visible_screen_stack
+from textual.pilot import Pilot
+
+from model.domain import events as e
+from model.domain.resources import Message
+from tests.terminal.emulator import Emulator
+from tests.tui.conftest import Start, until
+from tests.tui.fake_client import (
+    FakeClient,
+    a_message,
+    a_project,
+    a_session,
+    a_state,
+    a_worktree,
+)
+from tui.shell.app import SpinneyApp
+from tui.terminal.cells import Cells
+from tui.terminal.frame_difference import Manner
+from tui.terminal.output import PaintedApp, _runs
+from tui.terminal.pacing import Pacer
+from tui.terminal.painter import Painter
+from tui.terminal.sgr import PLAIN, change
+
+KEYS = [
+    *"abc de", "ö", "日", "backspace", "up", "down", "pageup", "pagedown", "home", "end", "tab",
+    "shift+tab", "escape", "escape", "ctrl+p", "ctrl+g", "ctrl+f", "ctrl+n", "f1", "f2", "f9",
+    "ctrl+j",
+]  # fmt: skip
+SIZES = [(120, 40), (80, 24), (60, 15), (40, 10), (101, 33)]
+WORDS = ["and so on ", "日本語", "`code` ", "**bold** ", "\n\n", "\n- ", "a\u0301 ", "👩‍🌾 ", "❤️ x"]
+STEPS = 40
+
+
+class FarTerminal:
+    """Shows what a painter writes."""
+
+    def __init__(self, size: tuple[int, int], manner: Manner) -> None:
+        self.written = 0
+        self._manner = manner
+        self.painter = Painter(self._show, Pacer(lambda: True, asks=False), manner)
+        self.resize(size)
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Take another size, with anything at all on the screen."""
+        self._emulator = Emulator(*size, erases=self._manner.erases)
+        for y in range(size[1]):
+            self._emulator.feed(f"\x1b[{y + 1}H\x1b[1;31;42m" + "#" * size[0] + "\x1b[m")
+
+    def _show(self, data: str) -> None:
+        self.written += len(data)
+        self._emulator.feed(data)
+
+    def is_right(self, app: SpinneyApp) -> bool:
+        """Whether each cell is that of the screen as it is put together from nothing."""
+        visible_screen_stack.set(app._background_screens)
+        compositor = app.screen._compositor
+        if compositor.size != app.size:
+            return False  # it is still being laid out
+        strips = compositor.render_strips()
+        cells = Cells(*app.size)
+        for y, strip in enumerate(strips):
+            x = 0
+            for text, pen in _runs(strip, ColorSystem.TRUECOLOR):
+                x = cells.put(x, y, text, pen)
+        pens = [
+            [
+                (text, change(PLAIN, pen.blank if text == " " else pen))
+                for text, pen in zip(row, pens, strict=True)
+            ]
+            for row, pens in zip(cells.text, cells.pens, strict=True)
+        ]
+        return self._emulator.cells == pens and self._emulator.text == [s.text for s in strips]
+
+
+@pytest.mark.parametrize(
+    ("seed", "manner"),
+    [
+        (1, Manner()),
+        pytest.param(2, Manner(erases=False), marks=pytest.mark.longer),
+        pytest.param(3, Manner(words=True), marks=pytest.mark.longer),
+    ],
+)
+async def test_after_each_step_of_a_walk_every_cell_is_right(
+    start: Start, monkeypatch: pytest.MonkeyPatch, seed: int, manner: Manner
+) -> None:
+    dice = random.Random(seed)
+    terminal = FarTerminal(SIZES[0], manner)
+    monkeypatch.setattr(PaintedApp, "painter", terminal.painter)
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session(message_count=30)))
+    client.messages["s1"] = [a_message(f"Message **{n}** 日本", id=f"m{n}") for n in range(30)]
+    async with start(client, size=SIZES[0]) as (app, pilot):
+        app._sync_available = True
+        await until(pilot, lambda: app.main.chat.transcript is not None)
+        stream(client)
+        for _ in range(STEPS):
+            await step(dice, client, terminal, pilot)
+            await until(pilot, lambda: terminal.is_right(app))
+        assert terminal.written
+
+
+def stream(client: FakeClient) -> None:
+    """An answer begins."""
+    client.feed(e.SessionUpdated(session_id="s1", updates={"status": "running"}))
+    answer = Message(
+        id="new", role="assistant", session_id="s1", timestamp=2.0, content=[], status="processing"
+    )
+    client.feed(e.MessageStarted(message_id="new", session_id="s1", message=answer))
+
+
+async def step(
+    dice: random.Random, client: FakeClient, terminal: FarTerminal, pilot: "Pilot[None]"
+) -> None:
+    """A few keys, a piece of the answer, or another size."""
+    what = dice.random()
+    if what < 0.6:
+        await pilot.press(*dice.choices(KEYS, k=dice.randint(1, 4)))
+    elif what < 0.9:
+        text = "".join(dice.choices(WORDS, k=dice.randint(1, 40)))
+        said = e.ContentDelta(message_id="new", content=text, content_index=0, session_id="s1")
+        client.feed(said)
+    else:
+        size = dice.choice(SIZES)
+        terminal.resize(size)
+        await pilot.resize_terminal(*size)

@@ -1,0 +1,389 @@
+"""Messages as rows: what each kind of block looks like, closed and open, and hostile text."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from model.domain.resources import (
+    Block,
+    ImageBlock,
+    Message,
+    MessageError,
+    PlanBlock,
+    Question,
+    QuestionBlock,
+    QuestionOption,
+    Request,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    UnknownBlock,
+    UnreadableBlock,
+)
+from tests.tui.transcript_app import DARK, agent, running, user
+from tui.draw.colors import palette
+from tui.transcript.layout import lay_out
+from tui.transcript.parts import Look, Shown
+from tui.transcript.streaming import GrowingText
+
+LOOK = Look(80, DARK, root="/w/alpha")
+
+
+def rows(message: Message, look: Look = LOOK, **shown: Any) -> list[str]:
+    return [strip.text.rstrip() for strip in lay_out(Shown(message, look, **shown)).strips]
+
+
+def body(*blocks: Block, look: Look = LOOK, is_running: bool = False, **shown: Any) -> list[str]:
+    """The rows below the header, without the empty one at the end."""
+    message = running("m", *blocks) if is_running else agent("m", *blocks)
+    return rows(message, look, **shown)[1:-1]
+
+
+def tool(name: str, tool_id: str = "t", parent: str | None = None, **given: Any) -> ToolUseBlock:
+    return ToolUseBlock(id=tool_id, name=name, input=given, parent_tool_use_id=parent)
+
+
+def result(
+    content: str, tool_id: str = "t", *, is_error: bool = False, denied: str | None = None
+) -> ToolResultBlock:
+    return ToolResultBlock(tool_use_id=tool_id, content=content, is_error=is_error, denied=denied)
+
+
+@pytest.mark.parametrize(
+    ("block", "row"),
+    [
+        (tool("Read", file_path="/w/alpha/src/parser.py"), "   ▸ read  src/parser.py"),
+        (tool("Read", file_path="/etc/hosts"), "   ▸ read  /etc/hosts"),
+        (tool("Bash", command="pytest -q\nls"), "   ▸ run  pytest -q …"),
+        (tool("shell", command=["git", "status"]), "   ▸ run  git status"),
+        (tool("Grep", path="src", pattern="def f"), "   ▸ search  def f"),
+        (tool("mcp__db__query", sql="select 1"), "   ▸ db query  select 1"),
+        (tool("Task", description="Look around", prompt="Please"), "   ▸ agent  Look around"),
+        (tool("TodoWrite", todos=[{"status": "completed"}, {}]), "   ▸ todo  1 of 2 done"),
+        (tool("odd", deep={"a": 1}), "   ▸ odd"),
+    ],
+)
+def test_a_tool_is_one_row_that_says_what_was_done(block: ToolUseBlock, row: str) -> None:
+    assert body(block) == [row]
+
+
+def test_a_tool_runs_until_its_result_comes_and_may_fail() -> None:
+    block = tool("Bash", command="make")
+    assert body(block, is_running=True) == ["   ▸ run  make  ◌ running"]
+    assert body(block, result("ok"), is_running=True) == ["   ▸ run  make"]
+    assert body(block, result("no", is_error=True)) == ["   ▸ run  make  ✗ failed"]
+    assert body(block, result("no", is_error=True, denied="")) == ["   ▸ run  make  ✗ denied"]
+    denied = result("no", is_error=True, denied="make it with uv")
+    assert body(block, denied) == ["   ▸ run  make  ✗ denied", "     ❯ make it with uv"]
+    assert body(block) == ["   ▸ run  make"]
+
+
+def test_what_a_running_tool_prints_stands_under_it_and_goes_with_its_result() -> None:
+    lines = "\n".join(map(str, range(1, 31)))
+    block = tool("Bash", command="make").model_copy(
+        update={"output_so_far": f"{lines}\n", "running_for": 72}
+    )
+    head = "run  make  ◌ running for 1 min 12 s"
+    before = tool("Read", "r", file_path="a.py")
+    assert body(before, block, is_running=True) == [
+        "   ▸ read  a.py  ◌ running",
+        f"   ▸ {head}",
+        *(f"     │ {number}" for number in (28, 29, 30)),
+    ]
+    opened = body(block, is_running=True, folds={0: 1})
+    assert opened[:2] == [f"   ▾ {head}", "     $ make"]
+    assert opened[-1] == "     │ 30"
+    assert 4 < len(opened) < 30
+    assert len(body(block, is_running=True, folds={0: 2})) == 32
+    assert body(block, result("ok"), is_running=True) == ["   ▸ run  make"]
+
+
+def test_an_open_tool_shows_what_went_in_and_what_came_out() -> None:
+    block = tool("Bash", command="make\nmake test", timeout=5)
+    assert body(block, result("one\ntwo"), folds={0: 1}) == [
+        "   ▾ run  make …",
+        "     $ make",
+        "       make test",
+        "     timeout  5",
+        "     │ one",
+        "     │ two",
+    ]
+
+
+def test_a_long_path_keeps_its_end() -> None:
+    row = body(tool("Read", file_path="/very" * 30 + "/last.py"))[0]
+    assert row.startswith("   ▸ read  …")
+    assert row.endswith("/last.py")
+    assert cell_len(row) <= 79
+
+
+def test_a_small_edit_is_open_and_a_large_one_closed() -> None:
+    small = tool("edit", file_path="/w/alpha/a.py", old_content="a\nb\n", new_content="a\nc\n")
+    shown = body(small, result("ok"))
+    assert shown[0] == "   ▾ edit  a.py  +1 −1"
+    assert [row.split()[1:] for row in shown if "-" in row or "+ " in row] == [
+        ["-", "b"],
+        ["+", "c"],
+    ]
+    assert not any("ok" in row for row in shown)
+    large = tool("edit", file_path="/w/alpha/a.py", old_content="", new_content="x\n" * 300)
+    assert body(large) == ["   ▸ edit  a.py  +300 −0"]
+    opened = body(large, folds={0: 1})
+    assert len(opened) == 1 + 36 + 1
+    assert "more lines (enter shows all)" in opened[-1]
+    assert len(body(large, folds={0: 2})) == 301
+
+
+def test_a_failed_edit_is_closed_and_says_why_when_open() -> None:
+    block = tool("edit", file_path="a.py", old_content="a", new_content="b")
+    failed = result("The text was not found.", is_error=True)
+    assert body(block, failed) == ["   ▸ edit  a.py  +1 −1  ✗ failed"]
+    assert body(block, failed, folds={0: 1})[-1] == "     │ The text was not found."
+
+
+def test_the_steps_of_a_sub_agent_stand_under_it_while_it_works() -> None:
+    blocks = [
+        tool("Task", "p", description="Look around"),
+        tool("Task", "q", description="Elsewhere"),
+        tool("Grep", "c1", "p", pattern="a"),
+        tool("Task", "c2", "p", description="Deeper"),
+        tool("Read", "d", "c2", file_path="b.py"),
+    ]
+    assert body(*blocks, is_running=True) == [
+        "   ▸ agent  Look around  · 2 steps  ◌ running",
+        "     ▸ search  a  ◌ running",
+        "     ▸ agent  Deeper  · 1 step  ◌ running",
+        "       ▸ read  b.py  ◌ running",
+        "   ▸ agent  Elsewhere  ◌ running",
+    ]
+    assert body(*blocks, result("done", "p"), result("done", "q"))[0:2] == [
+        "   ▸ agent  Look around  · 2 steps",
+        "   ▸ agent  Elsewhere",
+    ]
+
+
+@pytest.mark.parametrize("parent", ["t", "unknown", "later"])
+def test_a_tool_whose_parent_is_nowhere_before_it_stands_by_itself(parent: str) -> None:
+    shown = body(tool("Read", "t", parent, file_path="a"), tool("Read", "later", file_path="b"))
+    assert shown == ["   ▸ read  a", "   ▸ read  b"]
+
+
+def test_a_result_without_its_tool_can_still_be_read() -> None:
+    assert body(result("one\ntwo", "earlier")) == ["   ▸ result  one …"]
+    assert body(result("one\ntwo", "earlier"), folds={0: 1}) == [
+        "   ▾ result",
+        "     one",
+        "     two",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "row"),
+    [
+        (4.2, "▸ thought for 4 s"),
+        (0.1, "▸ thought for 1 s"),
+        (119.6, "▸ thought for 2 min 0 s"),
+        (None, "▸ thought"),
+    ],
+)
+def test_thinking_is_one_row_that_says_how_long(seconds: float | None, row: str) -> None:
+    assert body(ThinkingBlock(text="Hm.", seconds=seconds)) == [f"   {row}"]
+
+
+def test_thinking_that_goes_on_says_so() -> None:
+    assert body(ThinkingBlock(text="Hm."), is_running=True) == ["   ◌ thinking …"]
+
+
+def test_a_plan_stands_in_a_box_that_says_what_became_of_it() -> None:
+    request = Request(id="r", kind="plan", message_id="m")
+    plan = PlanBlock(text="1. read\n2. test")
+    waiting = body(plan, request=request)
+    assert waiting[0].startswith("   ┌ Plan ─")
+    assert waiting[0].endswith("─ waiting for you ─┐")
+    assert waiting[1].startswith("   │ 1. read")
+    assert len({cell_len(row) for row in waiting}) == 1
+    approved = body(plan.model_copy(update={"approved": "yolo"}))
+    assert "approved → yolo" in approved[0]
+    assert "not carried out" in body(plan)[0]
+    assert body(plan, folds={0: 0}) == ["   ▸ Plan  not carried out"]
+
+
+def test_a_long_plan_is_whole_while_it_waits_and_cut_afterwards() -> None:
+    plan = PlanBlock(text="\n".join(f"{n}. step" for n in range(1, 41)))
+    request = Request(id="r", kind="plan", message_id="m")
+    assert len(body(plan, request=request)) == 42
+    assert any("28 more lines" in row for row in body(plan))
+
+
+def test_a_question_shows_its_options_and_what_was_chosen() -> None:
+    options = [QuestionOption(label="SQLite", description="a file"), QuestionOption(label="Other")]
+    question = Question(question="Which database?", options=options)
+    block = QuestionBlock(id="q", questions=[question])
+    assert body(block) == ["   ? Which database?", "     ○ SQLite  a file", "     ○ Other"]
+    chosen = block.model_copy(update={"answer": {"Which database?": "SQLite"}})
+    assert body(chosen)[1:] == ["     ● SQLite  a file", "     ○ Other"]
+    own = block.model_copy(update={"answer": "None of them"})
+    assert body(own)[3] == "     ❯ None of them"
+    both = block.model_copy(update={"answer": {"Which database?": "SQLite, Other"}})
+    assert [row[5] for row in body(both)[1:]] == ["●", "●"]
+
+
+def test_files_pictures_and_blocks_of_newer_versions_are_named() -> None:
+    assert body(ImageBlock(path="/w/alpha/x.png")) == ["   [image] x.png"]
+    assert body(UnreadableBlock()) == ["   [unreadable] This part is damaged in the database."]
+    told, *left = body(UnreadableBlock(text="half a thought\nand more"))
+    assert told.startswith("   [unreadable] This part is damaged")
+    assert left == ["     half a thought", "     and more"]
+    assert body(UnknownBlock(type="hologram")) == ["   [hologram] this version cannot show it"]
+    assert rows(user("1", "See", files=["/w/alpha/a.py"]))[-2] == "   [file] a.py"
+
+
+def test_an_error_says_what_happened_and_what_to_do() -> None:
+    error = MessageError(error="The limit was reached.", error_type="rate_limit_error")
+    shown = rows(agent("m", TextBlock(text="Half"), error=error))
+    assert shown[-3:] == [
+        "   ✗ The limit was reached.",
+        "     Wait a while, then send a message to go on.",
+        "",
+    ]
+
+
+def test_an_error_that_says_itself_what_to_do_is_not_contradicted() -> None:
+    told = "The provider refused the key in KEY. Set a valid one and start Spinney again."
+    error = MessageError(error=told, error_type="authentication_error")
+    assert "Sign in" not in " ".join(rows(agent("m", TextBlock(text="Half"), error=error)))
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("stopped", "stopped by you"),
+        ("interrupted", "interrupted: Spinney was quit. Send a message to go on."),
+    ],
+)
+def test_an_answer_that_was_stopped_says_so(reason: str, words: str) -> None:
+    assert rows(agent("m", TextBlock(text="Half"), stop_reason=reason))[-2] == f"   ■ {words}"
+
+
+def test_a_plan_that_still_waits_is_not_called_interrupted() -> None:
+    plan = agent("m", PlanBlock(text="Weave"), stop_reason="interrupted")
+    assert "interrupted" not in " ".join(rows(plan))
+
+
+def test_emptied_blocks_leave_no_row() -> None:
+    assert body(TextBlock(text=""), TextBlock(text="Hi")) == ["   Hi"]
+
+
+def test_plain_marks_are_used_where_they_are_asked_for() -> None:
+    look = Look(80, palette("dark", "vitesse-black", ascii_marks=True))
+    shown = body(
+        ThinkingBlock(text="x", seconds=1),
+        PlanBlock(text="do"),
+        tool("Read", file_path="a.py"),
+        look=look,
+    )
+    assert "\n".join(shown).isascii()
+
+
+HOSTILE = "[/] [@click=app.quit]x[/] [bold]b[/bold] \x1b[31mred\x1b]52;c;QQ==\x07 \x9b1m \u202eevil"
+
+
+def hostile_message() -> Message:
+    return agent(
+        "m",
+        TextBlock(text=HOSTILE),
+        TextBlock(text=f"```{HOSTILE}\n{HOSTILE}\n```"),
+        ThinkingBlock(text=HOSTILE, seconds=1),
+        tool(HOSTILE, "1", command=HOSTILE, other=HOSTILE),
+        result(HOSTILE, "1"),
+        tool("edit", "2", file_path=HOSTILE, old_content=HOSTILE, new_content=f"{HOSTILE} "),
+        PlanBlock(text=HOSTILE),
+        QuestionBlock(
+            id="q",
+            questions=[Question(question=HOSTILE, options=[QuestionOption(label=HOSTILE)])],
+            answer=HOSTILE,
+        ),
+        ImageBlock(path=HOSTILE),
+        UnknownBlock(type=HOSTILE),
+        backend=HOSTILE,
+        model=HOSTILE,
+        files=[HOSTILE],
+        error=MessageError(error=HOSTILE, error_type=HOSTILE),
+    )
+
+
+def test_hostile_text_is_drawn_as_it_is_and_no_control_byte_gets_through() -> None:
+    everything_open = dict.fromkeys(range(20), 2)
+    laid = lay_out(Shown(hostile_message(), LOOK, folds=everything_open))
+    text = "\n".join(strip.text for strip in laid.strips)
+    assert "[@click=app.quit]x[/]" in text
+    assert not any(
+        (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0 or c == "\u202e" for c in text
+    )
+    for strip in laid.strips:
+        for _, style, control in strip:
+            assert control is None
+            assert not (style and style.meta)
+
+
+@pytest.mark.parametrize("width", [8, 20, 33, 80, 250])
+def test_no_row_is_wider_or_narrower_than_the_screen(width: int) -> None:
+    wide = "你好 wide 世界" * 20
+    message = hostile_message()
+    message = message.model_copy(
+        update={"content": [*message.content, TextBlock(text=wide), tool("Bash", command=wide)]}
+    )
+    laid = lay_out(Shown(message, Look(width, DARK), folds=dict.fromkeys(range(20), 1)))
+    assert {strip.cell_length for strip in laid.strips} == {width}
+    assert {cell_len(strip.text) for strip in laid.strips} == {width}
+
+
+def test_only_the_block_that_grew_is_laid_out_again() -> None:
+    still = [ThinkingBlock(text="x", seconds=1), tool("Read", file_path="a")]
+    before = lay_out(Shown(running("m", *still, TextBlock(text="a\n\nb\n\nc")), LOOK))
+    grown = running("m", *still, TextBlock(text="a\n\nb\n\nc and more"))
+    after = lay_out(Shown(grown, LOOK), before)
+    kept = {part.key for part in after.parts if any(part is other for other in before.parts)}
+    assert kept == {0, 1}
+    same = [new is was for new, was in zip(after.strips, before.strips, strict=True)]
+    changed = next(at for at, strip in enumerate(after.strips) if "c and more" in strip.text)
+    final = next(at for at, strip in enumerate(after.strips) if strip.text.strip() == "a")
+    assert same[final] and not same[changed]
+
+
+PIECES = st.lists(
+    st.sampled_from(["word ", "\n", "\n\n", "- item\n", "```py\n", "```\n", "x = 1\n", "# T\n",
+                     "| a | b |\n|---|---|\n| 1 | 2 |\n", "> q\n", "    code\n", "[a]: http://b\n",
+                     "[a] ", "**b", "1. one\n"]),
+    max_size=30,
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=60)
+@given(PIECES)
+def test_text_that_grew_has_the_rows_of_text_that_came_whole(pieces: list[str]) -> None:
+    growing, text = GrowingText(3), ""
+    for piece in pieces:
+        text += piece
+        growing.rows(text, 60, DARK)
+    whole = GrowingText(3).rows(text, 60, DARK, ended=True)
+    grown = growing.rows(text, 60, DARK, ended=True)
+    assert [strip.text for strip in grown] == [strip.text for strip in whole]
+
+
+def test_a_text_that_is_replaced_is_drawn_anew() -> None:
+    growing = GrowingText(0)
+    growing.rows("One\n\nTwo\n\nThree", 40, DARK)
+    assert [strip.text.rstrip() for strip in growing.rows("Other", 40, DARK)] == ["Other"]
+
+
+def test_a_long_open_code_block_keeps_the_rows_it_has() -> None:
+    growing, text = GrowingText(0), "```python\n"
+    text += "".join(f"x_{number} = {number}\n" for number in range(200))
+    before = growing.rows(text + "y", 60, DARK)
+    after = growing.rows(text + "y = 1\nz", 60, DARK)
+    assert sum(one is other for one, other in zip(before, after, strict=False)) >= 200

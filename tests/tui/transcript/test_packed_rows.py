@@ -1,0 +1,39 @@
+"""Columns of rows: put away and brought back as they were, joined and growing."""
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from tests.tui.transcript_app import DARK
+from tui.draw.line_parts import strip_of
+from tui.transcript.packed_rows import STRETCH, Joined, Packed
+
+STYLES = (DARK.text, DARK.faint, DARK.code_inline)
+
+
+def a_row(number: int) -> Strip:
+    words = [f"row {number} ", "\U0001f9f5 wide ", "\ud800", ""][: number % 5]
+    line = [Segment(word, STYLES[at % 3]) for at, word in enumerate(words)]
+    return strip_of(line, 40 + number % 2, "dark")
+
+
+ROWS = [a_row(number) for number in range(2 * STRETCH + 7)]
+
+
+def test_rows_that_were_put_away_come_back_as_they_were() -> None:
+    packed = Packed()
+    for at in range(0, len(ROWS), 100):
+        packed += ROWS[at : at + 100]
+    assert len(packed) == len(ROWS)
+    assert list(packed) == ROWS
+    assert [row.cell_length for row in packed] == [row.cell_length for row in ROWS]
+    assert packed[3] is not ROWS[3], "it was put away"
+    assert (packed[-1], packed[5:600:90]) == (ROWS[-1], ROWS[5:600:90])
+
+
+def test_what_was_joined_does_not_grow_with_its_columns() -> None:
+    packed = Packed()
+    packed += ROWS[:5]
+    joined = Joined((packed, [], ROWS[7:9]))
+    packed += ROWS[5:]
+    assert list(joined) == [*ROWS[:5], *ROWS[7:9]]
+    assert list(Joined(())) == []

@@ -1,0 +1,36 @@
+"""A scroll bar that is drawn again only when its thumb moves."""
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.containers import Vertical
+
+from tui.transcript.scrollbar import QuietScrollBar
+
+
+class BarApp(App[None]):
+    """A bar of 20 rows, within something that says how it looks."""
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield QuietScrollBar(name="vertical")
+
+    CSS = "QuietScrollBar { height: 20; width: 1; }"
+
+
+async def test_it_is_drawn_when_the_thumb_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = BarApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        bar = app.query_one(QuietScrollBar)
+        bar.window_size = 20
+        bar.follow(10_000, 9_980)
+        await pilot.pause()
+        drawn: list[int] = []
+        monkeypatch.setattr(bar, "refresh", lambda: drawn.append(1))
+        bar.follow(10_001, 9_981)  # a row came, and the end is followed
+        assert drawn == []
+        assert bar.window_virtual_size == 10_001
+        assert bar.position == 9_981
+        bar.follow(10_001, 4_000)
+        assert drawn == [1]
+        bar.position = 100
+        assert drawn == [1, 1]

@@ -1,0 +1,486 @@
+"""The transcript as a person uses it: following, scrolling, folding, copying, at any length."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from textual import events
+from textual.geometry import Offset
+from textual.selection import Selection
+
+from model.domain import events as e
+from model.domain.resources import (
+    MessagePage,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    Usage,
+)
+from tests.tui.conftest import until
+from tests.tui.transcript_app import (
+    LIGHT,
+    TranscriptApp,
+    agent,
+    delta,
+    history_of,
+    running,
+    started,
+    user,
+)
+from tui.store.history import History
+from tui.transcript.targets import Target
+from tui.transcript.widget import Transcript
+
+LARGE, SMALL = (120, 40), (80, 24)
+
+
+def many(count: int) -> list:
+    """Messages of differing heights."""
+    return [
+        user(f"m{n}", f"message {n}.")
+        if n % 2
+        else agent(f"m{n}", TextBlock(text=f"answer {n}. " * (n % 70 + 1)))
+        for n in range(count)
+    ]
+
+
+def scrolling(count: int = 200) -> TranscriptApp:
+    return TranscriptApp(history_of(*many(count)))
+
+
+async def test_a_message_is_a_header_and_an_indented_body() -> None:
+    app = TranscriptApp(history_of(user("1", "Find out why."), agent("2", TextBlock(text="Done."))))
+    async with app.run_test(size=LARGE):
+        assert app.rows[0].startswith(" you  ")
+        assert app.rows[1] == "   Find out why."
+        assert app.rows[2] == ""
+        assert app.rows[3].startswith(" Claude Code  ")
+        assert app.rows[3].endswith(" · Opus · plan")
+        assert app.rows[4] == "   Done."
+
+
+async def test_an_empty_session_says_what_to_do() -> None:
+    app = TranscriptApp(history_of())
+    async with app.run_test(size=SMALL):
+        assert "Write below what you want done" in app.text
+
+
+async def test_nothing_is_said_before_the_first_page_came() -> None:
+    app = TranscriptApp(History("s"))
+    async with app.run_test(size=SMALL):
+        assert app.text.strip() == ""
+
+
+async def test_a_streamed_answer_stays_in_sight() -> None:
+    app = scrolling()
+    async with app.run_test(size=SMALL):
+        app.apply(started(running("new")))
+        assert app.rows[-2].strip() == "◌ working …"
+        for number in range(60):
+            app.apply(delta("new", f"Line {number}\n\n"))
+            assert f"Line {number}" in app.text
+        assert app.transcript.is_following
+
+
+async def test_growing_lays_out_no_screen_and_draws_only_rows_that_changed() -> None:
+    app = TranscriptApp(history_of(user("1", "Go")))
+    async with app.run_test(size=LARGE) as pilot:
+        app.apply(started(running("2")), delta("2", "First paragraph.\n\nSecond"))
+        await pilot.pause()
+        app.watch_refreshes()
+        app.apply(delta("2", " grows"))
+        rows = {region.y for regions, _ in app.refreshed for region in regions}
+        assert rows == {app.row_of("Second grows")}
+        for number in range(100):
+            app.apply(delta("2", f"\n\nparagraph {number}"))
+            await pilot.pause()
+        assert not any(layout for _, layout in app.refreshed)
+        assert "paragraph 99" in app.text
+
+
+async def test_deltas_of_folded_thinking_draw_nothing() -> None:
+    app = TranscriptApp(history_of(running("1", ThinkingBlock(text="Let"))))
+    async with app.run_test(size=LARGE) as pilot:
+        await pilot.pause()
+        app.watch_refreshes()
+        app.apply(e.ContentDelta(message_id="1", content=" me see", content_index=0,
+                                 kind="thinking", session_id="s"))  # fmt: skip
+        assert app.refreshed == []
+
+
+async def test_what_one_reads_stays_while_the_end_grows() -> None:
+    app = scrolling()
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("pageup")
+        before = app.rows[:-1]
+        assert not app.transcript.is_following
+        assert app.rows[-1].endswith("↓ end")
+        app.apply(started(running("new")), delta("new", "Hello\n\n" * 30))
+        assert app.rows[:-1] == before
+        assert app.rows[-1].endswith("↓ new")
+
+
+async def test_nothing_is_laid_out_for_an_answer_out_of_sight() -> None:
+    app = scrolling()
+    async with app.run_test(size=SMALL) as pilot:
+        app.apply(started(running("new")))
+        await pilot.press("home")
+        before = app.transcript.layouts
+        app.apply(*(delta("new", "more ") for _ in range(50)))
+        assert app.transcript.layouts == before
+
+
+@pytest.mark.parametrize("way", ["end", "mouse", "wheel"])
+async def test_the_end_is_followed_again_once_it_is_reached(way: str) -> None:
+    app = scrolling()
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("up", "up")
+        app.apply(started(running("new")), delta("new", "Hello"))
+        assert "Hello" not in app.text
+        if way == "end":
+            await pilot.press("end")
+        elif way == "mouse":
+            await pilot.click(Transcript, offset=(app.transcript.size.width - 3, 23))
+        else:
+            for _ in range(3):
+                app.transcript.action_page_down()
+        assert app.transcript.is_following
+        assert "Hello" in app.text
+
+
+async def test_ten_thousand_messages_cost_what_is_in_sight() -> None:
+    app = scrolling(10_000)
+    async with app.run_test(size=LARGE) as pilot:
+        assert 0 < app.transcript.layouts <= 40
+        assert "message 9999." in app.text
+        await pilot.press("home")
+        assert "answer 0." in app.rows[1]
+        assert app.transcript.layouts <= 80
+        await pilot.press("end")
+        assert "message 9999." in app.text
+        assert app.transcript.layouts <= 80
+
+
+async def test_paging_up_and_down_shows_every_message_once_and_in_order() -> None:
+    app = scrolling(120)
+    async with app.run_test(size=SMALL) as pilot:
+        seen: list[str] = []
+        while "answer 0." not in app.text:
+            numbers = [row.split()[1] for row in app.rows if row.startswith("   message")]
+            seen = [number for number in numbers if number not in seen] + seen
+            await pilot.press("pageup")
+        await pilot.press("home")
+        assert "answer 0." in app.rows[1]
+        assert seen == sorted(seen, key=lambda number: float(number))
+        assert {f"{n}." for n in range(61, 120, 2)} <= set(seen)
+
+
+async def test_a_new_width_keeps_the_message_that_one_reads() -> None:
+    app = scrolling()
+    async with app.run_test(size=LARGE) as pilot:
+        for _ in range(6):
+            await pilot.press("pageup")
+        first = next(row for row in app.rows if row.startswith("   message"))
+        await pilot.resize_terminal(60, 30)
+        await until(pilot, lambda: app.transcript.size.height == 30)
+        assert first in app.rows
+        assert not app.transcript.is_following
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: app.transcript.size.height == 40)
+        assert first in app.rows
+
+
+async def test_a_new_width_keeps_following() -> None:
+    app = scrolling()
+    async with app.run_test(size=LARGE) as pilot:
+        await pilot.resize_terminal(60, 20)
+        await until(pilot, lambda: app.transcript.size.height == 20)
+        assert app.transcript.is_following
+        assert "message 199." in app.text
+        assert all(len(row) <= 60 for row in app.rows)
+
+
+@pytest.mark.parametrize("panel", [3, 9])
+async def test_a_panel_that_comes_and_goes_below_does_not_end_the_following(panel: int) -> None:
+    history = history_of(*(user(f"m{n}", f"message {n}") for n in range(30)))
+    app = TranscriptApp(history)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        for height in (24 - panel, 24):
+            app.transcript.styles.height = height
+            await until(pilot, lambda: app.transcript.size.height == height)  # noqa: B023
+            assert app.transcript.is_following
+            assert "message 29" in app.text
+
+
+async def test_older_messages_are_asked_for_once_and_come_without_a_jump() -> None:
+    messages = many(300)
+    app = TranscriptApp(history_of(*messages[200:], total=300))
+    async with app.run_test(size=SMALL) as pilot:
+        assert app.posted == []
+        await pilot.press("home")
+        await pilot.press("down", "up")
+        await until(pilot, lambda: app.posted)
+        assert [type(message) for message in app.posted] == [Transcript.OlderWanted]
+        before = app.rows
+        app.history.prepend(MessagePage(messages=messages[100:200], total=300))
+        app.transcript.changed(0)
+        assert app.rows == before
+        await pilot.press("home")
+        await until(pilot, lambda: len(app.posted) == 2)
+        assert "answer 100." in app.rows[1]
+
+
+async def test_thinking_is_folded_and_opens_by_a_click() -> None:
+    thinking = ThinkingBlock(text="Let me look at the loop.", seconds=4.2)
+    app = TranscriptApp(history_of(agent("1", thinking, TextBlock(text="Found it."))))
+    async with app.run_test(size=LARGE) as pilot:
+        assert app.rows[1] == "   ▸ thought for 4 s"
+        await pilot.click(Transcript, offset=(6, 1))
+        assert app.rows[1] == "   ▾ thought for 4 s"
+        assert app.rows[2] == "     Let me look at the loop."
+        await pilot.click(Transcript, offset=(6, 1))
+        assert "Let me look" not in app.text
+
+
+async def test_the_cursor_opens_a_tool_then_all_of_its_output_then_closes_it() -> None:
+    output = "\n".join(f"line {number}" for number in range(252))
+    app = TranscriptApp(
+        history_of(
+            agent(
+                "1",
+                ToolUseBlock(id="t", name="Bash", input={"command": "pytest -q"}),
+                ToolResultBlock(tool_use_id="t", content=output),
+            )
+        )
+    )
+    async with app.run_test(size=LARGE) as pilot:
+        assert app.rows[1] == "   ▸ run  pytest -q"
+        await pilot.press("ctrl+up")
+        assert app.rows[1] == "▌  ▸ run  pytest -q"
+        await pilot.press("enter")
+        assert "line 11" in app.text
+        assert "line 12" not in app.text
+        assert "… 240 more lines (enter shows all)" in app.text
+        await pilot.click(Transcript, offset=(8, app.row_of("line 3")))
+        assert "line 12" not in app.text
+        await pilot.click(Transcript, offset=(8, app.row_of("240 more lines")))
+        assert "line 20" in app.text
+        await pilot.press("end")
+        assert "line 251" in app.text
+        await pilot.press("enter")
+        assert "line 0" not in app.text
+        assert app.rows[1] == "▌  ▸ run  pytest -q"
+
+
+async def test_the_cursor_copies_the_text_as_it_was_written_and_goes_to_files() -> None:
+    app = TranscriptApp(
+        history_of(
+            agent(
+                "1",
+                TextBlock(text="**Bold** " * 40),
+                ToolUseBlock(id="t", name="Read", input={"file_path": "/w/alpha/parser.py"}),
+            )
+        )
+    )
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("ctrl+up", "o", "k", "c")
+        await until(pilot, lambda: len(app.posted) == 2)
+        assert [type(m) for m in app.posted] == [Transcript.Opened, Transcript.CopyWanted]
+        wanted, copied = app.posted
+        assert isinstance(wanted, Transcript.Opened) and isinstance(copied, Transcript.CopyWanted)
+        assert wanted.targets == [Target("/w/alpha/parser.py")]
+        assert copied.text == "**Bold** " * 40
+        await pilot.press("escape", "c")
+        await until(pilot, lambda: len(app.posted) == 3)
+        assert isinstance(app.posted[-1], Transcript.Typed)
+
+
+async def test_the_cursor_walks_over_all_parts_and_stays_in_sight() -> None:
+    app = scrolling(16)
+    async with app.run_test(size=SMALL) as pilot:
+        for _ in range(31):
+            await pilot.press("ctrl+up")
+            assert any(row.startswith("▌") for row in app.rows)
+        assert app.rows[0].startswith("▌")
+        for _ in range(31):
+            await pilot.press("j")
+            assert any(row.startswith("▌") for row in app.rows)
+        assert "message 15." in app.text
+
+
+async def test_the_wheel_scrolls_three_rows_at_once() -> None:
+    app = scrolling()
+    async with app.run_test(size=SMALL) as pilot:
+        before = app.rows
+        for kind in (events.MouseScrollUp, events.MouseScrollUp, events.MouseScrollDown):
+            app.transcript.post_message(
+                kind(app.transcript, 5, 5, 0, 0, 0, shift=False, meta=False, ctrl=False)
+            )
+            await pilot.pause()
+        assert app.rows[3:-1] == before[:-4]
+        await pilot.pause()
+        assert app.rows[3:-1] == before[:-4]
+
+
+async def test_what_was_streamed_is_on_the_terminal() -> None:
+    app = scrolling()
+    async with app.run_test(size=SMALL) as pilot:
+        app.apply(started(running("new")))
+        for number in range(30):
+            app.apply(delta("new", f"painted{number} "))
+            await pilot.pause()
+        picture = app.export_screenshot()
+        assert all(f"painted{number}" in picture for number in range(30))
+        assert len(re.findall(r"painted7\b", picture)) == 1
+
+
+async def test_letters_are_typed_elsewhere() -> None:
+    app = scrolling(4)
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("j", "G", "ä", "space")
+        await until(pilot, lambda: len(app.posted) == 4)
+        assert [m.character for m in app.posted if isinstance(m, Transcript.Typed)] == [
+            *("j", "G", "ä", " "),
+        ]
+
+
+async def test_a_clicked_link_is_wanted_and_folds_nothing() -> None:
+    app = TranscriptApp(
+        history_of(agent("1", TextBlock(text="See [this](https://example.com/a).")))
+    )
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.click(Transcript, offset=(8, 1))
+        await until(pilot, lambda: app.posted)
+        wanted = app.posted[-1]
+        assert isinstance(wanted, Transcript.Opened)
+        assert wanted.targets == [Target(href="https://example.com/a")]
+
+
+async def test_a_click_on_a_file_with_its_line_opens_it() -> None:
+    app = TranscriptApp(history_of(agent("1", TextBlock(text="Broken in src/a.py:41 since then."))))
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.click(Transcript, offset=(4, 1))
+        assert not app.posted
+        await pilot.click(Transcript, offset=(16, 1))
+        await until(pilot, lambda: app.posted)
+        assert app.posted == [Transcript.Opened([Target("src/a.py", 41)])]
+
+
+async def test_the_cursor_offers_every_file_and_page_that_a_text_names() -> None:
+    text = "`lib/b.py:7:2`, https://example.com/x:8, a.py:1, then a.py:1 at 10:30 and v1.2:3"
+    app = TranscriptApp(history_of(agent("1", TextBlock(text=text))))
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("ctrl+up", "o")
+        await until(pilot, lambda: app.posted)
+        wanted = app.posted[-1]
+        assert isinstance(wanted, Transcript.Opened)
+        named = [target.label for target in wanted.targets]
+        assert named == ["lib/b.py:7", "https://example.com/x:8", "a.py:1"]
+
+
+async def test_a_long_message_of_a_person_is_folded_until_it_is_opened() -> None:
+    text = "\n".join(f"line {number}" for number in range(5000))
+    app = TranscriptApp(history_of(user("1", text), agent("2", TextBlock(text="Read."))))
+    async with app.run_test(size=(60, 30)) as pilot:
+        assert "line 11" in app.text and "line 13" not in app.text
+        assert "… 5,000 lines in all (enter shows all)" in app.text
+        await pilot.press("ctrl+up", "k", "k", "enter")
+        await pilot.press("end")
+        assert "line 4999" in app.text
+        await pilot.press("enter")
+        assert "line 4999" not in app.text
+
+
+async def test_selected_text_comes_without_margins_and_survives_older_and_newer_messages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    messages = [user("1", "first"), user("2", "second"), user("3", "third line here")]
+    app = TranscriptApp(history_of(*messages, total=5))
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.mouse_down(Transcript, offset=(3, 4))
+        await pilot.hover(Transcript, offset=(13, 7))
+        await pilot.mouse_up(Transcript, offset=(13, 7))
+        selected = app.screen.get_selected_text()
+        assert selected is not None
+        lines = selected.splitlines()
+        assert lines[0] == "second"
+        assert lines[-1] == "third line"[: len(lines[-1])]
+        app.history.prepend(MessagePage(messages=[user("0", "older")], total=5))
+        app.transcript.changed(0)
+        assert app.screen.get_selected_text() == selected
+        monkeypatch.setattr("tui.store.history.MOST", 1)
+        app.transcript.changed(3)
+        assert app.screen.get_selected_text() == selected
+        app.screen.clear_selection()
+        await pilot.pause()
+        app.transcript.changed(3)
+        assert [message.id for message in app.history.messages] == ["3"], "now it may be forgotten"
+
+
+async def test_a_double_click_selects_the_word_and_a_third_the_row() -> None:
+    app = TranscriptApp(history_of(user("1", "see src/parser.py:12, please")))
+    async with app.run_test(size=SMALL) as pilot:
+        row = next(y for y in range(8) if "parser" in app.transcript.render_line(y).text)
+        at = app.transcript.render_line(row).text.index("parser")
+        await pilot.click(Transcript, offset=(at, row), times=2)
+        assert app.screen.get_selected_text() == "src/parser.py:12"
+        await pilot.click(Transcript, offset=(at, row), times=3)
+        assert app.screen.get_selected_text() == "see src/parser.py:12, please"
+
+
+async def test_all_text_can_be_selected() -> None:
+    app = TranscriptApp(history_of(user("1", "first"), user("2", "second")))
+    async with app.run_test(size=SMALL):
+        found = app.transcript.get_selection(Selection(None, None))
+        assert found == ("first\n\nsecond", "\n")
+        found = app.transcript.get_selection(Selection(Offset(0, 0), None))
+        assert found is not None and "first" in found[0]
+
+
+async def test_other_colours_change_no_row() -> None:
+    app = scrolling()
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("pageup")
+        before = app.rows
+        app.transcript.set_palette(LIGHT)
+        assert app.rows == before
+
+
+async def test_each_session_is_shown_where_it_was_left() -> None:
+    app = scrolling()
+    other = History("other")
+    other.load(MessagePage(messages=[user("x", "elsewhere")], total=1))
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("pageup", "pageup")
+        before = app.rows
+        app.transcript.show(other, LIGHT, app.session)
+        assert "elsewhere" in app.text
+        assert app.transcript.is_following
+        app.transcript.show(app.history, LIGHT, app.session)
+        assert app.rows == before
+
+
+async def test_a_finished_answer_looks_as_if_it_had_come_at_once() -> None:
+    text = "# Title\n\n- one\n- two\n\n```python\nx = 1\n```\n\nEnd."
+    whole = TranscriptApp(history_of(agent("1", TextBlock(text=text))))
+    grown = TranscriptApp(history_of(running("1")))
+    async with whole.run_test(size=SMALL):
+        expected = whole.rows
+    async with grown.run_test(size=SMALL):
+        for character in text:
+            grown.apply(delta("1", character))
+        done = e.MessageCompleted(
+            message_id="1", session_id="s", stop_reason="end_turn", usage=Usage()
+        )
+        grown.apply(done)
+        assert grown.rows == expected
+
+
+def test_importing_the_transcript_loads_nothing_heavy() -> None:
+    heavy = "{'aiohttp', 'git', 'pygments'}"
+    code = f"import sys, tui.transcript.widget; print({heavy} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,190 @@
+"""The tree's filter: letters narrow the rows and never act."""
+
+from textual import events
+from textual.pilot import Pilot
+
+from model.domain import events as e
+from tests.tui.conftest import Start, until
+from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
+from tui.screens.add_project import AddProject
+from tui.screens.dialog import Confirm
+from tui.shell.app import SpinneyApp
+from tui.store.places import Place
+from tui.tree.filter import Outline, occurrences
+
+
+def a_client() -> FakeClient:
+    return FakeClient(
+        a_state(
+            a_project(),
+            a_project(id="p2", name="beta", added_at=2.0),
+            a_worktree(),
+            a_worktree(id="w2", name="calm-heron", created_at=2.0),
+            a_worktree(id="w3", project_id="p2", name="grey-ox"),
+            a_session(),
+            a_session(id="s2", name="Rename the store", created_at=2.0),
+            a_session(id="s3", worktree_id="w2", name="Mend the PARSER"),
+            a_session(id="s4", worktree_id="w3", name="[/] Wipe"),
+        )
+    )
+
+
+async def into_the_tree(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    app.main.projects.focus()
+    await until(pilot, lambda: app.main.projects.has_focus)
+
+
+async def test_letters_show_the_rows_that_hold_them_with_what_they_are_in(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        tree = app.main.projects
+        await into_the_tree(app, pilot)
+        await pilot.press(*"parser")
+        assert tree.labels == [
+            "alpha  main",
+            "brave-otter",
+            "· Fix the parser",
+            "calm-heron",
+            "· Mend the PARSER",
+        ]
+        assert str(tree.border_title) == "Filter: parser"
+        assert "2 found" in str(tree.border_subtitle)
+
+
+async def test_what_a_found_row_holds_stays_with_it(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await into_the_tree(app, pilot)
+        await pilot.press(*"BRAVE")
+        assert app.main.projects.labels == [
+            "alpha  main",
+            "brave-otter",
+            "· Fix the parser",
+            "· Rename the store",
+        ]
+
+
+async def test_enter_opens_the_first_row_found_and_shows_all_again(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await into_the_tree(app, pilot)
+        before = app.main.projects.labels
+        await pilot.press(*"wipe")
+        await pilot.pause()
+        await pilot.press("enter")
+        await until(pilot, lambda: app.main.place == Place("session", "s4"))
+        await until(pilot, lambda: app.main.projects.labels == before)
+        assert app.main.chat.composer.has_focus
+        await until(pilot, lambda: app.main.projects.place == Place("session", "s4"))
+
+
+async def test_enter_right_behind_the_last_letter_opens_what_was_found(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await into_the_tree(app, pilot)
+        for key in (*"wipe", "enter"):
+            app.post_message(events.Key(key, "\r" if key == "enter" else key))
+        await until(pilot, lambda: app.main.place == Place("session", "s4"))
+        assert app.main.projects.filter == ""
+
+
+async def test_escape_shows_all_again_as_it_was_folded_and_where_one_was(start: Start) -> None:
+    async with start(a_client(), size=(80, 24)) as (app, pilot):
+        tree = app.main.projects
+        app.main.action_open_session("s2")
+        await pilot.press("f2")
+        await into_the_tree(app, pilot)
+        tree._rows[Place("worktree", "w3")].collapse()
+        await pilot.press(*"wipe")
+        assert tree.labels == ["beta  main", "grey-ox", "· [/] Wipe"]
+        await pilot.press("escape")
+        assert tree.filter == ""
+        assert tree.display
+        assert len(tree.labels) == 8  # below a folded row there is none
+        assert not tree._rows[Place("worktree", "w3")].is_expanded
+        await until(pilot, lambda: tree.place == Place("session", "s2"))
+
+
+async def test_backspace_edits_and_space_is_a_letter_once_something_is_typed(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        tree = app.main.projects
+        await into_the_tree(app, pilot)
+        await pilot.press(*"the", "space", "s", "x", "backspace")
+        assert tree.filter == "the s"
+        assert tree.labels == ["alpha  main", "brave-otter", "· Rename the store"]
+        for _ in "the s":
+            await pilot.press("backspace")
+        assert len(tree.labels) == 9
+        assert str(tree.border_title) == "Projects"
+
+
+async def test_nothing_found_is_said(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await into_the_tree(app, pilot)
+        await pilot.press(*"zz", "enter")
+        assert app.main.projects.labels == []
+        assert "nothing found" in str(app.main.projects.border_subtitle)
+
+
+async def test_what_happens_while_one_filters_is_filtered_too(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await into_the_tree(app, pilot)
+        await pilot.press(*"parser")
+        new = (a_session(id="s5", name="Parser tests"), a_session(id="s6", name="Other"))
+        client.feed(*(e.SessionCreated(session=session) for session in new))
+        await until(pilot, lambda: "· Parser tests" in app.main.projects.labels)
+        assert "· Other" not in app.main.projects.labels
+
+
+async def test_no_letter_typed_in_the_tree_does_anything_else(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await into_the_tree(app, pilot)
+        called = len(client.calls)
+        await pilot.press(*"xanjkq!")
+        await pilot.pause()
+        assert app.screen is app.main
+        assert len(client.calls) == called
+
+
+async def test_delete_asks_before_it_removes_what_the_cursor_is_on(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        await into_the_tree(app, pilot)
+        await pilot.press(*"calm")
+        await pilot.pause()
+        await pilot.press("delete")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        assert "calm-heron" in app.screen.sentence  # type: ignore[attr-defined]
+
+
+async def test_f3_adds_a_project_from_anywhere(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(app.screen, AddProject))
+
+
+async def test_the_mark_stands_where_the_text_is_in_the_name_as_it_is_written() -> None:
+    assert list(occurrences("İ", "aİİb")) == [(1, 2), (2, 3)]
+    assert list(occurrences(".", "a.b")) == [(1, 2)]
+
+
+async def test_matches_are_named_from_top_to_bottom() -> None:
+    project, worktree, session = (
+        Place("project", "p"),
+        Place("worktree", "w"),
+        Place("session", "s"),
+    )
+    below = {Place("root", ""): [project], project: [worktree], worktree: [session]}
+    outline = Outline.of(below, {project: "x", worktree: "a", session: "ba"}.__getitem__)
+    found = outline.find("a", limit=200)
+    assert found.matches == (worktree, session)
+    assert {project, worktree, session} <= found.shown
+
+
+async def test_escape_in_the_tree_goes_back_and_stops_no_run(start: Start) -> None:
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session(status="running")))
+    async with start(client) as (app, pilot):
+        await into_the_tree(app, pilot)
+        await pilot.press("f", "escape", "escape")
+        await until(pilot, lambda: app.main.chat.composer.has_focus)
+        assert not client.called("stop_generation")
+        await pilot.press("escape")
+        await until(pilot, lambda: client.called("stop_generation"))

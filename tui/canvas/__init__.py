@@ -1,0 +1,1 @@
+"""The canvas: all sessions on one screen."""

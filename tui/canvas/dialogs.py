@@ -1,0 +1,140 @@
+"""What the canvas asks over its cells: an answer to a session, or a message for several."""
+
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from model.base.text import clean_line
+from tui.composer.draft import Draft
+from tui.composer.widget import Composer, MessageArea
+from tui.screens.dialog import Dialog, keys_line
+from tui.widgets.request_panel import HELD, RequestPanel
+
+if TYPE_CHECKING:
+    from model.domain.resources import Session
+    from tui.shell.link import Link
+
+
+class AskMessage(Dialog[str]):
+    """A message of several lines."""
+
+    def __init__(self, title: str, sentence: str) -> None:
+        super().__init__(title)
+        self._sentence = sentence
+
+    def body(self) -> list[Widget]:
+        """Sentence, message box and keys."""
+        keys = (("enter", "send"), ("^j", "line"), ("esc", "cancel"))
+        return [
+            Static(self._sentence, markup=False, classes="words"),
+            MessageArea(placeholder="What should be done?"),
+            Static(keys_line(*keys), classes="keys"),
+        ]
+
+    def on_mount(self) -> None:
+        """Write at once."""
+        self.query_one(MessageArea).focus()
+
+    @on(MessageArea.Submitted)
+    def _submitted(self, event: MessageArea.Submitted) -> None:
+        event.stop()
+        self.dismiss(event.text)
+
+
+class Answer(Dialog[None]):
+    """What a session asks, whole, with the keys that answer it.
+
+    It closes once the session asks for nothing more, whoever answered.
+    """
+
+    def __init__(self, session: "Session", link: "Link") -> None:
+        super().__init__(clean_line(session.name) or "(no name)")
+        self._session = session
+        self._link = link
+
+    def body(self) -> list[Widget]:
+        """The request over a message box, as in the conversation itself."""
+        panel = RequestPanel(id="request")
+        panel.add_class("hidden")
+        composer = Composer(id="answer")
+        panel.connect(composer)
+        composer.placeholder = "or write your answer"
+        plan = Static(self._plan(), id="asked-plan", markup=False)
+        plan.display = bool(self._plan())
+        return [
+            plan,
+            panel,
+            composer,
+            Static(keys_line(("esc", "leave it waiting")), classes="keys"),
+        ]
+
+    def _plan(self) -> Content:
+        request = self._session.request
+        return Content(request.plan if request is not None else "")
+
+    def on_mount(self) -> None:
+        """Ask, and take the keys."""
+        self._ask()
+        self.query_one(Composer).focus()
+
+    def follow(self, session: "Session | None") -> None:
+        """Take up what became of the session."""
+        if session is None or session.status != "waiting" or session.request is None:
+            if self.is_current:
+                self.action_leave()
+            return
+        self._session = session
+        self.query_one("#asked-plan", Static).update(self._plan())
+        self._ask()
+
+    def _ask(self) -> None:
+        self.query_one(RequestPanel).ask(self._session.id, self._session.request)
+
+    @on(RequestPanel.Chosen)
+    def _chosen(self, event: RequestPanel.Chosen) -> None:
+        self._link.start(self._link.decide(event))
+
+    @on(RequestPanel.Answered)
+    def _answered(self, event: RequestPanel.Answered) -> None:
+        self._link.start(self._link.answer(event))
+
+    def action_leave(self) -> None:
+        """Leave it waiting; what was written goes into the session's own message box."""
+        self._link.keep_words(self._session.id, self.query_one(Composer).draft.full())
+        self.dismiss(None)
+
+    @on(RequestPanel.Typed)
+    def _typed_beside(self, event: RequestPanel.Typed) -> None:
+        """A letter that chooses nothing belongs to the message box."""
+        event.stop()
+        self.query_one(Composer).focus()
+        self.query_one(Composer).write(event.character)
+
+    @on(RequestPanel.Dropped)
+    def _words_dropped(self, event: RequestPanel.Dropped) -> None:
+        event.stop()
+        self._link.keep_words(event.session_id, "\n".join(event.words))
+
+    @on(Composer.Held)
+    def _held(self, event: Composer.Held) -> None:
+        event.stop()
+        self._hold()
+
+    def _hold(self) -> None:
+        panel = self.query_one(RequestPanel)
+        self.query_one(Composer).written_for = panel.subject
+        panel.rearm()
+        self.notify(HELD, severity="warning", markup=False)
+
+    @on(Composer.Submitted)
+    def _said(self, event: Composer.Submitted) -> None:
+        event.stop()
+        panel, composer = self.query_one(RequestPanel), self.query_one(Composer)
+        if event.written_for != panel.subject:
+            composer.rewrite(Draft.of(event.text, event.images).before(composer.draft))
+            self._hold()
+        elif not panel.say(event.text, event.images):
+            self._link.start(self._link.said(self._session.id, event.text, event.images))

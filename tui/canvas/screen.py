@@ -1,0 +1,338 @@
+"""The canvas: every session of a project or of all on one screen, those that need a person first.
+
+Letters filter; several sessions can be marked and stopped, archived or written to at once. It
+follows the mirror beside the main screen and keeps nothing but the last lines it has read.
+"""
+
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.command import Provider
+from textual.content import Content
+from textual.widget import Widget
+
+from model.base.errors import SpinneyError
+from model.commands import sessions as commands
+from model.commands.preferences import update_preferences
+from tui.canvas.cells import Cell, cells, last_lines
+from tui.canvas.dialogs import Answer, AskMessage
+from tui.canvas.view import CanvasView
+from tui.draw.status_icons import counts
+from tui.screens.dialog import Confirm
+from tui.screens.full import FullScreen, bindings
+from tui.widgets.line import Line
+
+if TYPE_CHECKING:
+    from model.commands.registry import Command
+    from model.domain.resources import Session
+    from tui.draw.colors import Palette
+    from tui.shell.main_screen import MainScreen
+    from tui.store.mirror import Change
+
+FOOTER = (
+    "canvas_answer", "canvas_write", "canvas_stop", "canvas_archive", "canvas_scope",
+    "canvas_layout",
+)  # fmt: skip
+"""The actions at the foot, those that are wanted most first."""
+
+Part = str | Content | tuple[str, str]
+
+_MOST_LINES = 6
+_AT_ONCE = 4
+"""How many sessions' last messages are read at the same time."""
+
+
+def _canvas_commands() -> type[Provider]:
+    from tui.shell.palette_commands import CanvasCommands
+
+    return CanvasCommands
+
+
+class Canvas(FullScreen):
+    """All sessions, live."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("canvas", "canvas")]
+    LAST = ("canvas_back", "help")
+    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_canvas_commands}  # type: ignore[assignment]
+
+    def __init__(self, main: "MainScreen") -> None:
+        super().__init__(main)
+        self.filter = ""
+        self.project_id: str | None = None
+        """The project whose sessions are shown; `None`: those of all."""
+        self._every: list[Cell] = []
+        """Those of the project, without the filter."""
+        self._texts: list[str] = []
+        """What the filter looks into, once it was used."""
+        self._lines: dict[str, tuple[str, ...]] = {}
+        self._wanted: set[str] = set()
+        self._answer: Answer | None = None
+
+    def body(self, palette: "Palette") -> Iterable[Widget]:
+        """The cells."""
+        yield CanvasView(
+            palette,
+            self.main.state.preferences.canvas_layout,
+            lambda session_id: self._lines.get(session_id, ()),
+            self._agent,
+        )
+
+    def on_mount(self) -> None:
+        """Show what is there."""
+        self._read_streams()
+        self._collect()
+
+    @property
+    def view(self) -> CanvasView:
+        """The cells."""
+        return self.query_one(CanvasView)
+
+    # Following the mirror -----------------------------------------------------------------------
+
+    def follow(self, change: "Change") -> None:
+        """Show a change; called at most once a frame."""
+        if self._answer is not None:
+            self._answer.follow(change.state.sessions.get(self._answer_id))
+        self._read_streams()
+        if change.is_only_text:
+            self.view.look()
+            return
+        for session_id in change.sessions:
+            # A finished session may have said what no stream told; it is read again when seen.
+            if (now := change.state.sessions.get(session_id)) is None or now.status == "idle":
+                self._wanted.discard(session_id)
+        if change.preferences:
+            self.view.set_layout(change.state.preferences.canvas_layout)
+        self._collect()
+
+    def recolor(self, palette: "Palette") -> None:
+        """Draw the cells in other colours."""
+        self.view.set_palette(palette)
+
+    def _read_streams(self) -> None:
+        for message in self.main.state.streaming.values():
+            if lines := last_lines(message, _MOST_LINES):
+                self._lines[message.session_id] = lines
+
+    def _collect(self) -> None:
+        self._every, self._texts = cells(self.main.state, self.project_id), []
+        self._show()
+
+    def _show(self) -> None:
+        words = self.filter.lower().split()
+        shown = self._every
+        if words:
+            self._texts = self._texts or [cell.text(self._agent(cell)) for cell in self._every]
+            pairs = zip(self._every, self._texts, strict=True)
+            shown = [cell for cell, text in pairs if all(word in text for word in words)]
+        if not self.main.mirror.is_loaded:
+            self.view.empty = "Loading …"
+        elif words:
+            self.view.empty = f"No session holds “{self.filter}”. Backspace takes letters back."
+        else:
+            self.view.empty = (
+                "No session is here yet. Escape leads back; ctrl+n there makes a worktree."
+            )
+        self.view.show(shown)
+        self._entitle()
+
+    def _entitle(self) -> None:
+        every, shown = len(self._every), len(self.view.cells)
+        project = self.main.state.projects.get(self.project_id or "")
+        scope = Content(project.name) if project is not None else Content("all projects")
+        number = f"{shown} of {every}" if self.filter else f"{every}"
+        marked = f" · {len(self.view.marked)} marked" if self.view.marked else ""
+        left: list[Part] = [
+            ("Canvas", "bold $accent"),
+            "   ",
+            scope,
+            (f"  {number}{marked}", "$text-muted"),
+        ]
+        if self.filter:
+            left += [("   filter: ", "$text-muted"), (self.filter, "bold")]
+        if not self.main.mirror.is_loaded:
+            self.query_one("#top", Line).show(Content.assemble(("Canvas", "bold $accent")))
+            self.show_keys()
+            return
+        waiting, running = counts(self.main.state)
+        verb = "needs" if waiting == 1 else "need"
+        right: list[Part] = [
+            (f"{waiting} {verb} you", "bold $warning" if waiting else "$text-muted")
+        ]
+        right.append((f" · {running} running", "$accent" if running else "$text-muted"))
+        self.query_one("#top", Line).show(Content.assemble(*left), Content.assemble(*right))
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        """Name the keys that are of use now."""
+        own = (("enter", "open"), ("tab", "mark"), ("letters", "filter"))
+        without = frozenset() if self._asks() is not None else frozenset({"canvas_answer"})
+        self.name_keys(FOOTER, first=own, without=without)
+
+    def _agent(self, cell: Cell) -> str:
+        return self.link.labels(cell.session)[0]
+
+    @on(CanvasView.LinesWanted)
+    def _lines_wanted(self, event: CanvasView.LinesWanted) -> None:
+        new = [session_id for session_id in event.session_ids if session_id not in self._wanted]
+        self._wanted.update(new)
+        known = self.main.state.sessions
+        said = [i for i in new if (s := known.get(i)) is not None and s.message_count]
+        for first in range(_AT_ONCE):
+            if mine := said[first::_AT_ONCE]:
+                self.run_worker(self._read(mine), exit_on_error=False)
+
+    async def _read(self, session_ids: list[str]) -> None:
+        """The last lines of sessions that do not stream."""
+        for session_id in session_ids:
+            try:
+                page = await self.main.client.call(
+                    commands.get_messages, session_id=session_id, limit=1
+                )
+            except SpinneyError:
+                continue  # It went meanwhile; its cell goes, too.
+            if page.messages:
+                self._lines.setdefault(session_id, last_lines(page.messages[-1], _MOST_LINES))
+                self.view.look()
+
+    # What people do -----------------------------------------------------------------------------
+
+    @on(CanvasView.Typed)
+    def _typed(self, event: CanvasView.Typed) -> None:
+        self.filter = self.filter[:-1] if event.key == "backspace" else self.filter + event.key
+        self._show()
+
+    @on(CanvasView.Marked)
+    def _marked(self) -> None:
+        self._entitle()
+
+    @on(CanvasView.Opened)
+    def _opened(self, event: CanvasView.Opened) -> None:
+        self.dismiss(None)
+        self.main.action_open_session(event.session_id)
+
+    def do(self, action_id: str) -> None:
+        """Do an action of the canvas."""
+        match action_id:
+            case "canvas" | "canvas_back":
+                self._back(at_once=action_id == "canvas")
+            case "canvas_scope":
+                self._change_scope()
+            case _:
+                self.link.perform(action_id, self, CANVAS[action_id](self))
+
+    def _back(self, *, at_once: bool) -> None:
+        """Escape takes the filter back first, then the marks, then leaves."""
+        if self.filter and not at_once:
+            self.filter = ""
+            self._show()
+        elif self.view.marked and not at_once:
+            self.view.unmark()
+        else:
+            self.dismiss(None)
+
+    def _change_scope(self) -> None:
+        here = self.main.project
+        if self.project_id is None and here is None:
+            self.main.say("Open or point at a project first.")
+            return
+        self.project_id = None if self.project_id is not None or here is None else here.id
+        self._collect()
+
+    def _asks(self) -> "Session | None":
+        here = self.view.cells[self.view.here :][:1]
+        session = here[0].session if here else None
+        return session if session is not None and session.request is not None else None
+
+    async def answer(self) -> None:
+        """Answer what the session under the cursor asks."""
+        session = self._asks()
+        if session is None:
+            self.main.say("This session asks for nothing.")
+            return
+        self._answer, self._answer_id = Answer(session, self.link), session.id
+        try:
+            await self.app.push_screen_wait(self._answer)
+        finally:
+            self._answer = None
+
+    async def change_layout(self) -> None:
+        """From a list to a grid and back; it stays so."""
+        present = self.main.state.preferences.canvas_layout
+        other = "grid" if present == "list" else "list"
+        await self.main.client.call(update_preferences, changes={"canvas_layout": other})
+
+    async def write(self) -> None:
+        """Send the same message to all that are marked."""
+        chosen = self.view.chosen
+        if not chosen:
+            return
+        sentence = f"It goes to {_named(chosen)}; where a run goes on, it waits behind that."
+        text = await self.app.push_screen_wait(AskMessage("Write to sessions", sentence))
+        if text:
+            await self._each(chosen, "sent", commands.send_chat_message, message=text)
+
+    async def stop(self) -> None:
+        """Stop the runs of all that are marked."""
+        chosen = [c for c in self.view.chosen if c.session.is_active]
+        if not chosen:
+            self.main.say("Nothing runs there.")
+            return
+        question = f"Stop {_named(chosen)}? What has arrived is kept."
+        if len(chosen) == 1 or await self._agreed("Stop sessions", question, "stop"):
+            await self._each(chosen, "stopped", commands.stop_generation)
+
+    async def archive(self) -> None:
+        """Put all that are marked away."""
+        chosen = self.view.chosen
+        if not chosen:
+            return
+        at_work = sum(cell.session.is_active for cell in chosen)
+        question = f"Put {_named(chosen)} away?"
+        if at_work:
+            question += f" {at_work} at work would be stopped."
+        asks = self.main.state.preferences.confirm_session_close
+        is_one = len(chosen) == 1 and not at_work
+        if (is_one and not asks) or await self._agreed(
+            "Archive sessions", question, "archive", harmless=is_one
+        ):
+            await self._each(chosen, "archived", commands.archive_session)
+
+    async def _agreed(
+        self, title: str, question: str, word: str, *, harmless: bool = False
+    ) -> bool:
+        dialog = Confirm(title, question, word, harmless=harmless)
+        agreed = await self.app.push_screen_wait(dialog)
+        return agreed is True
+
+    async def _each(
+        self, chosen: list[Cell], done: str, command: "Command[..., Any]", **given: str
+    ) -> None:
+        """Call it for each; tell how many, and of those where it failed why."""
+        problems = []
+        for cell in chosen:
+            try:
+                await self.main.client.call(command, session_id=cell.session.id, **given)
+            except SpinneyError as error:
+                problems.append(f"{cell.name}: {error.message}")
+        if problems:
+            self.main.say("\n".join(problems), bad=True)
+        good = len(chosen) - len(problems)
+        if good:
+            self.main.say(f"{good} {done}.")
+
+
+CANVAS: Mapping[str, Callable[[Canvas], Coroutine[Any, Any, None]]] = {
+    "canvas_answer": Canvas.answer,
+    "canvas_layout": Canvas.change_layout,
+    "canvas_write": Canvas.write,
+    "canvas_stop": Canvas.stop,
+    "canvas_archive": Canvas.archive,
+}
+"""What the canvas's actions do that have to wait for something."""
+
+
+def _named(chosen: list[Cell]) -> str:
+    return f"“{chosen[0].name}”" if len(chosen) == 1 else f"{len(chosen)} sessions"

@@ -1,0 +1,317 @@
+"""All sessions drawn by one widget, as a list or as a grid, with a cursor and marks.
+
+It draws what is in sight and nothing else, so twenty sessions that stream cost their visible cells,
+and never a layout of the screen.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message as TextualMessage
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.canvas.cells import Cell
+from tui.canvas.lines import Drawn, Layout, rows
+from tui.draw.colors import Palette
+from tui.draw.line_parts import prose_rows, strip_of
+
+Lines = Callable[[str], tuple[str, ...]]
+"""The last lines of a session."""
+
+_WHEEL: Final = 4
+
+
+class CanvasView(ScrollView, can_focus=True):
+    """Cells of sessions; the cursor follows its session wherever that moves."""
+
+    DEFAULT_CSS = (
+        "CanvasView { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }"
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1, 0)", show=False),
+        Binding("down", "move(1, 0)", show=False),
+        Binding("left", "move(0, -1)", show=False),
+        Binding("right", "move(0, 1)", show=False),
+        Binding("pageup", "move_page(-1)", show=False),
+        Binding("pagedown", "move_page(1)", show=False),
+        Binding("home", "move_to(0)", show=False),
+        Binding("end", "move_to(-1)", show=False),
+        Binding("tab", "mark(1)", show=False),
+        Binding("shift+tab", "mark(-1)", show=False),
+        Binding("enter", "open", show=False),
+    ]
+
+    takes_bursts = True
+
+    class Opened(TextualMessage):
+        """A session was chosen."""
+
+        def __init__(self, session_id: str) -> None:
+            super().__init__()
+            self.session_id = session_id
+
+    class Typed(TextualMessage):
+        """A key that filters; `backspace` is one of them."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    class Marked(TextualMessage):
+        """What is marked, or where the cursor stands, is another."""
+
+    @dataclass
+    class LinesWanted(TextualMessage):
+        """Sessions came into sight of which no line is known."""
+
+        session_ids: list[str]
+
+    def __init__(
+        self, palette: Palette, layout_name: str, lines: Lines, agent: Callable[[Cell], str]
+    ) -> None:
+        super().__init__(id="canvas")
+        self.cells: list[Cell] = []
+        self.marked: set[str] = set()
+        self.here = 0
+        """The place of the cell under the cursor."""
+        self.empty = ""
+        """What is said where there is no cell."""
+        self._palette = palette
+        self._layout_name = layout_name
+        self._lines = lines
+        self._agent = agent
+        self._cell_layout = Layout.of(layout_name, 80)
+        self._painted: dict[str, tuple[Drawn, list[Strip]]] = {}
+
+    # What the screen tells ----------------------------------------------------------------------
+
+    def show(self, cells: list[Cell]) -> None:
+        """Show these; the cursor and the marks stay with their sessions."""
+        known = self.session_id
+        moved = [cell.id for cell in cells] != [cell.id for cell in self.cells]
+        self.cells = cells
+        ids = {cell.id: place for place, cell in enumerate(cells)}
+        self.marked &= ids.keys()
+        self.here = ids.get(known or "", min(self.here, max(len(cells) - 1, 0)))
+        self._painted = {key: kept for key, kept in self._painted.items() if key in ids}
+        if moved or not cells:  # What is said without any may be something else now.
+            self._measure()
+            self.refresh()
+            self.post_message(self.Marked())
+        else:
+            self.look()
+
+    def look(self) -> None:
+        """Draw those cells in sight that are not as they were drawn last."""
+        for place in self._in_sight():
+            painted = self._painted.get(self.cells[place].id)
+            if painted is None or painted[0] != self._drawn(place):
+                self.refresh(self._region(place))
+
+    def set_layout(self, name: str) -> None:
+        """As a list or as a grid."""
+        self._layout_name = name
+        self._measure()
+        self._show_cursor()
+        self.refresh()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Draw in other colours."""
+        if palette is not self._palette:
+            self._palette = palette
+            self._painted.clear()
+            self.refresh()
+
+    @property
+    def cursor_row(self) -> int:
+        """The row of the cell under the cursor."""
+        return self.here // self._cell_layout.columns * self._cell_layout.height
+
+    @property
+    def session_id(self) -> str | None:
+        """The session under the cursor."""
+        return self.cells[self.here].id if self.here < len(self.cells) else None
+
+    @property
+    def chosen(self) -> list[Cell]:
+        """What is marked, or else what the cursor is on."""
+        marked = [cell for cell in self.cells if cell.id in self.marked]
+        return marked or self.cells[self.here : self.here + 1]
+
+    # Where things stand -------------------------------------------------------------------------
+
+    def on_resize(self) -> None:
+        """Other cells fit."""
+        self._measure()
+        self._show_cursor()
+        self.refresh()
+
+    def _measure(self) -> None:
+        layout = self._cell_layout = Layout.of(self._layout_name, max(self.size.width, 20))
+        height = -(-len(self.cells) // layout.columns) * layout.height
+        self._painted.clear()
+        size = Size(self.size.width, height)
+        if size != self.virtual_size:
+            # As an ordinary assignment this would lay out the whole screen.
+            self.set_reactive(Widget.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = height
+            self._scroll(self.scroll_offset.y)
+        self._want_lines()
+
+    def _scroll(self, row: int) -> None:
+        last = max(self.virtual_size.height - self.size.height, 0)
+        self.scroll_target_y = self.scroll_y = max(0, min(row, last))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Other cells came into sight."""
+        super().watch_scroll_y(old_value, new_value)
+        self._want_lines()
+        self.refresh()
+
+    def _in_sight(self) -> range:
+        layout, top = self._cell_layout, self.scroll_offset.y
+        first = top // layout.height * layout.columns
+        end = -(-(top + self.size.height) // layout.height) * layout.columns
+        return range(min(first, len(self.cells)), min(end, len(self.cells)))
+
+    def _want_lines(self) -> None:
+        unknown = [cell.id for cell in map(self.cells.__getitem__, self._in_sight())]
+        unknown = [session_id for session_id in unknown if not self._lines(session_id)]
+        if unknown:
+            self.post_message(self.LinesWanted(unknown))
+
+    def _region(self, place: int) -> Region:
+        layout = self._cell_layout
+        row, column = divmod(place, layout.columns)
+        top = row * layout.height - self.scroll_offset.y
+        return Region(column * layout.width, top, layout.width, layout.height)
+
+    def _place_at(self, x: int, y: int) -> int | None:
+        layout = self._cell_layout
+        column = min(x // layout.width, layout.columns - 1)
+        place = (y + self.scroll_offset.y) // layout.height * layout.columns + column
+        return place if 0 <= place < len(self.cells) else None
+
+    # Drawing ------------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a row of the window: a row of each cell that stands there."""
+        layout, width, kind = self._cell_layout, self.size.width, self._palette.kind
+        if not self.cells:
+            words = prose_rows(self.empty, max(width - 4, 8), self._palette.muted)
+            said = words[y - 1] if 0 < y <= len(words) else []
+            return strip_of([Segment("  "), *said], width, kind)
+        row, line = divmod(y + self.scroll_offset.y, layout.height)
+        first = row * layout.columns
+        places = range(first, min(first + layout.columns, len(self.cells)))
+        strip = Strip.join([self._rows(place)[line] for place in places])
+        return Strip.join([strip, strip_of([], max(width - strip.cell_length, 0), kind)])
+
+    def _drawn(self, place: int) -> Drawn:
+        cell = self.cells[place]
+        return Drawn(
+            cell,
+            self._agent(cell),
+            self._lines(cell.id)[-self._cell_layout.lines :],
+            cell.id in self.marked,
+            place == self.here,
+        )
+
+    def _rows(self, place: int) -> list[Strip]:
+        drawn, layout = self._drawn(place), self._cell_layout
+        kept = self._painted.get(drawn.cell.id)
+        if kept is None or kept[0] != drawn:
+            kept = self._painted[drawn.cell.id] = (drawn, rows(drawn, layout, self._palette))
+        return kept[1]
+
+    # Keys and the mouse -------------------------------------------------------------------------
+
+    def on_key(self, event: events.Key) -> None:
+        """Letters filter, and never act."""
+        is_letter = event.is_printable and event.character
+        if is_letter or event.key == "backspace":
+            event.stop()
+            event.prevent_default()
+            self.post_message(
+                self.Typed(event.character if is_letter and event.character else event.key)
+            )
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor there; a second click opens, one with ctrl marks."""
+        place = self._place_at(event.x, event.y)
+        if place is None:
+            return
+        self.action_move_to(place)
+        if event.ctrl:
+            self._toggle(place)
+        elif event.chain > 1:
+            self.action_open()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Scroll, at once and not in steps."""
+        event.stop()
+        event.prevent_default()
+        self._scroll(self.scroll_offset.y + _WHEEL)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Scroll, at once and not in steps."""
+        event.stop()
+        event.prevent_default()
+        self._scroll(self.scroll_offset.y - _WHEEL)
+
+    def action_move(self, down: int, right: int) -> None:
+        """Move the cursor by cells; past an edge it stays."""
+        place = self.here + down * self._cell_layout.columns + right
+        if 0 <= place < len(self.cells):
+            self.action_move_to(place)
+
+    def action_move_page(self, by: int) -> None:
+        """Move the cursor by a screen of cells."""
+        layout = self._cell_layout
+        step = max(self.size.height // layout.height, 1) * layout.columns
+        self.action_move_to(max(0, min(self.here + by * step, len(self.cells) - 1)))
+
+    def action_move_to(self, place: int) -> None:
+        """Put the cursor on a cell; -1 is the last."""
+        if not self.cells:
+            return
+        self.here = place % len(self.cells)
+        self._show_cursor()
+        self.look()
+        self.post_message(self.Marked())
+
+    def _show_cursor(self) -> None:
+        region, top = self._region(self.here), self.scroll_offset.y
+        if region.y < 0 or region.height > self.size.height:
+            self._scroll(top + region.y)
+        elif region.bottom > self.size.height:
+            self._scroll(top + region.bottom - self.size.height)
+
+    def action_mark(self, by: int) -> None:
+        """Mark the cell under the cursor, or take its mark back, and go on."""
+        if self.cells:
+            self._toggle(self.here)
+            self.action_move_to(max(0, min(self.here + by, len(self.cells) - 1)))
+
+    def _toggle(self, place: int) -> None:
+        self.marked ^= {self.cells[place].id}
+        self.look()
+        self.post_message(self.Marked())
+
+    def unmark(self) -> None:
+        """Take all marks back."""
+        self.marked.clear()
+        self.look()
+        self.post_message(self.Marked())
+
+    def action_open(self) -> None:
+        """Open the session under the cursor."""
+        if self.session_id is not None:
+            self.post_message(self.Opened(self.session_id))

@@ -1,0 +1,1 @@
+"""The message box: drafts, images, slash commands, completion."""

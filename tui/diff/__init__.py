@@ -1,0 +1,1 @@
+"""The diff screen: its view, file list, bars, comments and actions."""

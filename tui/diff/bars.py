@@ -1,0 +1,108 @@
+"""What the bars of the diff screen say: whose changes, which side of them, and the keys."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from textual.content import Content
+
+from tui.terminal import plain
+from tui.widgets.line import clickable
+
+if TYPE_CHECKING:
+    from tui.diff.screen import Diff
+
+FOOTER: Final = (
+    "diff_resolve_conflicts", "diff_abort_merge", "diff_comments", "diff_comment", "diff_mark",
+    "diff_stage", "diff_unstage", "diff_discard", "diff_next_side", "diff_commit", "diff_next_hunk",
+    "diff_stage_all", "diff_undo", "diff_push", "diff_pull_request", "diff_layout",
+)  # fmt: skip
+"""The actions at the foot, those that are wanted most first."""
+
+
+def title(screen: "Diff", sides: Sequence[str], path: str) -> Content:
+    """The worktree, the sides (a click shows one), a file, and what waits to be finished."""
+    base = screen.changes.base if screen.changes is not None else "base"
+    names = {"unstaged": "not staged", "staged": "staged", "branch": f"against {base}"}
+    parts = [Content.styled(screen.worktree.name, "bold $accent"), Content("  ")]
+    for side in sides:
+        here = names[side] if plain.is_on() else f"[{names[side]}]"
+        word = here if side == screen.side else f" {names[side]} "
+        tone = "bold $foreground" if side == screen.side else "$text-muted"
+        parts.append(clickable(Content.styled(word, tone), f"screen.look_at('{side}')"))
+    if path:
+        parts.append(Content.styled(f" {path}", "bold $foreground"))
+    if words := _stopped(screen):
+        parts.append(Content.styled(f"  {words}", "bold $warning"))
+    return Content.assemble(*parts)
+
+
+def _stopped(screen: "Diff") -> str:
+    """What stopped in the middle, and what it waits for."""
+    if screen.changes is None or screen.changes.operation is None:
+        return ""
+    left = _conflicts(screen)
+    waits = f"stopped: {_number(left, 'conflict')}" if left else "waits for its commit"
+    return f"{screen.changes.operation} {waits}"
+
+
+def _conflicts(screen: "Diff") -> int:
+    """Files whose conflict is not solved; only one of the sides lists them."""
+    if screen.side != "unstaged":
+        return screen.worktree.cached_conflict_count or 0
+    return sum(file.status == "conflicted" for file in screen.files.files)
+
+
+def counts(screen: "Diff") -> Content:
+    """Lines that are marked, comments that wait, files and their lines."""
+    files, said = screen.files.files, ""
+    if marked := len(screen.view.marked):
+        said = f"{_number(marked, 'line')} marked · "
+    if comments := len(screen.comments):
+        lost = len(screen.lost.intersection(screen.comments))
+        gone = f", {lost} without lines" if lost else ""
+        said += f"{_number(comments, 'comment')}{gone} · "
+    added = sum(file.added or 0 for file in files)
+    removed = sum(file.removed or 0 for file in files)
+    lines = (
+        (f"  {plain.counted(added, '+', 'added')}", "$success"),
+        (f" {plain.counted(removed, '−', 'removed')}", "$error"),
+    )
+    return Content.assemble((said, "$warning"), _number(len(files), "file"), *lines)
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def own_keys(screen: "Diff") -> tuple[tuple[str, str], ...]:
+    """Keys of the pane that has them, and their words."""
+    if not screen.files.files:
+        return ()
+    if not screen.is_in_files:
+        return (("tab", "files"),)
+    return (("enter", "open"),)
+
+
+def useless(screen: "Diff") -> frozenset[str]:
+    """The actions of the footer that would do nothing now."""
+    return frozenset(action for action in FOOTER if not _is_useful(action, screen))
+
+
+def _is_useful(action_id: str, screen: "Diff") -> bool:
+    has_files = bool(screen.files.files)
+    match action_id:
+        case "diff_stage" | "diff_discard":
+            return screen.side == "unstaged" and has_files
+        case "diff_stage_all":
+            return screen.side != "branch" and has_files
+        case "diff_unstage":
+            return screen.side == "staged" and has_files
+        case "diff_comment" | "diff_mark" | "diff_next_hunk":
+            return not screen.is_in_files and bool(screen.view.text.rows)
+        case "diff_resolve_conflicts":
+            return _conflicts(screen) > 0
+        case "diff_abort_merge":
+            return screen.changes is not None and screen.changes.operation is not None
+        case "diff_comments":
+            return bool(screen.comments)
+    return True

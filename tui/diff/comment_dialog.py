@@ -1,0 +1,110 @@
+"""Dialogs about comments on a difference: one is written, all are looked through and sent."""
+
+from collections.abc import Collection, Sequence
+from typing import ClassVar, Literal
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from model.richtext.diff_comments import Comment
+from tui.composer.widget import MessageArea
+from tui.draw.line_parts import one_line
+from tui.screens.dialog import Dialog, keys_line
+
+Chosen = tuple[Literal["edit", "remove", "send"], int]
+"""What to do, and the comment's place in the list."""
+
+
+class EditComment(Dialog[str]):
+    """What one has to say of some lines."""
+
+    def __init__(self, comment: Comment, text: str) -> None:
+        super().__init__(f"Comment on {comment.place}")
+        self._comment = comment
+        self.text = text
+        """What is written, kept or not."""
+
+    def body(self) -> list[Widget]:
+        """The lines, the box and the keys."""
+        quoted = self._comment.quoted
+        few = [one_line(line, 70) for line in quoted[:4]]
+        more = [f"… {len(quoted) - 4} more lines"] if len(quoted) > 4 else []
+        removes = (("empty", "removes it"),) if self._comment.text else ()
+        return [
+            Static("\n".join([*few, *more]), markup=False, classes="words"),
+            MessageArea(
+                placeholder="What should be different?", sends_nothing=bool(self._comment.text)
+            ),
+            Static(
+                keys_line(("enter", "save"), ("^j", "line"), *removes, ("esc", "cancel")),
+                classes="keys",
+            ),
+        ]
+
+    def on_mount(self) -> None:
+        """Write at once."""
+        area = self.query_one(MessageArea)
+        area.text = self.text
+        area.move_cursor(area.document.end)
+        area.focus()
+
+    @on(MessageArea.Changed)
+    def _changed(self) -> None:
+        self.text = self.query_one(MessageArea).draft.full()
+
+    @on(MessageArea.Submitted)
+    def _submitted(self, event: MessageArea.Submitted) -> None:
+        event.stop()
+        self.dismiss(event.text.strip())
+
+
+class Comments(Dialog[Chosen]):
+    """All comments that wait to be sent."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("s", "choose('send')", "Send", show=False),
+        Binding("delete,backspace", "choose('remove')", "Remove", show=False),
+    ]
+
+    def __init__(self, comments: Sequence[Comment], lost: Collection[Comment], at: int = 0) -> None:
+        super().__init__("Comments to send")
+        self._comments = comments
+        self._lost = lost
+        self._at = at
+
+    def body(self) -> list[Widget]:
+        """The list and its keys."""
+        options = [
+            Option(
+                Content.assemble(
+                    (comment.place, "$accent"),
+                    ("  its lines are gone" if comment in self._lost else "", "$warning"),
+                    f"\n  {one_line(comment.text, 66)}",
+                )
+            )
+            for comment in self._comments
+        ]
+        keys = (("s", "send all to a session"), ("enter", "edit"), ("del", "remove"))
+        return [
+            OptionList(*options, markup=False, compact=True),
+            Static(keys_line(*keys, ("esc", "back")), classes="keys"),
+        ]
+
+    def on_mount(self) -> None:
+        """Begin where one was."""
+        options = self.query_one(OptionList)
+        options.highlighted = min(self._at, len(self._comments) - 1)
+        options.focus()
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.action_choose("edit")
+
+    def action_choose(self, what: Literal["edit", "remove", "send"]) -> None:
+        """Close with what is to be done."""
+        self.dismiss((what, self.query_one(OptionList).highlighted or 0))

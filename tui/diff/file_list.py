@@ -1,0 +1,176 @@
+"""The list of changed files beside their differences: what happened to each, and how much.
+
+One widget that draws lines, for there may be ten thousand.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from themes.loader import chrome
+from tui.draw.colors import Palette
+from tui.draw.line_parts import end_of_line, strip_of
+from tui.terminal import plain
+from tui.terminal.sanitize import harmless
+
+if TYPE_CHECKING:
+    from model.commands.changes import ChangedFile
+
+_SIGNS: Final = {
+    "added": "A", "untracked": "?", "modified": "M", "retyped": "T", "deleted": "D",
+    "renamed": "R", "copied": "C", "conflicted": "!",
+}  # fmt: skip
+
+
+def _sign(status: str) -> str:
+    return status if plain.is_on() else _SIGNS[status]
+
+
+class FileList(ScrollView, can_focus=True):
+    """Changed files; the one under the cursor is shown."""
+
+    DEFAULT_CSS = "FileList { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", show=False),
+        Binding("down", "move(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown,space", "page(1)", show=False),
+        Binding("home", "move(-1000000)", show=False),
+        Binding("end", "move(1000000)", show=False),
+        Binding("enter,right", "choose", show=False),
+    ]
+
+    class Moved(Message):
+        """Another file is under the cursor."""
+
+    class Chosen(Message):
+        """The keys shall go to the file's difference."""
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__(id="files")
+        self.files: Sequence[ChangedFile] = ()
+        self.here = 0
+        """The place of the cursor."""
+        self._palette = palette
+
+    @property
+    def cursor_row(self) -> int:
+        """The row of the cursor."""
+        return self.here
+
+    @property
+    def file(self) -> "ChangedFile | None":
+        """The one under the cursor."""
+        return self.files[self.here] if self.here < len(self.files) else None
+
+    def show(self, files: "Sequence[ChangedFile]") -> None:
+        """Show these; the cursor stays on its file, or where it was if that is gone."""
+        if list(files) == list(self.files):
+            return
+        path = self.file.path if self.file is not None else None
+        self.files = files
+        self.virtual_size = Size(self.size.width, len(files))
+        at = next((n for n, file in enumerate(files) if file.path == path), self.here)
+        self._go(at)
+        self.refresh()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Draw in other colours."""
+        self._palette = palette
+        self.refresh()
+
+    def go_to(self, path: str) -> bool:
+        """Put the cursor on this file; whether it is in the list."""
+        at = next((n for n, file in enumerate(self.files) if file.path == path), None)
+        if at is not None:
+            self._go(at)
+        return at is not None
+
+    def _go(self, at: int) -> None:
+        before, self.here = self.file, max(0, min(at, len(self.files) - 1))
+        top, height = round(self.scroll_y), max(1, self.size.height)
+        if not top <= self.here < top + height:
+            top = self.here if self.here < top else self.here - height + 1
+            self.scroll_to(y=top, animate=False, immediate=True)
+        self.refresh()
+        if self.file != before:
+            self.post_message(self.Moved())
+
+    def action_move(self, by: int) -> None:
+        """Up or down."""
+        self._go(self.here + by)
+
+    def action_page(self, by: int) -> None:
+        """A screen up or down."""
+        self._go(self.here + by * max(1, self.size.height - 1))
+
+    def action_choose(self) -> None:
+        """On to the difference."""
+        self.post_message(self.Chosen())
+
+    def on_click(self, event: events.Click) -> None:
+        """Show the file that the mouse is on."""
+        self.focus()
+        if event.y + round(self.scroll_y) < len(self.files):
+            self._go(event.y + round(self.scroll_y))
+
+    def on_resize(self) -> None:
+        """Names are cut elsewhere."""
+        self.virtual_size = Size(self.size.width, len(self.files))
+        self._go(self.here)
+
+    def on_focus(self) -> None:
+        """The cursor has another colour."""
+        self.refresh()
+
+    on_blur = on_focus
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a file."""
+        at, width = y + round(self.scroll_y), self.size.width
+        if at >= len(self.files):
+            return strip_of([], width, self._palette.kind)
+        strip = strip_of(self._row(self.files[at], width), width, self._palette.kind)
+        if at != self.here:
+            return strip
+        ui = chrome(self._palette.kind).ui
+        ground = Style(bgcolor=ui["accent_muted"] if self.has_focus else ui["panel"])
+        return Strip(Segment.apply_style(strip, post_style=ground), strip.cell_length)
+
+    def _row(self, file: "ChangedFile", width: int) -> list[Segment]:
+        tail = self._counts(file)
+        used = sum(cell_len(part.text) for part in tail) + len(_sign(file.status)) - 1
+        name = end_of_line(harmless(file.path), max(4, width - used - 5))
+        gap = max(1, width - 4 - cell_len(name) - used)
+        sign = Segment(f" {_sign(file.status)} ", self._tone(file.status))
+        return [sign, Segment(name, self._palette.text), Segment(" " * gap), *tail]
+
+    def _counts(self, file: "ChangedFile") -> list[Segment]:
+        word = "submodule" if file.submodule else "binary" if file.added is None else ""
+        if not word and not file.added and not file.removed and file.mode != file.old_mode:
+            word = "mode"
+        if word:
+            return [Segment(word, self._palette.muted)]
+        added, removed = file.added or 0, file.removed or 0
+        come = Segment(plain.counted(added, "+", "added"), self._palette.success)
+        gone = Segment(f" {plain.counted(removed, '−', 'removed')}", self._palette.error)
+        return [*([come] if added else []), *([gone] if removed else [])]
+
+    def _tone(self, status: str) -> Style:
+        match status:
+            case "added" | "untracked":
+                return self._palette.success
+            case "deleted":
+                return self._palette.error
+            case "conflicted":
+                return self._palette.warning
+        return self._palette.accent

@@ -1,0 +1,107 @@
+"""Differences in lines: numbers, signs, changed words and the colours of the language."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.segment import Segment
+from rich.style import Style
+
+from model.richtext.blocks import CodeLine
+from model.richtext.diff_rows import (
+    DiffRow,
+    Ranges,
+    changed_words,
+    code_lines,
+    diff_rows,
+    with_words,
+)
+from tui.draw.colors import DiffStyles, Palette
+from tui.draw.wrap import MIN_WIDTH, Line, Piece, filled, wrap_code
+
+
+def render_diff(
+    old: str,
+    new: str,
+    path: str,
+    width: int,
+    palette: Palette,
+    *,
+    context: int = 3,
+    max_lines: int | None = None,
+) -> list[Line]:
+    """What changed between two texts, each change with `context` equal lines around it.
+
+    `path` tells the language. Beyond `max_lines` rows a last line says how many are not shown.
+    """
+    rows = diff_rows(old, new, context)
+    return render_diff_rows(rows, path, width, palette, max_lines=max_lines)
+
+
+def render_diff_rows(
+    rows: Sequence[DiffRow],
+    path: str,
+    width: int,
+    palette: Palette,
+    *,
+    max_lines: int | None = None,
+) -> list[Line]:
+    """The rows of a diff that is known already, such as git's."""
+    width = max(width, MIN_WIDTH)
+    shown = rows if max_lines is None else rows[:max_lines]
+    numbers = max((row.new or row.old or 0 for row in shown), default=0)
+    gutter = len(str(numbers)) + 1
+    if width - gutter - 2 < MIN_WIDTH:
+        gutter = 0
+    code = code_lines(shown, path)
+    lines: list[Line] = []
+    for row, tokens, words in zip(shown, code, changed_words(shown), strict=True):
+        if row.hidden:
+            lines += _note(f"{palette.marks.more} {_counted(row.hidden, 'line')}", width, palette)
+        lines += _row_lines(
+            row, list(row_pieces(row, tokens, words, palette)), gutter, width, palette
+        )
+    if len(shown) < len(rows):
+        more = _counted(len(rows) - len(shown), "more line")
+        lines += _note(f"{palette.marks.more} {more}", width, palette)
+    return lines
+
+
+def _row_lines(
+    row: DiffRow, pieces: list[Piece], gutter: int, width: int, palette: Palette
+) -> list[Line]:
+    side = _side(row, palette)
+    ground, sign_style = (side.ground, side.sign) if side else (palette.code, palette.code)
+    faint = palette.code_faint + side.ground if side else palette.code_faint
+    sign = Segment(f"{row.sign} ", sign_style)
+    mark = Segment(f"{palette.marks.continued} ", faint)
+    number = f"{row.new or row.old or ''} ".rjust(gutter) if gutter else ""
+    room = width - len(number) - 2
+    lines: list[Line] = []
+    for at, part in enumerate(wrap_code(pieces, room, room)):
+        first = Segment(" " * len(number) if at else number, faint)
+        lines.append(filled([first, mark if at else sign, *part], width, ground))
+    return lines
+
+
+def row_pieces(row: DiffRow, tokens: CodeLine, words: Ranges, palette: Palette) -> Iterator[Piece]:
+    """A row's text in its colours, on the ground of its side, its changed `words` on their own."""
+    side = _side(row, palette)
+    if side is None:
+        yield from ((text, palette.tokens[kind]) for text, kind in tokens)
+        return
+    for (text, kind), is_changed in with_words(tokens, words):
+        yield text, (side.word_tokens if is_changed else side.tokens)[kind]
+    if row.no_line_break:
+        yield " (no line break at the end)", palette.code_faint + side.ground
+
+
+def _side(row: DiffRow, palette: Palette) -> DiffStyles | None:
+    return {"+": palette.inserted, "-": palette.deleted}.get(row.sign)
+
+
+def _note(text: str, width: int, palette: Palette) -> list[Line]:
+    style: Style = palette.code_faint
+    return [filled(line, width, style) for line in wrap_code([(text, style)], width, width)]
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

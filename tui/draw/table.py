@@ -1,0 +1,99 @@
+"""Tables in lines: columns that share the width, or one cell under the other where none fits."""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Final
+
+from rich.cells import cell_len
+from rich.segment import Segment
+
+from model.richtext.blocks import Align
+from tui.draw.colors import Palette
+from tui.draw.wrap import Line, Piece, line_width, wrap
+
+MIN_COLUMN: Final = 5
+
+Cell = list[Piece]
+
+
+def table_lines(
+    header: Sequence[Cell],
+    rows: Sequence[Sequence[Cell]],
+    aligns: Sequence[Align],
+    width: int,
+    palette: Palette,
+) -> list[Line]:
+    """The table in at most `width` cells; wide columns give way first, and their cells wrap."""
+    columns = [max(map(_natural_width, column)) for column in zip(header, *rows, strict=True)]
+    room = width - 3 * (len(columns) - 1)
+    if sum(columns) > room:
+        if room < MIN_COLUMN * len(columns):
+            return _records(header, rows, width, palette)
+        columns = _shrunk(columns, room)
+    across, crossing = palette.marks.across, palette.marks.crossing
+    rule = [
+        Segment(f"{across}{crossing}{across}".join(across * n for n in columns), palette.border)
+    ]
+    drawn = [_row(row, columns, aligns, palette) for row in rows]
+    lines = [*_row(header, columns, aligns, palette), rule]
+    spaced = any(len(row) > 1 for row in drawn)
+    for number, row in enumerate(drawn):
+        if number and spaced:  # else one could not see where a row of several lines ends
+            lines.append(rule)
+        lines += row
+    return lines
+
+
+def _natural_width(cell: Cell) -> int:
+    text = "".join(text for text, _ in cell)
+    return max(1, *map(cell_len, text.split("\n")))
+
+
+def _shrunk(columns: Sequence[int], room: int) -> list[int]:
+    """Widths that fill the room: what is narrower than its share stays, the others share alike."""
+    shrunk = list(columns)
+    wide = list(range(len(columns)))
+    while True:
+        share, over = divmod(room, len(wide))
+        narrow = [at for at in wide if columns[at] <= share]
+        if not narrow:
+            break
+        room -= sum(columns[at] for at in narrow)
+        wide = [at for at in wide if at not in narrow]
+    for number, at in enumerate(wide):
+        shrunk[at] = share + (number < over)
+    return shrunk
+
+
+def _row(
+    cells: Sequence[Cell], columns: Sequence[int], aligns: Sequence[Align], palette: Palette
+) -> list[Line]:
+    wrapped = [wrap(cell, width) for cell, width in zip(cells, columns, strict=True)]
+    between = Segment(f" {palette.marks.column} ", palette.border)
+    lines: list[Line] = []
+    for parts in zip_longest(*wrapped, fillvalue=()):
+        line: Line = []
+        for part, width, align in zip(parts, columns, aligns, strict=True):
+            line += ([between] if line else []) + _aligned(list(part), width, align)
+        lines.append(line)
+    return lines
+
+
+def _aligned(part: Line, width: int, align: Align) -> Line:
+    space = width - line_width(part)
+    left = {"left": 0, "center": space // 2, "right": space}[align]
+    return [Segment(" " * left), *part, Segment(" " * (space - left))]
+
+
+def _records(
+    header: Sequence[Cell], rows: Sequence[Sequence[Cell]], width: int, palette: Palette
+) -> list[Line]:
+    """Each cell under its heading, for tables with more columns than the width can hold."""
+    rule = [Segment(palette.marks.across * width, palette.border)]
+    lines: list[Line] = []
+    for row in rows or [[[] for _ in header]]:
+        lines += [rule] if lines else []
+        for title, cell in zip(header, row, strict=True):
+            lines += wrap(title, width)
+            lines += [[Segment("  "), *line] for line in wrap(cell, width - 2)] if cell else []
+    return lines

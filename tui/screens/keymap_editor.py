@@ -1,0 +1,210 @@
+"""The key map, changed by pressing keys: they work at once, for every terminal of this person."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from model.base.errors import SpinneyError
+from model.commands.preferences import update_preferences
+from tui.keys.keymap import ACTIONS, BY_ID, Action, keys_of
+from tui.keys.names import all_shown
+from tui.screens.closing import Closing
+from tui.screens.dialog import Confirm, keys_line
+from tui.screens.filtered import Filtered
+from tui.screens.key_rules import clash, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tui.shell.main_screen import MainScreen
+
+TITLE_WIDTH = 42
+
+
+class KeysScreen(Filtered):
+    """Every action with its keys; letters filter."""
+
+    CSS = """
+    KeysScreen > .dialog { width: 92; height: 94%; max-height: 94%; padding: 0 1; }
+    KeysScreen .dialog #filter { margin-bottom: 1; }
+    KeysScreen .dialog OptionList { height: 1fr; max-height: 100%; }
+    KeysScreen .dialog #about { height: 2; border-top: solid $border; color: $text-muted; }
+    KeysScreen .dialog .keys { margin: 0; }
+    KeysScreen.-low .dialog #filter { margin: 0; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("plus", "add", show=False),
+        Binding("delete", "reset", show=False),
+        Binding("ctrl+r", "reset_all", show=False),
+    ]
+    NO_LETTERS = "+"
+
+    def __init__(self, main: "MainScreen") -> None:
+        super().__init__("Keys")
+        self._main = main
+
+    def body(self) -> list[Widget]:
+        """Filter, actions, the name of the one under the cursor, keys."""
+        return [
+            Static(id="filter", markup=False),
+            OptionList(markup=False, compact=True),
+            Static(id="about", markup=False),
+            Static(
+                keys_line(
+                    ("enter", "new key"),
+                    ("+", "one more"),
+                    ("del", "built-in"),
+                    ("^r", "all built-in"),
+                    ("esc", "close"),
+                ),
+                classes="keys",
+            ),
+        ]
+
+    def on_mount(self) -> None:
+        """Show all, and follow what any client changes."""
+        self._main.spinney.preferences_changed.subscribe(self, lambda _: self.fill())
+        self._list.focus()
+        self.fill()
+
+    @property
+    def _list(self) -> OptionList:
+        return self.query_one(OptionList)
+
+    @property
+    def _overrides(self) -> "Mapping[str, str]":
+        return self._main.key_overrides
+
+    @property
+    def action(self) -> Action | None:
+        """The action under the cursor."""
+        option = self._list.highlighted_option
+        return BY_ID.get(option.id or "") if option is not None else None
+
+    def fill(self) -> None:
+        """The actions that the filter leaves."""
+        present = self.action.id if self.action is not None else ""
+        found = [action for action in ACTIONS if self._is_found(action)]
+        self._list.set_options([Option(self._row(action), id=action.id) for action in found])
+        ids = [action.id for action in found]
+        self._list.highlighted = ids.index(present) if present in ids else 0 if ids else None
+        self.tell_filter(f"{len(found)} of {len(ACTIONS)}")
+        self._show_about()
+
+    def _is_found(self, action: Action) -> bool:
+        keys = all_shown(keys_of(action.id, self._overrides))
+        text = f"{action.id} {action.title} {keys}".lower()
+        return all(word in text for word in self.words.lower().split())
+
+    def _row(self, action: Action) -> Content:
+        own = action.id in self._overrides
+        keys = all_shown(keys_of(action.id, self._overrides)) or "no key"
+        title = Content(action.title).truncate(TITLE_WIDTH - 1, ellipsis=True)
+        gap = " " * (TITLE_WIDTH - title.cell_length)
+        style = "bold" if own else "" if keys != "no key" else "$text-muted"
+        return Content.assemble(("● " if own else "  ", "$warning"), title, gap, (keys, style))
+
+    @on(OptionList.OptionHighlighted)
+    def _show_about(self) -> None:
+        action = self.action
+        about = "No action has these words. Backspace takes them back."
+        if action is not None:
+            builtin = all_shown(action.keys) or "none"
+            where = "" if action.where == "everywhere" else f" Works in: {action.where}."
+            about = f"Setting: keybindings.{action.id}. Built-in key: {builtin}.{where}"
+        self.query_one("#about", Static).update(about)
+
+    # Changing -----------------------------------------------------------------------------------
+
+    @on(OptionList.OptionSelected)
+    def _change(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        if self.action is not None:
+            self.run_worker(self._give(self.action, more=False), exclusive=True)
+
+    def action_add(self) -> None:
+        """One more key, beside those that the action has."""
+        if self.action is not None:
+            self.run_worker(self._give(self.action, more=True), exclusive=True)
+
+    async def _give(self, action: Action, *, more: bool) -> None:
+        key = await self.app.push_screen_wait(PressKey(action, self._overrides))
+        if key is None:
+            return
+        had = keys_of(action.id, self._overrides)
+        keys = [*filter(None, had.split(",") if more else ()), key]
+        await self._save({action.id: ",".join(dict.fromkeys(keys))})
+
+    def action_reset(self) -> None:
+        """The built-in key of the action under the cursor."""
+        if self.action is not None and self.action.id in self._overrides:
+            self.run_worker(self._save({self.action.id: ""}), exclusive=True)
+
+    def action_reset_all(self) -> None:
+        """All built-in keys, asked first."""
+        self.run_worker(self._reset_all(), exclusive=True)
+
+    async def _reset_all(self) -> None:
+        if not self._overrides:
+            return
+        sentence = f"Give {len(self._overrides)} of your own keys up for the built-in ones?"
+        dialog = Confirm("All built-in keys", sentence, "reset")
+        if await self.app.push_screen_wait(dialog):
+            await self._save(dict.fromkeys(self._overrides, ""))
+
+    async def _save(self, keys: "Mapping[str, str]") -> None:
+        """Change these; an empty text is the built-in key. Those of other screens stay."""
+        present = {**self._main.state.preferences.keybindings, **keys}
+        wanted = {action: key for action, key in present.items() if key}
+        try:
+            await self._main.client.call(update_preferences, changes={"keybindings": wanted})
+        except SpinneyError as error:
+            self._main.say(error.message, bad=True)
+
+
+class PressKey(Closing[str | None], ModalScreen[str | None], inherit_bindings=False):
+    """Takes the next key that can be given to an action; says why another one cannot."""
+
+    CSS = """
+    PressKey { align: center middle; background: $background 60%; }
+    PressKey .dialog .problem { height: 3; margin: 1 0 0 0; }
+    """
+
+    def __init__(self, action: Action, overrides: "Mapping[str, str]") -> None:
+        super().__init__()
+        self._action = action
+        self._overrides = overrides
+
+    def compose(self) -> ComposeResult:
+        """What is asked, and why a key was not taken."""
+        box = Vertical(
+            Static(f"Press the new key of “{self._action.title}”.", markup=False),
+            Static(classes="problem", markup=False),
+            Static(keys_line(("esc", "leave it as it was")), classes="keys"),
+            classes="dialog",
+        )
+        box.border_title = Content("New key")
+        yield box
+
+    def on_key(self, event: events.Key) -> None:
+        """Take it, or say why not."""
+        event.stop()
+        event.prevent_default()
+        if event.key == "escape":
+            self.dismiss(None)
+            return
+        character = event.character if event.is_printable else None
+        why = refusal(event.key, character, letters_are_free=self._action.where == "diff")
+        why = why or clash(self._action.id, event.key, self._overrides)
+        if why is None:
+            self.dismiss(event.key)
+        else:
+            self.query_one(".problem", Static).update(why)

@@ -1,0 +1,220 @@
+"""The editor of provider profiles: settings of an agent program under a name."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Label, OptionList, Static
+from textual.widgets.option_list import Option
+
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
+from model.commands.preferences import update_preferences
+from model.preferences.schema import CliProfile
+from tui.composer.draft import Draft
+from tui.composer.widget import MessageArea
+from tui.screens.choose import Choice, Choose
+from tui.screens.dialog import Confirm, Dialog, keys_line
+from tui.widgets.text_field import TextField
+
+if TYPE_CHECKING:
+    from tui.shell.main_screen import MainScreen
+
+_THINKS = (
+    Choice("yes", "as the session says"),
+    Choice("no", "off", "its models cannot"),
+)
+
+
+class ProfilesScreen(Dialog[None]):
+    """The profiles by name; add, change, remove."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "add", show=False),
+        Binding("delete", "remove", show=False),
+    ]
+
+    def __init__(self, main: "MainScreen") -> None:
+        super().__init__("Provider profiles")
+        self._main = main
+
+    def body(self) -> list[Widget]:
+        """Sentence, names and keys."""
+        return [
+            Static(
+                "Settings of an agent program under a name, to switch between accounts and "
+                "endpoints. They may hold keys: only this machine sees them. default_provider and "
+                "magic_prompt_providers choose one.",
+                classes="words",
+            ),
+            OptionList(markup=False, compact=True),
+            Static(
+                keys_line(("a", "add"), ("enter", "change"), ("del", "remove"), ("esc", "close")),
+                classes="keys",
+            ),
+        ]
+
+    def on_mount(self) -> None:
+        """Show them, and follow what any client changes."""
+        self._main.spinney.preferences_changed.subscribe(self, lambda _: self._fill())
+        self._fill()
+        self.query_one(OptionList).focus()
+
+    @property
+    def _profiles(self) -> list[CliProfile]:
+        return self._main.state.preferences.custom_cli_profiles
+
+    def _fill(self) -> None:
+        names = self.query_one(OptionList)
+        present = names.highlighted or 0
+        options = [
+            Option(
+                Content.assemble(
+                    clean_line(profile.name), (f"  {profile.file_path or ''}", "$text-muted")
+                )
+            )
+            for profile in self._profiles
+        ]
+        names.set_options(options or [Option("No profile yet: press a", disabled=True)])
+        names.highlighted = min(present, len(options) - 1) if options else None
+
+    @on(OptionList.OptionSelected)
+    def _change(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.app.push_screen(EditProfile(self._main, event.option_index))
+
+    def action_add(self) -> None:
+        """A new one."""
+        self.app.push_screen(EditProfile(self._main, None))
+
+    def action_remove(self) -> None:
+        """The one under the cursor, asked first."""
+        index = self.query_one(OptionList).highlighted
+        if index is not None and index < len(self._profiles):
+            self.run_worker(self._remove(self._profiles[index].name), exclusive=True)
+
+    async def _remove(self, name: str) -> None:
+        sentence = f"Remove “{name}” with its settings? They cannot be brought back."
+        dialog = Confirm("Remove the profile", sentence, "remove")
+        if not await self.app.push_screen_wait(dialog):
+            return
+        kept = [profile.model_dump() for profile in self._profiles if profile.name != name]
+        try:
+            await self._main.client.call(update_preferences, changes={"custom_cli_profiles": kept})
+        except SpinneyError as error:
+            self._main.say(error.message, bad=True)
+
+
+class EditProfile(Dialog[None]):
+    """One profile. Its settings stay hidden until they are asked for."""
+
+    CSS = """
+    EditProfile .dialog MessageArea { min-height: 2; max-height: 30vh; }
+    EditProfile .dialog .problem { display: none; margin: 0; }
+    EditProfile.objected .dialog .problem { display: block; }
+    EditProfile.-low .dialog Label { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+r", "reveal", show=False, priority=True),
+        Binding("ctrl+t", "thinking", show=False, priority=True),
+    ]
+
+    def __init__(self, main: "MainScreen", index: int | None) -> None:
+        profiles = main.state.preferences.custom_cli_profiles
+        self._old = profiles[index] if index is not None and index < len(profiles) else None
+        super().__init__(f"Profile {self._old.name}" if self._old else "New profile")
+        self._main = main
+        self._thinks = self._old.supports_thinking if self._old else None
+
+    def body(self) -> list[Widget]:
+        """The fields in the order in which they are wanted."""
+        old = self._old
+        kept = "hidden; what you write here replaces them" if old else '{"env": {…}}'
+        return [
+            Label("Name"),
+            _line("name", old.name if old else "", "name"),
+            Label("Settings, as JSON in the program's own format"),
+            MessageArea(id="settings", placeholder=kept, sends_nothing=True),
+            Label("File that holds them, read at each start (optional)"),
+            _line("file", (old.file_path or "") if old else "", "whole path, JSON or TOML"),
+            Static(id="thinks", markup=False),
+            Static(classes="problem", markup=False),
+            Static(
+                keys_line(
+                    ("enter", "take it"), ("tab", "next"), ("^j", "line"),
+                    ("^r", "show"), ("^t", "thinking"), ("esc", "cancel"),
+                ),
+                classes="keys",
+            ),
+        ]  # fmt: skip
+
+    def on_mount(self) -> None:
+        """Begin with the name."""
+        self.query_one("#name", Input).focus()
+        self._show_thinking()
+
+    def _show_thinking(self) -> None:
+        words = "off, its models cannot" if self._thinks is False else "as the session says"
+        self.query_one("#thinks", Static).update(f"Thinking: {words}")
+
+    def action_reveal(self) -> None:
+        """Show the settings, and edit them."""
+        from model.preferences.apply import REDACTED
+
+        if self._old is None:
+            return
+        if self._old.settings_json == REDACTED:
+            self._object("They are on another machine, which shows them to nobody else.")
+            return
+        area = self.query_one("#settings", MessageArea)
+        if not area.text:
+            area.draft = Draft(self._old.settings_json)
+        area.focus()
+
+    def action_thinking(self) -> None:
+        """Say whether its models can think."""
+        self.run_worker(self._choose_thinking(), exclusive=True)
+
+    async def _choose_thinking(self) -> None:
+        present = "no" if self._thinks is False else "yes"
+        chosen = await self.app.push_screen_wait(Choose("Thinking", _THINKS, present))
+        if chosen is not None:
+            self._thinks = False if chosen == "no" else None
+            self._show_thinking()
+
+    def _object(self, sentence: str) -> None:
+        self.set_class(bool(sentence), "objected")
+        self.query_one(".problem", Static).update(sentence)
+
+    @on(Input.Submitted)
+    @on(MessageArea.Submitted)
+    async def _submitted(self, event: Input.Submitted | MessageArea.Submitted) -> None:
+        event.stop()
+        written = self.query_one("#settings", MessageArea).draft.full().strip()
+        profile: dict[str, Any] = {
+            **(self._old.model_dump() if self._old else {}),
+            "name": self.query_one("#name", Input).value.strip(),
+            "settings_json": written or (self._old.settings_json if self._old else "{}"),
+            "file_path": self.query_one("#file", Input).value.strip() or None,
+            "supports_thinking": self._thinks,
+        }
+        others = self._main.state.preferences.custom_cli_profiles
+        profiles = [
+            profile if self._old and other.name == self._old.name else other.model_dump()
+            for other in others
+        ]
+        try:
+            await self._main.client.call(
+                update_preferences,
+                changes={"custom_cli_profiles": profiles + ([] if self._old else [profile])},
+            )
+        except SpinneyError as error:
+            self._object(error.message)
+        else:
+            self.dismiss(None)
+
+
+def _line(id: str, value: str, placeholder: str) -> Input:
+    return TextField(value, id=id, placeholder=placeholder, compact=True, select_on_focus=False)

@@ -1,0 +1,1 @@
+"""The application, the main screen, start and exit, the command palette, notifications."""

@@ -1,0 +1,1 @@
+"""What the terminal knows: the mirror of the state, conversation history, places."""

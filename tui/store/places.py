@@ -1,0 +1,82 @@
+"""Places in the tree: what is open, what holds it, and whether it is still there."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from model.domain.resources import Project, Session, Worktree
+    from model.state import State
+
+Kind = Literal["root", "project", "worktree", "session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a row of the tree stands for."""
+
+    kind: Kind
+    id: str
+
+
+ROOT = Place("root", "")
+
+
+def worktree_of(place: Place | None, state: "State") -> "Worktree | None":
+    """The worktree that is, or holds, this place."""
+    if place is None:
+        return None
+    if place.kind == "session":
+        session = state.sessions.get(place.id)
+        return state.worktrees.get(session.worktree_id) if session is not None else None
+    return state.worktrees.get(place.id)
+
+
+def project_of(place: Place | None, state: "State") -> "Project | None":
+    """The project that is, or holds, this place."""
+    if place is None:
+        return None
+    worktree = worktree_of(place, state)
+    return state.projects.get(worktree.project_id if worktree is not None else place.id)
+
+
+def is_shown(place: Place, state: "State") -> bool:
+    """Whether the place is there and not archived."""
+    match place.kind:
+        case "session":
+            session = state.sessions.get(place.id)
+            return session is not None and session.archived_at is None
+        case "worktree":
+            worktree = state.worktrees.get(place.id)
+            return worktree is not None and worktree.archived_at is None
+        case "project":
+            return place.id in state.projects
+        case "root":
+            return True
+
+
+def shown_sessions(state: "State", project_id: str | None = None) -> "list[Session]":
+    """The sessions of a project, or of all, that are not archived; the newest first."""
+    found = [
+        session
+        for session in state.sessions.values()
+        if session.archived_at is None
+        and (worktree := state.worktrees.get(session.worktree_id)) is not None
+        and worktree.archived_at is None
+        and project_id in (None, worktree.project_id)
+    ]
+    return sorted(found, key=lambda session: -session.updated_at)
+
+
+def nearest(place: Place, state: "State", before: "State") -> Place | None:
+    """The place, or what held it, if that is still shown; `before`: when it was there."""
+    if is_shown(place, state):
+        return place
+    if place.kind == "session":
+        session = state.sessions.get(place.id) or before.sessions.get(place.id)
+        parent = Place("worktree", session.worktree_id) if session is not None else None
+    elif place.kind == "worktree":
+        worktree = state.worktrees.get(place.id) or before.worktrees.get(place.id)
+        parent = Place("project", worktree.project_id) if worktree is not None else None
+    else:
+        parent = None
+    return nearest(parent, state, before) if parent is not None else None

@@ -1,0 +1,188 @@
+"""Textual's output, led through our painter. All of its private names that this needs are here.
+
+Of Textual 8.2.8, which has no public way to see a frame before it is bytes: `App._display` is given
+each one as a `LayoutUpdate` (all rows) or a `ChopsUpdate` (spans of rows) of its compositor, and
+would write a reset and all colors for every piece of text, as often as something changes.
+"""
+
+import fcntl
+import os
+import sys
+import termios
+from collections.abc import Iterator
+from threading import Lock
+from typing import IO, TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary
+
+from rich.color import ColorSystem
+from textual import events
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual._time import get_time
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+from textual.strip import Strip
+
+from tui.terminal.capabilities import Terminal
+from tui.terminal.frame_difference import Manner
+from tui.terminal.input_parser import Answered
+from tui.terminal.pacing import Pacer
+from tui.terminal.painter import Painter
+from tui.terminal.sgr import PLAIN, Pen, pen_of
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.style import Style
+    from textual.screen import Screen
+
+
+class Outlet:
+    """The stream that Textual's thread writes to; knows whether anything waits for the kernel."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._lock = Lock()
+        self._given = self._taken = self._flushed = 0
+
+    def expect(self) -> None:
+        """Something was given to the thread."""
+        with self._lock:
+            self._given += 1
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the kernel has all that was given, and (where it tells) has passed it on."""
+        return self._flushed == self._given and not _count_queued(self._stream)
+
+    def write(self, text: str) -> int:
+        """Called by the thread."""
+        self._taken += 1
+        return self._stream.write(text)
+
+    def flush(self) -> None:
+        """Called by the thread when nothing more waits."""
+        taken = self._taken
+        self._stream.flush()
+        self._flushed = taken
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _count_queued(stream: IO[str]) -> int:
+    """Bytes that wait in the kernel. Linux counts them for serial lines, not for a pty."""
+    try:
+        count = fcntl.ioctl(stream.fileno(), termios.TIOCOUTQ, b"\0" * 4)
+    except OSError:
+        return 0
+    return int.from_bytes(count, sys.byteorder)
+
+
+class PacedDriver(LinuxDriver):
+    """Textual's driver, which knows what has arrived and draws no more than that."""
+
+    def __init__(self, app: App[object], **named: Any) -> None:
+        super().__init__(app, **named)
+        self._outlet = Outlet(cast("IO[str]", self._file))
+        self._file = self._outlet  # type: ignore[assignment]
+        terminal = Terminal.of(os.environ)
+        asks = terminal.remote and os.environ.get("TERM", "") not in ("", "dumb")
+        self.painter = Painter(
+            self.write,
+            Pacer(lambda: self._outlet.is_taken, asks=asks),
+            Manner.of(os.environ, words=terminal.plain),
+        )
+
+    def write(self, data: str) -> None:
+        """Hand this to the thread that writes."""
+        self._outlet.expect()
+        super().write(data)
+
+    def start_application_mode(self) -> None:
+        """Take the terminal, of which nothing is known."""
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        self.painter.begin()
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back."""
+        self.painter.end()
+        super().stop_application_mode()
+
+    def process_message(self, message: Message) -> None:
+        """Take the answers out of the input. Called on its thread."""
+        if isinstance(message, Answered):
+            self._loop.call_soon_threadsafe(self.painter.receive)
+        else:
+            super().process_message(message)
+
+
+class PaintedApp(App[None]):
+    """An application whose frames are drawn by the driver's painter."""
+
+    @property
+    def painter(self) -> Painter | None:
+        """What draws; nothing does where there is no terminal."""
+        return self._driver.painter if isinstance(self._driver, PacedDriver) else None
+
+    async def on_event(self, event: events.Event) -> None:
+        """Know nothing of the terminal once it has another size: it may move what it shows."""
+        if isinstance(event, events.Resize) and (painter := self.painter) is not None:
+            painter.forget()
+        await super().on_event(event)
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(**named)
+        self.drawn_at: WeakKeyDictionary[Screen[Any], float] = WeakKeyDictionary()
+        """When each screen was first drawn with what it holds, by the clock of events."""
+
+    def _display(self, screen: "Screen[Any]", renderable: "RenderableType | None") -> None:
+        if screen not in self.drawn_at and any(child.size for child in screen.children):
+            self.drawn_at[screen] = get_time()  # Before anybody sees it, and presses what it says.
+        if (painter := self.painter) is None:
+            super()._display(screen, renderable)
+            return
+        try:
+            if self._running and not self._closed and not self._batch_count:
+                self._paint(painter, renderable)
+        except Exception as error:
+            self._handle_exception(error)
+        finally:
+            self.post_display_hook()
+
+    def _paint(self, painter: Painter, update: object) -> None:
+        compositor = self.screen._compositor
+        size = compositor.size
+        if not painter.is_known(size):
+            update = compositor.render_full_update()
+        painter.is_synchronized = self._sync_available
+        system = self.console._color_system or ColorSystem.TRUECOLOR
+        rows = ((x, y, _runs(strip, system)) for x, y, strip in _placed(update))
+        painter.draw(size, rows, size.clamp_offset(self.cursor_position))
+
+
+def _placed(update: object) -> Iterator[tuple[int, int, Strip]]:
+    """Column, row and strip of all that is drawn anew; nothing where no update was needed."""
+    if isinstance(update, LayoutUpdate):
+        for y, strips in enumerate(update.strips, update.region.y):
+            x = update.region.x
+            for strip in strips:
+                yield x, y, strip
+                x += strip.cell_length
+    elif isinstance(update, ChopsUpdate):
+        for y, start, end in update.spans:
+            # A chop is a part of one widget, so it is whole where any of it is drawn anew.
+            for (x, chop), behind in zip(update.chops[y].items(), update.chop_ends[y], strict=True):
+                if chop is not None and x < end and behind > start:
+                    yield x, y, chop
+
+
+def _runs(strip: Strip, system: ColorSystem) -> Iterator[tuple[str, Pen]]:
+    for text, style, control in strip:
+        if not control:
+            yield text, PLAIN if style is None else pen_of(_codes(style, system))
+
+
+def _codes(style: "Style", system: ColorSystem) -> str:
+    """The numbers of its SGR sequence, which Textual keeps with a style once they are made."""
+    codes = style._ansi
+    return Strip.render_ansi(style, system) if codes is None else codes

@@ -1,0 +1,1 @@
+"""The transcript: one widget that draws a session's messages as lines."""
