@@ -139,7 +139,7 @@ from pathlib import Path
 
 sys.path.insert(0, {root!r})
 import spinney
-from tui import {module}
+from {package} import {module}
 
 
 def fail(*_):
@@ -153,14 +153,17 @@ sys.exit(spinney.main(sys.argv[1:]))
 
 
 @pytest.mark.parametrize(
-    ("module", "name"),
-    [("app", "SpinneyApp.action_to_shell"), ("background", "InputParser.feed")],
+    ("package", "module", "name"),
+    [
+        ("tui.shell", "app", "SpinneyApp.action_to_shell"),
+        ("tui.terminal", "background", "InputParser.feed"),
+    ],
 )
 def test_a_screen_that_fails_interrupts_nothing_and_says_so(
-    spinney: Program, tmp_path: Path, module: str, name: str
+    spinney: Program, tmp_path: Path, package: str, module: str, name: str
 ) -> None:
     faulty = tmp_path / "faulty.py"
-    faulty.write_text(FAILS.format(root=str(ROOT), module=module, name=name))
+    faulty.write_text(FAILS.format(root=str(ROOT), package=package, module=module, name=name))
     command = (sys.executable, str(faulty))
     with spinney.on_a_terminal("open", "--demo", ".", command=command) as terminal:
         terminal.shows("Welcome")

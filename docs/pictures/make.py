@@ -58,7 +58,7 @@ class Scene:
     async def open_tour(self) -> Session:
         """The session that the demo begins with."""
         async with asyncio.timeout(30):
-            while self._app.main.link is None:
+            while self._app.main.is_connected is False:
                 await self._pilot.pause()
         await self.until(lambda state: bool(state.sessions))
         return next(iter(self.state.sessions.values()))
@@ -127,7 +127,7 @@ async def main() -> None:
                 await scene.work_beside(worktree.project_id)
                 await scene.say(session, FIRST, "build", "idle")
                 await scene.say(session, THEN, "plan", "waiting")
-                app.main.action_open_session(session.id)
+                app.main.open_session(session.id)
                 await pilot.pause(1)
                 scene.draw("terminal")
                 await app.main.client.call(update_preferences, changes={"theme": "light"})

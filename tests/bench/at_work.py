@@ -73,11 +73,11 @@ class AtWork:
     async def _run(self, app: SpinneyApp) -> None:
         """Let all work, and take notes until the loop ends."""
         main = app.main
-        while main.link is None or len(main.link.mirror.state.sessions) < self._sessions:
+        while main.link is None or len(main.state.sessions) < self._sessions:
             await asyncio.sleep(0.05)
         main.mirror.followers.append(self._count)
         first, *others = sorted(main.state.sessions.values(), key=lambda session: session.name)
-        main.action_open_session(first.id)
+        main.open_session(first.id)
         for session in (first, *others):
             await main.client.call(send_chat_message, session_id=session.id, message=self._message)
         if "markdown" not in self._message:

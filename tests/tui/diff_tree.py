@@ -95,7 +95,7 @@ class Tree:
 
 async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> Diff:
     """The diff screen, opened by its key, with its first file shown."""
-    app.main.action_open_session("s1")
+    app.main.open_session("s1")
     await pilot.press("ctrl+g")
     await until(pilot, lambda: isinstance(app.screen, Diff) and app.screen.file_diff is not None)
     assert isinstance(app.screen, Diff)

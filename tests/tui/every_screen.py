@@ -203,7 +203,7 @@ def session(session_id: str, *keys: str) -> Reach:
     """Open a session, then press keys."""
 
     async def reach(app: SpinneyApp, pilot: "Pilot[None]") -> None:
-        app.main.action_open_session(session_id)
+        app.main.open_session(session_id)
         await until(pilot, lambda: is_read(app, session_id))
         await pilot.press(*keys)
 
@@ -304,7 +304,7 @@ async def reached(
     with mock.patch.object(time, "time", lambda: NOW), mock.patch.dict(os.environ, {"TZ": "UTC"}):
         time.tzset()
         async with app.run_test(size=size, notifications=True) as pilot:
-            await until(pilot, lambda: app.main.link is not None and settled(client))
+            await until(pilot, lambda: app.main.is_connected and settled(client))
             await shown.reach(app, pilot)
             await until(pilot, lambda: rows_in_front(app))  # it is laid out
             await still(app, pilot)

@@ -31,7 +31,7 @@ from tui.tree.index import MOST_FOUND
 from tui.tree.widget import ProjectTree
 
 ROOT = Path(__file__).parents[2]
-MODULES = 480
+MODULES = 490
 """At the first frame; bare Textual with a tree, a text area and a footer has 392."""
 IN_FRONT = 70
 """In the process in front of the terminal; Python itself starts with some 40."""
@@ -261,7 +261,7 @@ async def test_nothing_wakes_a_screen_of_sessions_that_wait_or_work_often(
     trees = [a_worktree(id=f"w{n}", name=f"tree-{n}") for n in range(1, 7)]
     client = FakeClient(a_state(a_project(), *trees, *sessions))
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         await pilot.pause()
         pumps = [app, app.screen, *app.screen.query("*")]
         timers = [timer for pump in pumps for timer in pump._timers]

@@ -15,7 +15,8 @@ from textual.widgets.option_list import Option
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
+from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from textual.widgets import Static, TextArea
 from model.base.errors import SpinneyError
 from model.base.text import find_hidden, make_visible
 from model.scripts.config import Script, ScriptName
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
+from tui.widgets.key_line import keys_line
 from tui.widgets.status_line import duration
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from textual.widgets.option_list import Option
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from tui.draw.plain_markdown import words_of
-from tui.screens.dialog import Dialog, keys_line
+from tui.screens.dialog import Dialog
 from tui.tree.filter import occurrences
+from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:

@@ -1,25 +1,19 @@
-"""The command palette's entries: the table of actions, and the sessions by their names."""
+"""The command palette's entries on the main screen: useful actions, and sessions by name."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
-from textual.content import Content
+from textual.command import Hit, Hits, Provider
 
 from model.base.text import clean_line
-from tui.diff import bars
-from tui.keys.keymap import ACTIONS, Action, keys_of
-from tui.keys.names import shown
+from tui.keys.keymap import ACTIONS, Action
 from tui.keys.word_match import WordMatch
-from tui.screens.dialog import keys_told
+from tui.screens.palette_commands import ActionCommands
+from tui.shell.selection import Selection
 from tui.store.places import Place, project_of, shown_sessions, worktree_of
 
 if TYPE_CHECKING:
     from model.domain.resources import Worktree
-    from tui.diff.screen import Diff
-    from tui.screens.dialog import Dialog
-    from tui.shell.main_screen import MainScreen
-
 
 _OF_WORKTREES = frozenset(
     (
@@ -29,48 +23,20 @@ _OF_WORKTREES = frozenset(
 )  # fmt: skip
 
 
+_OF_SESSIONS = (
+    "choose_", "begin_afresh", "rename_session", "archive_session", "delete_session",
+)  # fmt: skip
+
 _AFTER_ACTIONS = 0.5
 """An action is found before a session whose name has the same words."""
 
 
-class ActionCommands(Provider):
-    """Every action by its title, with its key."""
-
-    async def discover(self) -> Hits:
-        """All of them, before anything is typed."""
-        for action in self._actions():
-            yield DiscoveryHit(
-                self._title(action), partial(self._main.action_do, action.id), help=action.help
-            )
-
-    async def search(self, query: str) -> Hits:
-        """Those that the query finds in their titles."""
-        matcher = WordMatch(query, self.match_style)
-        for action in self._actions():
-            score = matcher.match(action.title)
-            if score > 0:
-                yield Hit(
-                    score,
-                    Content.assemble(matcher.highlight(action.title), self._key(action)),
-                    partial(self._main.action_do, action.id),
-                    text=action.title,
-                    help=action.help,
-                )
-
-    @property
-    def _main(self) -> "MainScreen":
-        return cast("MainScreen", self.screen)
+class MainCommands(ActionCommands):
+    """Every action that has something to act on."""
 
     def _actions(self) -> list[Action]:
         shown = (a for a in ACTIONS if a.in_palette and a.where not in ("canvas", "diff"))
-        return [a for a in shown if _is_useful(a.id, self._main)]
-
-    def _title(self, action: Action) -> Content:
-        return Content.assemble(action.title, self._key(action))
-
-    def _key(self, action: Action) -> tuple[str, str]:
-        key = shown(keys_of(action.id, self._main.key_overrides))
-        return (f"  {key}" if key else "", "$text-muted")
+        return [a for a in shown if _is_useful(a.id, cast("Selection", self.screen))]
 
 
 class SessionCommands(Provider):
@@ -78,8 +44,8 @@ class SessionCommands(Provider):
 
     async def search(self, query: str) -> Hits:
         """Those that the query finds in their names."""
-        main = cast("MainScreen", self.screen)
-        if main.link is None:
+        main = cast("Selection", self.screen)
+        if not main.is_connected:
             return
         matcher = WordMatch(query, self.match_style)
         for session in shown_sessions(main.state):
@@ -89,64 +55,13 @@ class SessionCommands(Provider):
                 yield Hit(
                     score - _AFTER_ACTIONS,
                     matcher.highlight(name),
-                    partial(main.action_open_session, session.id),
+                    partial(main.open_session, session.id),
                     text=name,
                     help=f"Open: {' ▸ '.join(clean_line(item.name) for item in held_by if item)}",
                 )
 
 
-class CanvasCommands(ActionCommands):
-    """What can be done on the canvas."""
-
-    def _actions(self) -> list[Action]:
-        return [a for a in ACTIONS if a.where == "canvas" or a.id in ("canvas", "help", "quit")]
-
-
-class DialogCommands(Provider):
-    """What a dialog names at its foot."""
-
-    async def discover(self) -> Hits:
-        """All of it, in the order in which it stands there."""
-        for key, words in keys_told(self.screen):
-            yield DiscoveryHit(
-                Content.assemble(_title(words), (f"  {key}", "$text-muted")),
-                partial(self._dialog.press, key),
-            )
-
-    async def search(self, query: str) -> Hits:
-        """What has the query in its words."""
-        matcher = WordMatch(query, self.match_style)
-        for key, words in keys_told(self.screen):
-            if (score := matcher.match(_title(words))) > 0:
-                label = Content.assemble(
-                    matcher.highlight(_title(words)), (f"  {key}", "$text-muted")
-                )
-                yield Hit(score, label, partial(self._dialog.press, key), text=_title(words))
-
-    @property
-    def _dialog(self) -> "Dialog[Any]":
-        return cast("Dialog[Any]", self.screen)
-
-
-def _title(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
-_OF_SESSIONS = (
-    "choose_", "begin_afresh", "rename_session", "archive_session", "delete_session",
-)  # fmt: skip
-
-
-class DiffCommands(ActionCommands):
-    """What can be done on the diff screen."""
-
-    def _actions(self) -> list[Action]:
-        without = bars.useless(cast("Diff", self.screen))
-        here = (a for a in ACTIONS if a.where == "diff" or a.id in ("help", "quit"))
-        return [a for a in here if a.id not in without]
-
-
-def _is_useful(action_id: str, screen: "MainScreen") -> bool:
+def _is_useful(action_id: str, screen: Selection) -> bool:
     """Whether the action has something to act on now."""
     worktree = screen.worktree
     if action_id.startswith(_OF_SESSIONS):
@@ -178,7 +93,7 @@ def _is_useful(action_id: str, screen: "MainScreen") -> bool:
     return True
 
 
-def _has_something_to_stop(screen: "MainScreen") -> bool:
+def _has_something_to_stop(screen: Selection) -> bool:
     if screen.session is not None and screen.session.is_active:
         return True
     worktree = screen.worktree

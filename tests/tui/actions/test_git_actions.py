@@ -45,7 +45,7 @@ def a_client(
 
 
 def act(app: SpinneyApp, action: str) -> None:
-    app.main.action_open_session("s1")
+    app.main.open_session("s1")
     app.main.action_do(action)
 
 

@@ -31,7 +31,7 @@ def a_client(count: int = 250) -> FakeClient:
 
 
 async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> Transcript:
-    app.main.action_open_session("s1")
+    app.main.open_session("s1")
     await until(pilot, lambda: app.main.chat.transcript and app.main.chat.transcript.window)
     transcript = app.main.chat.transcript
     assert transcript is not None

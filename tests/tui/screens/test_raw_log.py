@@ -41,7 +41,7 @@ def a_log(lines: int) -> Log:
 
 
 async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> RawLogView:
-    app.main.action_open_session("s1")
+    app.main.open_session("s1")
     await until(pilot, lambda: app.main.session is not None)
     app.main.action_do("show_raw_log")
     await until(pilot, lambda: isinstance(app.screen, RawLog))

@@ -89,8 +89,8 @@ def a_client(**preferences: Any) -> FakeClient:
 
 
 async def started(app: SpinneyApp, pilot: "Pilot[None]") -> None:
-    await until(pilot, lambda: app.main.link is not None and app.main.state.sessions)
-    app.main.action_open_session("s1")
+    await until(pilot, lambda: app.main.is_connected and app.main.state.sessions)
+    app.main.open_session("s1")
     await until(pilot, lambda: app.main.chat.session_id == "s1")
 
 

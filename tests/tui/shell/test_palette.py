@@ -92,7 +92,7 @@ async def test_a_session_is_found_by_its_name_and_no_stray_letters_are(start: St
         a_state(a_project(), a_worktree(), a_session(), a_session(id="s2", name=name))
     )
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         assert await found_by(app, pilot, "look pears") == [name]
         await pilot.press("enter")
         await until(pilot, lambda: app.main.session is not None and app.main.session.id == "s2")

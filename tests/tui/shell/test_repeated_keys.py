@@ -16,8 +16,8 @@ from tui.diff.screen import Diff
 from tui.keys.keymap import BY_ID
 from tui.screens.dialog import Confirm, Dialog, Report
 from tui.screens.working import Progress
+from tui.shell.action_runner import REPEATABLE
 from tui.shell.app import SpinneyApp
-from tui.shell.link import STEPS
 from tui.shell.palette import Palette
 from tui.shell.type_ahead import OPENING
 
@@ -152,5 +152,5 @@ async def test_a_palette_that_closed_hears_its_search_no_more(start: Start) -> N
 
 
 def test_only_what_is_an_action_can_be_repeated() -> None:
-    assert set(BY_ID) >= STEPS
+    assert set(BY_ID) >= REPEATABLE
     assert set(BY_ID) >= OPENING
