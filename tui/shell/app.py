@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 from weakref import WeakKeyDictionary
 
+from rich.console import COLOR_SYSTEMS
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.command import Provider
@@ -106,12 +107,14 @@ class SpinneyApp(PaintedApp):
         self._mouse_is_free = False
         self._wanted_theme: Literal["system", "light", "dark"] = "system"
         self._told_of_keys: list[str] = []
+        self._key_overrides: Mapping[str, str] = {}
+        self._copied = ""
         term = os.environ.get("TERM", "")
-        self.console._color_system = color_system(term, self.console._color_system)
+        self.color_system = color_system(term, COLOR_SYSTEMS.get(self.console.color_system or ""))
         self._output_filters = filters(
             ascii_signs=self.terminal.ascii_signs,
             plain=self.terminal.plain,
-            color_system=self.console.color_system,
+            color_system=self.color_system,
         )
         self.animation_level = "none"
         snapshot = file_of(data, elsewhere) if data is not None else None
@@ -136,13 +139,13 @@ class SpinneyApp(PaintedApp):
 
     def on_mount(self) -> None:
         """The rest follows once the frame is painted."""
-        if isinstance(self._driver, TerminalDriver):
-            self._driver.is_bound = lambda key: is_bound(key, self.main.key_overrides)
+        if isinstance(self.driver, TerminalDriver):
+            self.driver.is_bound = lambda key: is_bound(key, self.main.key_overrides)
         if not self.is_headless:
             exit_on_hang_up(self._told_to_end, self.exit, self.leash)
             self._stop_by_signal()
-            if self.terminal.plain and self._driver is not None:
-                self._driver.write(plain.SHOW_CURSOR)
+            if self.terminal.plain:
+                self.write(plain.SHOW_CURSOR)
 
     def _fatal_error(self) -> None:
         """Say it in a sentence; the traceback is for the log, where there is one."""
@@ -246,7 +249,8 @@ class SpinneyApp(PaintedApp):
         """Take up colours, keys and what is shown."""
         self.use_theme(preferences.theme)
         self.main.set_class(not preferences.show_keybinding_hints, "no-hints")
-        if dict(key_overrides) != self._keymap:
+        if key_overrides != self._key_overrides:
+            self._key_overrides = dict(key_overrides)
             self.set_keymap(key_overrides)
         wrong = [*clashes(key_overrides), *strangers(preferences.keybindings)]
         for sentence in wrong:
@@ -335,27 +339,24 @@ class SpinneyApp(PaintedApp):
         if sequence is None:
             self.notify(too_long(text), severity="warning", markup=False)
             return
-        if self._driver is not None:
-            self._driver.write(sequence)
+        self.write(sequence)
         self.notify(copied(text), markup=False, timeout=2)
-
-    def write_to_terminal(self, sequence: str) -> None:
-        """Send a control sequence, unless there is no terminal."""
-        if sequence and self._driver is not None:
-            self._driver.write(sequence)
 
     def toggle_mouse(self) -> bool:
         """Leave the mouse to the terminal, or capture it again; whether it is the terminal's."""
         self._mouse_is_free = not self._mouse_is_free
-        if self._driver is not None:
-            self._driver.write(_MOUSE.format("l" if self._mouse_is_free else "h"))
-            self._driver.flush()
+        self.write(_MOUSE.format("l" if self._mouse_is_free else "h"))
         return self._mouse_is_free
 
     def copy_to_clipboard(self, text: str) -> None:
         """What Textual's own widgets copy goes the same way."""
-        self._clipboard = text
+        self._copied = text
         self.copy(text)
+
+    @property
+    def clipboard(self) -> str:
+        """What was copied last, which Textual's own widgets paste."""
+        return self._copied
 
     def leave(self) -> None:
         """Close the screen; asks first if that would interrupt something.

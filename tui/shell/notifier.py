@@ -59,7 +59,7 @@ class Notifier:
         # tmux says nothing of the focus unless it is told to, so who is away is not known there.
         if not app.app_focus or screen.terminal.tmux:
             terminal = screen.terminal
-            screen.application.write_to_terminal(
+            screen.application.write(
                 notifications.notification(
                     terminal.notes, "Spinney", f"{name} {words}", tmux=terminal.tmux
                 )
@@ -78,7 +78,7 @@ class Notifier:
         words += [f"{running} running"] if running else []
         title = " · ".join([*words, "Spinney"])
         if title != self._title:
-            screen.application.write_to_terminal(
+            screen.application.write(
                 ("" if self._title else notifications.TITLE_KEPT) + notifications.title(title)
             )
             self._title = title
@@ -86,7 +86,7 @@ class Notifier:
     def close(self) -> None:
         """Give the terminal its title back."""
         if self._title:
-            self._screen.application.write_to_terminal(notifications.TITLE_BACK)
+            self._screen.application.write(notifications.TITLE_BACK)
 
 
 def _ended(change: "Change") -> "Iterator[Session]":

@@ -55,15 +55,15 @@ class Palette(Closing[None], CommandPalette):
             self._awaited = None
 
     @on(Worker.StateChanged)
-    def _take_what_was_found(self, event: Worker.StateChanged) -> None:
+    async def _take_what_was_found(self, event: Worker.StateChanged) -> None:
         is_done = event.state is WorkerState.SUCCESS and not self._searches
         if is_done and self._awaited == self._searched:
             self._awaited = None
-            self._action_command_list("select")
+            await self.run_action("command_list('select')")
 
     def dismiss(self, result: None = None) -> AwaitComplete:
         """Close, and end the search."""
-        self._cancel_gather_commands()
+        self.workers.cancel_node(self)
         self._stop_busy_countdown()
         self._stop_no_matches_countdown()
         return super().dismiss(result)
@@ -81,8 +81,4 @@ class Palette(Closing[None], CommandPalette):
 
     @property
     def _searches(self) -> bool:
-        return any(
-            worker.group == self._GATHER_COMMANDS_GROUP and not worker.is_finished
-            for worker in self.workers
-            if worker.node is self
-        )
+        return any(worker.node is self and not worker.is_finished for worker in self.workers)

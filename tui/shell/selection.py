@@ -40,7 +40,7 @@ class Application(Host, Protocol):
     ) -> None:
         """Apply theme, keys and hints."""
 
-    def write_to_terminal(self, sequence: str) -> None:
+    def write(self, sequence: str) -> None:
         """Send a control sequence, unless there is no terminal."""
 
     def leave_running(self) -> None:

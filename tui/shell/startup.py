@@ -17,7 +17,6 @@ from tui.shell import startup_snapshot
 from tui.shell.selection import Selection
 from tui.shell.startup_snapshot import Snapshot
 from tui.store.places import Place, is_project, is_shown, project_of, shown_sessions
-from tui.terminal.bursts import divided
 from tui.tree.rows import SavedRow, depth_of, walk
 from tui.tree.widget import ProjectTree
 
@@ -138,12 +137,9 @@ class Startup:
         if not self.is_over or self._early is None:
             return
         early, self._early = self._early, None
-        for key in early:
-            # As from the keyboard: the screen's own keys would never rise to the app's bindings.
-            # And at once: what the app is given now stands behind what was typed since.
-            target = self._screen.focused or self._screen
-            for single in divided(key, target):
-                target._forward_event(single.set_sender(self._screen.app))
+        # As from the keyboard, and before what was typed since.
+        self._screen.application.type_ahead.put_first(early)
+        self._screen.application.type_ahead.look()
 
     # For the next start -------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ not know. Here a lexer finds the sequences; Textual only says what a whole and v
 import logging
 import re
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
@@ -14,7 +15,7 @@ from textual import events, messages
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._keyboard_protocol import FUNCTIONAL_KEYS
 from textual._xterm_parser import XTermParser
-from textual.keys import Keys, _character_to_key
+from textual.keys import KEY_NAME_REPLACEMENTS, Keys
 from textual.message import Message
 
 from themes.contrast import is_dark
@@ -167,7 +168,7 @@ class InputParser(XTermParser):
             text = key.character
             if key.key == Keys.Ignore:
                 continue
-            if text and len(text) == 1 and text.isprintable() and key.key == _name(text):
+            if text and len(text) == 1 and text.isprintable() and key.key == key_name(text):
                 found.append(text)
             else:
                 found.append(key)
@@ -217,13 +218,17 @@ class InputParser(XTermParser):
             yield event
 
 
-def _name(character: str) -> str:
-    return character if character.isalnum() else _character_to_key(character)
+def key_name(character: str) -> str:
+    """What Textual calls the key that types a printable character."""
+    name = character
+    if not character.isalnum():
+        name = unicodedata.name(character, character).lower().replace("-", "_").replace(" ", "_")
+    return KEY_NAME_REPLACEMENTS.get(name, name)
 
 
 def _alt_name(character: str) -> str:
     shift = "shift+" if character.isupper() else ""
-    return f"alt+{shift}{_name(character.lower())}"
+    return f"alt+{shift}{key_name(character.lower())}"
 
 
 def _mode(mode: str, setting: str) -> Iterator[Message]:

@@ -5,22 +5,25 @@ each one as a `LayoutUpdate` (all rows) or a `ChopsUpdate` (spans of rows) of it
 would write a reset and all colors for every piece of text, as often as something changes.
 """
 
+import asyncio
 import fcntl
 import os
 import sys
 import termios
 from collections.abc import Iterator
+from functools import lru_cache
 from threading import Lock
+from time import monotonic
 from typing import IO, TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from rich.color import ColorSystem
 from textual import events
 from textual._compositor import ChopsUpdate, LayoutUpdate
-from textual._time import get_time
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
+from textual.messages import TerminalSupportsSynchronizedOutput
 from textual.strip import Strip
 
 from tui.terminal.capabilities import Terminal
@@ -83,6 +86,10 @@ class PacedDriver(LinuxDriver):
 
     def __init__(self, app: App[object], **named: Any) -> None:
         super().__init__(app, **named)
+        self.app = app
+        if isinstance(app, PaintedApp):
+            app.driver = self
+        self._event_loop = asyncio.get_running_loop()
         self._outlet = Outlet(cast("IO[str]", self._file))
         self._file = self._outlet  # type: ignore[assignment]
         terminal = Terminal.of(os.environ)
@@ -111,8 +118,10 @@ class PacedDriver(LinuxDriver):
     def process_message(self, message: Message) -> None:
         """Take the answers out of the input. Called on its thread."""
         if isinstance(message, Answered):
-            self._loop.call_soon_threadsafe(self.painter.receive)
+            self._event_loop.call_soon_threadsafe(self.painter.receive)
         else:
+            if isinstance(message, TerminalSupportsSynchronizedOutput):
+                self.painter.is_synchronized = True
             super().process_message(message)
 
 
@@ -122,7 +131,12 @@ class PaintedApp(App[None]):
     @property
     def painter(self) -> Painter | None:
         """What draws; nothing does where there is no terminal."""
-        return self._driver.painter if isinstance(self._driver, PacedDriver) else None
+        return self.driver.painter if self.driver is not None else None
+
+    def write(self, sequence: str) -> None:
+        """Send a sequence to the terminal, if there is one, beside the frames."""
+        if self.driver is not None:
+            self.driver.write(sequence)
 
     async def on_event(self, event: events.Event) -> None:
         """Know nothing of the terminal once it has another size: it may move what it shows."""
@@ -131,21 +145,24 @@ class PaintedApp(App[None]):
         await super().on_event(event)
 
     def __init__(self, **named: Any) -> None:
+        self.driver: PacedDriver | None = None
+        """What writes to the terminal, once it runs in one."""
+        self.color_system: ColorSystem | None = ColorSystem.TRUECOLOR
         super().__init__(**named)
         self.drawn_at: WeakKeyDictionary[Screen[Any], float] = WeakKeyDictionary()
         """When each screen was first drawn with what it holds, by the clock of events."""
 
     def _display(self, screen: "Screen[Any]", renderable: "RenderableType | None") -> None:
         if screen not in self.drawn_at and any(child.size for child in screen.children):
-            self.drawn_at[screen] = get_time()  # Before anybody sees it, and presses what it says.
+            self.drawn_at[screen] = monotonic()  # Before anybody sees it, and presses what it says.
         if (painter := self.painter) is None:
             super()._display(screen, renderable)
             return
         try:
-            if self._running and not self._closed and not self._batch_count:
+            if self.is_running and not self._closed and not self._batch_count:
                 self._paint(painter, renderable)
         except Exception as error:
-            self._handle_exception(error)
+            self.call_later(fail, error)
         finally:
             self.post_display_hook()
 
@@ -154,8 +171,7 @@ class PaintedApp(App[None]):
         size = compositor.size
         if not painter.is_known(size):
             update = compositor.render_full_update()
-        painter.is_synchronized = self._sync_available
-        system = self.console._color_system or ColorSystem.TRUECOLOR
+        system = self.color_system or ColorSystem.TRUECOLOR
         rows = ((x, y, _runs(strip, system)) for x, y, strip in _placed(update))
         painter.draw(size, rows, size.clamp_offset(self.cursor_position))
 
@@ -179,10 +195,14 @@ def _placed(update: object) -> Iterator[tuple[int, int, Strip]]:
 def _runs(strip: Strip, system: ColorSystem) -> Iterator[tuple[str, Pen]]:
     for text, style, control in strip:
         if not control:
-            yield text, PLAIN if style is None else pen_of(_codes(style, system))
+            yield text, PLAIN if style is None else _pen(style, system)
 
 
-def _codes(style: "Style", system: ColorSystem) -> str:
-    """The numbers of its SGR sequence, which Textual keeps with a style once they are made."""
-    codes = style._ansi
-    return Strip.render_ansi(style, system) if codes is None else codes
+@lru_cache(maxsize=4096)
+def _pen(style: "Style", system: ColorSystem) -> Pen:
+    return pen_of(Strip.render_ansi(style, system))
+
+
+def fail(error: Exception) -> None:
+    """Raise it where Textual ends the application for it."""
+    raise error

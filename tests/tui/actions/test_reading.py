@@ -176,8 +176,7 @@ async def test_the_mouse_is_given_to_the_terminal_and_taken_back(
 ) -> None:
     async with start(a_client()) as (app, pilot):
         written: list[str] = []
-        assert app._driver is not None
-        monkeypatch.setattr(app._driver, "write", written.append)
+        monkeypatch.setattr(app, "write", written.append)
         await pilot.press("f12")
         await until(pilot, lambda: any("\x1b[?1000l" in piece for piece in written))
         written.clear()

@@ -60,8 +60,7 @@ class _Heard:
         self.bells = 0
         self.written: list[str] = []
         monkeypatch.setattr(app, "bell", self._ring)
-        assert app._driver is not None
-        monkeypatch.setattr(app._driver, "write", self._write)
+        monkeypatch.setattr(app, "write", self._write)
 
     def _ring(self) -> None:
         self.bells += 1
