@@ -12,10 +12,10 @@ from typing import Any
 from unittest import mock
 
 from rich.style import Style
-from textual.command import CommandList
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.strip import Strip
+from textual.widgets import OptionList
 
 from model.chat.raw_files import RawLog
 from model.commands.changes import ChangedFile, Changes, FileDiff
@@ -35,8 +35,8 @@ from model.scripts.config import Script
 from model.scripts.runner import ScriptRun
 from tests.tui.conftest import settled, until
 from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
+from tui.screens.palette import Palette
 from tui.shell.app import SpinneyApp
-from tui.shell.palette import Palette
 
 NOW = 1_790_000_000.0
 """When it is, on every screen."""
@@ -227,8 +227,8 @@ async def _commands(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await action("commands")(app, pilot)
     palette = app.screen
     assert isinstance(palette, Palette)
-    found = palette.query_one(CommandList)
-    await until(pilot, lambda: found.option_count and not palette._searches)
+    found = palette.query_one(OptionList)
+    await until(pilot, lambda: found.option_count)
 
 
 def in_diff(*keys: str) -> Reach:

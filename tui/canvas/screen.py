@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.binding import BindingType
-from textual.command import Provider
 from textual.content import Content
+from textual.style import Style
 from textual.widget import Widget
 
 from model.base.errors import SpinneyError
@@ -21,8 +21,11 @@ from tui.canvas.dialogs import Answer, AskMessage
 from tui.canvas.view import CanvasView
 from tui.desk import Desk
 from tui.draw.status_icons import counts
+from tui.keys.keymap import ACTIONS
 from tui.screens.dialog import Confirm
 from tui.screens.full import FullScreen, bindings
+from tui.screens.palette import Entry
+from tui.screens.palette_entries import action_entries
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
@@ -44,18 +47,11 @@ _AT_ONCE = 4
 """How many sessions' last messages are read at the same time."""
 
 
-def _canvas_commands() -> type[Provider]:
-    from tui.canvas.palette_commands import CanvasCommands
-
-    return CanvasCommands
-
-
 class Canvas(FullScreen):
     """All sessions, live."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("canvas", "canvas")]
     LAST = ("canvas_back", "help")
-    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_canvas_commands}  # type: ignore[assignment]
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
@@ -78,6 +74,11 @@ class Canvas(FullScreen):
             lambda session_id: self._lines.get(session_id, ()),
             self._agent,
         )
+
+    def palette_entries(self, words: str, style: Style) -> Iterable[Entry]:
+        """What the command palette shows here."""
+        found = (a for a in ACTIONS if a.where == "canvas" or a.id in ("canvas", "help", "quit"))
+        return action_entries(found, self, words, style)
 
     def on_mount(self) -> None:
         """Show what is there."""

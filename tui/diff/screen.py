@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual import events, on
 from textual.binding import Binding, BindingType
-from textual.command import Provider
 from textual.containers import Horizontal
+from textual.style import Style
 from textual.widget import Widget
 
 from model.base.errors import SpinneyError
@@ -27,7 +27,10 @@ from tui.diff.bars import FOOTER, counts, own_keys, title, useless
 from tui.diff.file_list import FileList
 from tui.diff.state import SIDES, Side
 from tui.diff.view import DiffView
+from tui.keys.keymap import ACTIONS
 from tui.screens.full import FullScreen, bindings
+from tui.screens.palette import Entry
+from tui.screens.palette_entries import action_entries
 from tui.terminal import plain
 from tui.terminal.capabilities import WIDE
 from tui.widgets.line import Line
@@ -56,12 +59,6 @@ def _read_text(diff: FileDiff) -> DiffText:
     return diff_text(diff.text)
 
 
-def _diff_commands() -> type[Provider]:
-    from tui.diff.palette_commands import DiffCommands
-
-    return DiffCommands
-
-
 @dataclass(slots=True)
 class WorktreeComments:
     """Comments on a worktree's changes that are not sent yet; `None`: not read yet."""
@@ -78,7 +75,6 @@ class Diff(FullScreen):
     ]
     LAST = ("diff_back", "help")
     AUTO_FOCUS = "#files"
-    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_diff_commands}  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -110,6 +106,12 @@ class Diff(FullScreen):
     def body(self, palette: "Palette") -> Iterable[Widget]:
         """Files and difference."""
         yield Horizontal(FileList(palette), DiffView(palette), id="diff-body")
+
+    def palette_entries(self, words: str, style: Style) -> Iterable[Entry]:
+        """What the command palette shows here."""
+        without = useless(self)
+        found = (a for a in ACTIONS if a.where == "diff" or a.id in ("help", "quit"))
+        return action_entries((a for a in found if a.id not in without), self, words, style)
 
     def on_mount(self) -> None:
         """Read what there is."""

@@ -1,15 +1,15 @@
 """Small dialogs: a question with two answers, one line of text, a page to read."""
 
-from collections.abc import Callable
-from typing import ClassVar, Generic, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.command import Provider
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -21,13 +21,10 @@ from tui.widgets.dialog_button import DialogButton, button_row
 from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
+if TYPE_CHECKING:
+    from tui.screens.palette import Entry
+
 R = TypeVar("R")
-
-
-def _commands() -> type[Provider]:
-    from tui.screens.palette_commands import DialogCommands
-
-    return DialogCommands
 
 
 class Dialog(Closing[R | None], ModalScreen[R | None], Generic[R]):
@@ -41,8 +38,13 @@ class Dialog(Closing[R | None], ModalScreen[R | None], Generic[R]):
         Binding("shift+tab", "app.focus_previous", show=False, priority=True),
         Binding("ctrl+c", "app.help_quit", show=False),  # of the app's keys it has none else
     ]
-    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_commands}  # type: ignore[assignment]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-high")]  # noqa: RUF012 (as Textual has it)
+
+    def palette_entries(self, words: str, style: Style) -> "Iterable[Entry]":
+        """What the command palette shows here."""
+        from tui.screens.palette_entries import dialog_entries
+
+        return dialog_entries(self, self.press, words, style)
 
     def __init__(self, title: str) -> None:
         super().__init__()

@@ -16,11 +16,10 @@ from weakref import WeakKeyDictionary
 from rich.console import COLOR_SYSTEMS
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.command import Provider
 from textual.filter import LineFilter
 from textual.geometry import Offset
 from textual.notifications import SeverityLevel
-from textual.screen import Screen, SystemModalScreen
+from textual.screen import Screen
 from textual.signal import Signal
 from textual.theme import Theme
 
@@ -74,7 +73,6 @@ class SpinneyApp(PaintedApp):
     CSS_PATH = "style.tcss"
     TITLE = "Spinney"
     COMMAND_PALETTE_BINDING = "ctrl+p"
-    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = set()  # type: ignore[assignment]
     BINDINGS: ClassVar[
         list[BindingType]
     ] = [  # All keys are those of the key map. One of them is nobody else's, on any screen.
@@ -274,8 +272,6 @@ class SpinneyApp(PaintedApp):
         """Have everything follow the colours. The first ones have nothing yet that they change."""
         if self.screen_stack:
             super().refresh_css(animate)
-            if isinstance(self.screen, SystemModalScreen):  # the palette, which Textual leaves out
-                self.stylesheet.update(self.screen, animate)
         else:
             self.stylesheet.set_variables(self.get_css_variables())
 
@@ -329,7 +325,7 @@ class SpinneyApp(PaintedApp):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """No palette opens that would be empty: its key is the screen's then."""
-        if action == "command_palette" and not self.screen.COMMANDS:
+        if action == "command_palette" and not hasattr(self.screen, "palette_entries"):
             return False
         return super().check_action(action, parameters)
 
@@ -410,10 +406,11 @@ class SpinneyApp(PaintedApp):
 
     def action_command_palette(self) -> None:
         """Show the palette; what it is made of is loaded now."""
-        from tui.shell.palette import Palette
+        from tui.screens.palette import Palette
 
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+        find = getattr(self.screen, "palette_entries", None)
+        if find is not None:
+            self.push_screen(Palette(find))
 
     def exit(self, *given: Any, **named: Any) -> None:
         """End; what was written in the last moment is kept first, and what is on the screen."""

@@ -4,7 +4,7 @@ Before a client is connected it shows its empty frame; everything that costs tim
 after that.
 """
 
-from collections.abc import Callable, Coroutine, Hashable, Sequence
+from collections.abc import Coroutine, Hashable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.command import Provider
 from textual.containers import Horizontal
 from textual.screen import Screen
+from textual.style import Style
 from textual.widgets import Static
 
 from model.base.git_layout import repository_around
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from model.domain.resources import Session
     from tui.desk import Conversation, Outbox
     from tui.draw.colors import Palette
+    from tui.screens.palette import Entry
     from tui.shell.connection import Connection
     from tui.store.agent_catalog import AgentCatalog
     from tui.store.dialog_drafts import DialogDrafts
@@ -54,24 +55,11 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-def _action_commands() -> type[Provider]:
-    from tui.shell.palette_commands import MainCommands
-
-    return MainCommands
-
-
-def _session_commands() -> type[Provider]:
-    from tui.shell.palette_commands import SessionCommands
-
-    return SessionCommands
-
-
 class MainScreen(Selection):
     """Projects, a conversation, and the bars around them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keymap.bindings()]
     AUTO_FOCUS = ""  # Textual's choice would be the tree, which nobody asked for.
-    COMMANDS: ClassVar[set[Callable[[], type[Provider]]]] = {_action_commands, _session_commands}  # type: ignore[assignment]
 
     def __init__(
         self, terminal: Terminal, *, started_in: Path | None, demo: bool, snapshot: Path | None
@@ -97,6 +85,12 @@ class MainScreen(Selection):
             yield Announcements(id="announcements")
         yield KeyHints(id="keys")
         yield Static(id="too-small", markup=False)
+
+    def palette_entries(self, words: str, style: Style) -> "Iterable[Entry]":
+        """What the command palette shows here."""
+        from tui.shell.palette_entries import main_entries
+
+        return main_entries(self, words, style)
 
     def on_mount(self) -> None:
         """Frame the tree, and wait for the client."""
@@ -384,10 +378,6 @@ class MainScreen(Selection):
         self.start(self.outbox.answer(event))
 
     # Actions ------------------------------------------------------------------------------------
-
-    def action_do(self, action_id: str) -> None:
-        """Run an action of the key map: Textual's name for `perform`."""
-        self.perform(action_id)
 
     def perform(self, action_id: str) -> None:
         """Run an action of the key map by its id."""

@@ -96,6 +96,10 @@ class Selection(Screen[None]):
         """Run an action of the key map by its id."""
         raise NotImplementedError
 
+    def action_do(self, action_id: str) -> None:
+        """Run an action of the key map: Textual's name for `perform`."""
+        self.perform(action_id)
+
     def focus_chat(self) -> None:
         """Focus the message box, or the next step."""
         raise NotImplementedError

@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from textual.command import CommandList
 from textual.pilot import Pilot
 from textual.widgets import Input
+from textual.widgets import OptionList as CommandList
 
 from model.base.errors import SpinneyError
 from model.domain import events as e

@@ -251,7 +251,7 @@ async def test_the_palette_offers_what_the_screen_can_do(start: Start) -> None:
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not screen)
         await pilot.press(*"columns")
-        await until(pilot, lambda: bool(app.screen.query_one("CommandList").option_count))  # type: ignore[attr-defined]
+        await until(pilot, lambda: bool(app.screen.query_one("OptionList").option_count))  # type: ignore[attr-defined]
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is screen and screen.view.is_split)
         screen.action_do("diff_stage_all")

@@ -3,15 +3,16 @@
 from typing import Any
 
 import pytest
-from textual.command import CommandList, CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
+from textual.widgets import OptionList as CommandList
 
 from tests.tui.conftest import Start, until
 from tests.tui.every_screen import SCREENS, reached
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.screens.dialog import Confirm, Dialog
 from tui.screens.keymap_editor import KeysScreen, PressKey
+from tui.screens.palette import Palette as CommandPalette
 from tui.shell.app import SpinneyApp
 from tui.widgets.key_line import keys_told
 

@@ -15,7 +15,7 @@ from tui.composer.widget import MessageArea
 from tui.diff.screen import Diff
 from tui.screens.commit import Commit
 from tui.screens.dialog import Report
-from tui.shell.palette import Palette
+from tui.screens.palette import Palette
 
 
 def a_client() -> FakeClient:

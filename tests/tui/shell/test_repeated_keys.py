@@ -18,7 +18,6 @@ from tui.screens.dialog import Confirm, Dialog, Report
 from tui.screens.working import Progress
 from tui.shell.action_runner import REPEATABLE
 from tui.shell.app import SpinneyApp
-from tui.shell.palette import Palette
 from tui.shell.type_ahead import OPENING
 
 
@@ -135,20 +134,6 @@ async def test_what_is_typed_right_after_a_dialog_was_left_is_written(
         burst(app, *"x", "escape", *"hello")
         await until(pilot, lambda: app.main.chat.composer.text == "hello")
         assert app.screen is app.main
-
-
-async def test_a_palette_that_closed_hears_its_search_no_more(start: Start) -> None:
-    async with start(a_busy_state()) as (app, pilot):
-        await action("commands")(app, pilot)
-        palette = app.screen
-        assert isinstance(palette, Palette)
-        await pilot.press("escape")
-        await until(pilot, lambda: not palette.is_attached)
-        # As its search does, which takes the end for a word that was typed.
-        palette._list_visible = not palette._list_visible
-        palette._show_busy = not palette._show_busy
-        await everything_is_handled(pilot)
-        assert app.is_running and app._exception is None
 
 
 def test_only_what_is_an_action_can_be_repeated() -> None:

@@ -1,14 +1,16 @@
 """The command palette's entries on the main screen: useful actions, and sessions by name."""
 
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from textual.command import Hit, Hits, Provider
+from textual.style import Style
 
 from model.base.text import clean_line
-from tui.keys.keymap import ACTIONS, Action
+from tui.keys.keymap import ACTIONS
 from tui.keys.word_match import WordMatch
-from tui.screens.palette_commands import ActionCommands
+from tui.screens.palette import Entry
+from tui.screens.palette_entries import action_entries
 from tui.shell.selection import Selection
 from tui.store.places import Place, project_of, shown_sessions, worktree_of
 
@@ -31,34 +33,26 @@ _AFTER_ACTIONS = 0.5
 """An action is found before a session whose name has the same words."""
 
 
-class MainCommands(ActionCommands):
-    """Every action that has something to act on."""
+def main_entries(main: Selection, words: str, style: Style) -> Iterator[Entry]:
+    """Every useful action by its title, and with words every session by its name."""
+    shown = (a for a in ACTIONS if a.in_palette and a.where not in ("canvas", "diff"))
+    yield from action_entries((a for a in shown if _is_useful(a.id, main)), main, words, style)
+    if words and main.is_connected:
+        yield from _session_entries(main, words, style)
 
-    def _actions(self) -> list[Action]:
-        shown = (a for a in ACTIONS if a.in_palette and a.where not in ("canvas", "diff"))
-        return [a for a in shown if _is_useful(a.id, cast("Selection", self.screen))]
 
-
-class SessionCommands(Provider):
-    """Every session by its name; only once something is typed, for they may be many."""
-
-    async def search(self, query: str) -> Hits:
-        """Those that the query finds in their names."""
-        main = cast("Selection", self.screen)
-        if not main.is_connected:
-            return
-        matcher = WordMatch(query, self.match_style)
-        for session in shown_sessions(main.state):
-            name, place = clean_line(session.name), Place("session", session.id)
-            if (score := matcher.match(name)) > 0:
-                held_by = (project_of(place, main.state), worktree_of(place, main.state))
-                yield Hit(
-                    score - _AFTER_ACTIONS,
-                    matcher.highlight(name),
-                    partial(main.open_session, session.id),
-                    text=name,
-                    help=f"Open: {' ▸ '.join(clean_line(item.name) for item in held_by if item)}",
-                )
+def _session_entries(main: Selection, words: str, style: Style) -> Iterator[Entry]:
+    matcher = WordMatch(words, style)
+    for session in shown_sessions(main.state):
+        name, place = clean_line(session.name), Place("session", session.id)
+        if (score := matcher.match(name)) > 0:
+            held_by = (project_of(place, main.state), worktree_of(place, main.state))
+            yield Entry(
+                matcher.highlight(name),
+                partial(main.open_session, session.id),
+                f"Open: {' ▸ '.join(clean_line(item.name) for item in held_by if item)}",
+                score - _AFTER_ACTIONS,
+            )
 
 
 def _is_useful(action_id: str, screen: Selection) -> bool:
