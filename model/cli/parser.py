@@ -6,7 +6,7 @@ Imports the standard library only, so that `spinney --help` answers at once.
 import argparse
 import os
 import re
-from typing import IO, NoReturn
+from typing import Any, NoReturn
 
 from model import __version__
 from model.base.errors import UsageError
@@ -28,8 +28,36 @@ from model.cli.help_texts import (
 _HIGHEST_PORT = 65535
 
 
+class _Version(argparse.Action):
+    """Prints the version and ends."""
+
+    def __call__(self, *_: object) -> NoReturn:
+        put(f"spinney {__version__}\n")
+        raise SystemExit(0)
+
+
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in a sentence, by `UsageError`."""
+    """Says what is wrong in a sentence, by `UsageError`; knows the words that can be typed."""
+
+    def __init__(self, *given: Any, about: str = "", **named: Any) -> None:
+        self.about = about
+        self.options: list[str] = []
+        """All options in their long and short forms."""
+        self.choices: list[str] = []
+        """The words of which an argument must be one."""
+        self.commands: dict[str, Parser] = {}
+        super().__init__(*given, **named)
+
+    def add_argument(self, *given: Any, **named: Any) -> argparse.Action:
+        """Add an argument, and note what can be typed for it."""
+        action = super().add_argument(*given, **named)
+        self.options += action.option_strings
+        self.choices += map(str, action.choices or ())
+        return action
+
+    def print_help(self, file: object = None) -> None:
+        """Print it to whoever reads; a reader that has gone is no failure."""
+        put(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         """Raise `UsageError` with the usage of this very command."""
@@ -42,22 +70,19 @@ class Parser(argparse.ArgumentParser):
         if not options:
             raise UsageError(f"Not expected here: {' '.join(words)}.", self.format_usage())
         option = options[0].partition("=")[0]
-        meant = did_you_mean(option, self._option_string_actions)
+        meant = did_you_mean(option, self.options)
         raise UsageError(f"Unknown option {option}.{meant}", self.format_usage())
-
-    def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
-        put(message)
 
 
 def read_command_line(words: list[str]) -> argparse.Namespace:
     """What these words ask for. Raises `UsageError`."""
     parser = build_parser()
-    known = commands_of(parser)
+    known = parser.commands
     first = words[0]
     if first == "--plain" or (first[:1] != "-" and first not in known):
         _check_folder(words, known)
         words = ["open", *words]
-    elif first[:1] == "-" and first not in parser._option_string_actions:
+    elif first[:1] == "-" and first not in parser.options:
         option = first.partition("=")[0]
         of = [f"spinney {name} {option}" for name, its in known.items() if _takes(its, option)]
         hint = f" Did you mean {' or '.join(of)}?" if of else ""
@@ -71,14 +96,8 @@ def read_command_line(words: list[str]) -> argparse.Namespace:
     return options
 
 
-def commands_of(parser: argparse.ArgumentParser) -> dict[str, Parser]:
-    """The parser of each command by its name."""
-    found = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
-    return dict(found.choices)
-
-
 def _takes(parser: Parser, option: str) -> bool:
-    return option in parser._option_string_actions
+    return option in parser.options
 
 
 def _check_folder(words: list[str], known: dict[str, Parser]) -> None:
@@ -132,7 +151,7 @@ def build_parser() -> Parser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("-V", "--version", action="version", version=f"spinney {__version__}")
+    parser.add_argument("-V", "--version", action=_Version, nargs=0, help="show the version")
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", prog="spinney"
     )
@@ -141,11 +160,13 @@ def build_parser() -> Parser:
         added: Parser = commands.add_parser(
             name,
             help=text,
+            about=text,
             description=text[:1].upper() + text[1:] + ".",
             epilog=epilog,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             add_help=add_help,
         )
+        parser.commands[name] = added
         return added
 
     opening = add("open", "open the terminal (also without a command: spinney PATH)", OPEN_WORDS)
