@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from model.command_line import Parser
+from model.cli.parser import Parser
 
 _BASH = """\
 _spinney() {{
@@ -35,9 +35,7 @@ complete -o filenames -F _spinney spinney
 _BASH_CASE = '        {name}) COMPREPLY=($(compgen -W "{words}" -- "{given}")) ;;'
 
 
-def completion_script(
-    shell: str, parser: Parser, called: Mapping[str, Sequence[str]]
-) -> str:
+def completion_script(shell: str, parser: Parser, called: Mapping[str, Sequence[str]]) -> str:
     """The script for `bash`, `zsh` or `fish`; `called`: what can be called, with its arguments."""
     commands = {
         name: (its.about, [*_long(its.options), *its.choices])

@@ -33,15 +33,17 @@ from tui.shell.leave import Ending
 from tui.shell.main_screen import MainScreen
 from tui.shell.startup_snapshot import file_of
 from tui.shell.type_ahead import TypeAhead
-from tui.terminal import compositor, plain
+from tui.terminal import plain
 from tui.terminal.background import TerminalDriver
 from tui.terminal.bursts import divided
 from tui.terminal.capabilities import Terminal, exit_on_hang_up
 from tui.terminal.clipboard import copied, copy_sequence, too_long
+from tui.terminal.compositor import RowCompositor
 from tui.terminal.input_parser import BackgroundTold
 from tui.terminal.output import PaintedApp
 from tui.terminal.output_filters import color_system, filters
 from tui.terminal.sanitize import Harmless
+from tui.terminal.textual_internals import use_compositor
 
 if TYPE_CHECKING:
     from model.client.base import Client
@@ -101,7 +103,7 @@ class SpinneyApp(PaintedApp):
         self.terminal = Terminal.of(os.environ if environ is None else environ)
         plain.switch(self.terminal.plain)
         self.set_class(self.terminal.plain, "for-ears")
-        compositor.for_all_screens()
+        use_compositor(RowCompositor)
         self._mouse_is_free = False
         self._wanted_theme: Literal["system", "light", "dark"] = "system"
         self._told_of_keys: list[str] = []
@@ -145,12 +147,11 @@ class SpinneyApp(PaintedApp):
             if self.terminal.plain:
                 self.write(plain.SHOW_CURSOR)
 
-    def _fatal_error(self) -> None:
+    def failed(self, error: Exception | None) -> bool:
         """Say it in a sentence; the traceback is for the log, where there is one."""
-        if (sentence := failure.log(self._exception, self._data)) is not None:
+        if (sentence := failure.log(error, self._data)) is not None:
             self.panic(sentence)
-        else:
-            super()._fatal_error()
+        return sentence is not None
 
     async def on_event(self, event: events.Event) -> None:
         """Let no key overtake those that wait, and none act below the screen that it was for."""

@@ -17,8 +17,9 @@ from textual.message import Message
 
 from tui.terminal.capabilities import escape_delay
 from tui.terminal.input_parser import BackgroundTold, ColorsChanged, InputParser
-from tui.terminal.output import PacedDriver, fail
+from tui.terminal.output import PacedDriver
 from tui.terminal.sequences import Lexer
+from tui.terminal.textual_internals import fail
 
 _TELL_CHANGES: Final = "\x1b[?2031h"
 _TELL_NO_CHANGES: Final = "\x1b[?2031l"
