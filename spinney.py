@@ -349,7 +349,8 @@ def _doctor(options: "Namespace") -> int:
     from model.backends.all import all_backends
     from model.base.paths import directories
     from model.base.standard_streams import put, put_json
-    from model.runtime.doctor import Finding, as_text, examine
+    from model.domain.findings import Finding
+    from model.runtime.doctor import as_text, examine
     from model.store.repair import mend
     from tui.terminal.capabilities import examine_terminal
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter
 
-import model.commands.all  # noqa: F401 - registers the commands
+import model.api.all  # noqa: F401 - registers the commands
 from model import __version__
 from model.agents.catalog import BACKENDS
-from model.commands.registry import ALIASES, COMMANDS, UNCHANGED, Argument, Command
+from model.api.command import ALIASES, COMMANDS, UNCHANGED, Argument, Command
 from model.domain import resources
 from model.domain.events import EVENTS, Event, ProjectAdded, ProjectUpdated, WorktreeCreating
 from model.preferences.schema import Preferences
@@ -83,7 +83,7 @@ def _parts(shape: Shapes) -> list[Shapes]:
 
 def area(command: "Command[..., Any]") -> str:
     """What kind of command it is: the docstring of the module that it stands in."""
-    module = sys.modules[command.function.__module__]
+    module = sys.modules[command.signature.__module__]
     return (module.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
 
 
@@ -135,7 +135,7 @@ def _command(command: "Command[..., Any]", shapes: Shapes) -> dict[str, Any]:
             "properties": {
                 argument.wire: {
                     **shapes[f"argument {command.name} {argument.name}"],
-                    **_default(command, argument),
+                    **_default(argument),
                 }
                 for argument in arguments
             },
@@ -145,11 +145,10 @@ def _command(command: "Command[..., Any]", shapes: Shapes) -> dict[str, Any]:
     }
 
 
-def _default(command: "Command[..., Any]", argument: Argument) -> dict[str, Any]:
-    if argument.required:
+def _default(argument: Argument) -> dict[str, Any]:
+    if argument.required or argument.default is UNCHANGED:
         return {}
-    default = inspect.signature(command.function).parameters[argument.name].default
-    return {} if default is UNCHANGED else {"default": default}
+    return {"default": argument.default}
 
 
 def _event(kind: type[Event], shapes: Shapes) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import ParamSpec, Protocol, TypeVar
 
-from model.commands.registry import Command
+from model.api.command import Command
 from model.domain.events import Event
 from model.state import State
 

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from model.api.command import Command
 from model.base.errors import foreseen
 from model.client.base import Happened, Loaded, Update
-from model.commands.registry import Command
+from model.commands.dispatch import run
 from model.runtime.core import Core
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class LocalClient:
         """Run a command on the core's loop. Raises `SpinneyError`, as for every other client."""
         assert not args, "commands take keyword arguments"
         try:
-            return await self._core.run(command.run(self._workspace, kwargs))
+            return await self._core.run(run(self._workspace, command, kwargs))
         except Exception as error:
             raise foreseen(error, command.name) from error
 

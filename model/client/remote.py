@@ -17,11 +17,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 
 from model import PROTOCOL
+from model.api.command import Command, camel_case
 from model.base.errors import ErrorType, NobodyThereError, SpinneyError
 from model.base.instance import other_protocol
 from model.client.base import Happened, Loaded, Lost, Update
 from model.client.snapshot import state_from
-from model.commands.registry import Command, camel_case
 from model.domain.events import Event, parse_event
 
 P = ParamSpec("P")

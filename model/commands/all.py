@@ -1,4 +1,4 @@
-"""Importing this registers every command."""
+"""Importing this registers the implementation of every command."""
 
 from model.commands import (
     agent_commands,

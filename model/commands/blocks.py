@@ -1,13 +1,13 @@
-"""Conversations as block trees, for a client that parses no Markdown: the page in the browser."""
+"""Implements `model.api.blocks`."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import BaseModel
-
-from model.commands.registry import command
-from model.commands.sessions import PAGE, get_messages
+from model.api import blocks as api
+from model.api.sessions import PAGE
+from model.commands.registry import implements
+from model.commands.sessions import get_messages
 from model.domain.resources import Message, PlanBlock, TextBlock
 from model.richtext.blocks import as_json
 from model.richtext.markdown import MarkdownStream, render
@@ -19,29 +19,21 @@ _AT_ONCE: Final = 10_000
 """Characters that are rendered where they are asked for; more take their time in a thread."""
 
 
-class MessageBlocksPage(BaseModel):
-    """A page of a conversation, oldest first; texts and plans have `blocks`, their trees."""
-
-    messages: list[dict[str, Any]]
-    total: int = 0
-
-
-@command
+@implements(api.get_message_blocks)
 async def get_message_blocks(
     workspace: "Workspace", session_id: str, limit: int = PAGE, offset: int = 0
-) -> MessageBlocksPage:
-    """As `get_messages`, with every answer's text and plan also as block trees."""
-    page = await get_messages.function(workspace, session_id, limit, offset)
+) -> api.MessageBlocksPage:
+    page = await get_messages(workspace, session_id, limit, offset)
     known: dict[str, tuple[Message, dict[str, Any]]] = {}
     if sum(map(_length, page.messages)) > _AT_ONCE:
         known = await asyncio.to_thread(_rendered, page.messages)
         # Events were told meanwhile; an answer must not fall behind them.
-        page = await get_messages.function(workspace, session_id, limit, offset)
+        page = await get_messages(workspace, session_id, limit, offset)
     made = []
     for message in page.messages:
         before, told = known.get(message.id, (None, {}))
         made.append(told if before == message else _with_blocks(message))
-    return MessageBlocksPage(messages=made, total=page.total)
+    return api.MessageBlocksPage(messages=made, total=page.total)
 
 
 def _length(message: Message) -> int:

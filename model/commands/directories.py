@@ -1,14 +1,14 @@
-"""The directories of the machine that Spinney runs on, for whoever types the name of one."""
+"""Implements `model.api.directories`."""
 
 import asyncio
 import os
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
+from model.api import directories as api
 from model.base.git_layout import looks_bare
-from model.commands.registry import PATH, command
-from model.domain.resources import Resource
+from model.commands.registry import implements
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -19,25 +19,12 @@ _LOOKED_AT: Final = 20_000
 """Entries of one directory that are looked at."""
 
 
-class Directory(Resource):
-    """A directory, and what of git it is."""
-
-    path: str
-    """Absolute."""
-    holds: Literal["repository", "linked worktree", "bare repository", ""] = ""
-
-
-@command
-async def list_directories(workspace: "Workspace", path: Annotated[str, PATH]) -> list[Directory]:
-    """The directories whose paths begin with `path`, as a shell would complete it.
-
-    `~` is the home of whoever runs Spinney. Hidden ones only where a `.` was typed. What cannot be
-    read has none.
-    """
+@implements(api.list_directories)
+async def list_directories(workspace: "Workspace", path: str) -> list[api.Directory]:
     return await asyncio.to_thread(_matching, path)
 
 
-def _matching(path: str) -> list[Directory]:
+def _matching(path: str) -> list[api.Directory]:
     try:
         given = os.path.expanduser(path)  # noqa: PTH111 - the last slash matters
     except (RuntimeError, ValueError):
@@ -57,7 +44,7 @@ def _matching(path: str) -> list[Directory]:
     except (OSError, ValueError):
         return []
     return [
-        Directory(path=found_path, holds=_kind(Path(found_path))) for found_path in found[:MOST]
+        api.Directory(path=found_path, holds=_kind(Path(found_path))) for found_path in found[:MOST]
     ]
 
 

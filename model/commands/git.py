@@ -1,15 +1,16 @@
-"""Commands that ask git about worktrees or let it work in them: status, diff, commit, exchange."""
+"""Implements `model.api.git`."""
 
 import asyncio
 import os
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from model.api import git as api
 from model.base.errors import SpinneyError, project_gone, worktree_not_found
-from model.commands.registry import PATH, command
+from model.commands.registry import implements
 from model.domain.events import TaskCompleted
-from model.domain.resources import Project, Resource, Worktree
+from model.domain.resources import Project, Worktree
 from model.git import commit, diff, remotes, repositories, status
 from model.hosting import pull_requests
 from model.worktrees import project_in, worktree_in
@@ -18,27 +19,8 @@ if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 
-class CommitResult(Resource):
-    """What `commit_changes` gives."""
-
-    success: bool
-    commit_sha: str
-
-
-class ExchangeResult(Resource):
-    """What `git_pull` and `git_push` give: git's words, also where it refused."""
-
-    success: bool
-    output: str
-
-
-@command
+@implements(api.fetch_worktrees_status)
 async def fetch_worktrees_status(workspace: "Workspace", project_id: str) -> None:
-    """Ask git anew about a project's worktrees, and the hosting service about pull requests.
-
-    Of each, `git:status-update` and `worktree:status_updated` tell, also where nothing changed;
-    what the hosting service answers is told when it comes.
-    """
     project = project_in(workspace.store.state, project_id)
     found = workspace.store.state.worktrees_of(project_id)
     for worktree in found:
@@ -49,31 +31,28 @@ async def fetch_worktrees_status(workspace: "Workspace", project_id: str) -> Non
         raise project_gone(project.path)
 
 
-@command
+@implements(api.has_uncommitted_changes)
 async def has_uncommitted_changes(workspace: "Workspace", worktree_id: str) -> bool:
-    """Whether anything in the worktree is not committed, untracked files included."""
     worktree = worktree_in(workspace.store.state, worktree_id)
     return await status.has_uncommitted_changes(Path(worktree.path))
 
 
-@command
+@implements(api.get_git_diff)
 async def get_git_diff(
     workspace: "Workspace",
-    worktree_path: Annotated[str, PATH],
+    worktree_path: str,
     diff_type: Literal["working", "staged", "branch"],
     base_branch: str | None = None,
 ) -> str:
-    """A unified diff of a worktree or project: working, staged, or against a base branch."""
     path, project, worktree = await _known_root(workspace, worktree_path)
     base = (worktree.base_branch if worktree else None) or project.default_branch
     return await diff.diff(path, diff_type, base_branch or base)
 
 
-@command
+@implements(api.commit_changes)
 async def commit_changes(
     workspace: "Workspace", worktree_id: str, message: str, stage_all: bool = False
-) -> CommitResult:
-    """Commit what is staged, or (`stageAll`) everything."""
+) -> api.CommitResult:
     worktree = worktree_in(workspace.store.state, worktree_id)
     try:
         committing = commit.commit(Path(worktree.path), message, stage_all)
@@ -82,33 +61,22 @@ async def commit_changes(
         _tell(workspace, "commit", worktree, ok=False, detail=error.message)
         raise
     _tell(workspace, "commit", worktree, ok=True, detail=sha)
-    return CommitResult(success=True, commit_sha=sha)
+    return api.CommitResult(success=True, commit_sha=sha)
 
 
-@command
+@implements(api.git_pull)
 async def git_pull(
-    workspace: "Workspace",
-    worktree_path: Annotated[str, PATH],
-    base_branch: str,
-    remote: str = "origin",
-) -> ExchangeResult:
-    """Bring a remote's branch into the one checked out here; a conflict stays to be solved."""
+    workspace: "Workspace", worktree_path: str, base_branch: str, remote: str = "origin"
+) -> api.ExchangeResult:
     path, _, worktree = await _known_root(workspace, worktree_path)
     pulling = remotes.pull(path, remote, base_branch)
     return await _exchange(workspace, "pull", worktree, pulling)
 
 
-@command
+@implements(api.git_push)
 async def git_push(
-    workspace: "Workspace",
-    worktree_path: Annotated[str, PATH],
-    pr_number: int | None = None,
-    remote: str = "origin",
-) -> ExchangeResult:
-    """Push the branch checked out here, to its own name or (`prNumber`) to a pull request's head.
-
-    Never forces.
-    """
+    workspace: "Workspace", worktree_path: str, pr_number: int | None = None, remote: str = "origin"
+) -> api.ExchangeResult:
     path, _, worktree = await _known_root(workspace, worktree_path)
     to = None
     if pr_number is not None:
@@ -116,12 +84,8 @@ async def git_push(
     return await _exchange(workspace, "push", worktree, remotes.push(path, remote, to))
 
 
-@command
+@implements(api.cancel_git)
 async def cancel_git(workspace: "Workspace", worktree_id: str) -> None:
-    """End the creation, commit, pull or push that runs in a worktree, with the hooks it waits for.
-
-    Nothing stays half done. When nothing runs, that is no error.
-    """
     worktree_in(workspace.store.state, worktree_id)
     await workspace.slow_work.cancel(worktree_id)
 
@@ -131,7 +95,7 @@ async def _exchange(
     task: str,
     worktree: Worktree | None,
     exchanging: Coroutine[Any, Any, tuple[bool, str]],
-) -> ExchangeResult:
+) -> api.ExchangeResult:
     try:
         running = workspace.slow_work.run(worktree.id if worktree else "", task, exchanging)
         success, output = await running
@@ -139,7 +103,7 @@ async def _exchange(
         _tell(workspace, task, worktree, ok=False, detail=error.message)
         raise
     _tell(workspace, task, worktree, ok=success, detail=output)
-    return ExchangeResult(success=success, output=output)
+    return api.ExchangeResult(success=success, output=output)
 
 
 def _tell(

@@ -1,4 +1,4 @@
-"""Commands about projects: the repositories that Spinney shows."""
+"""Implements `model.api.projects`."""
 
 import asyncio
 import contextlib
@@ -8,18 +8,20 @@ import time
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from model.api import projects as api
+from model.api.command import UNCHANGED, Unchanged
 from model.base.errors import SpinneyError, not_a_repository, project_exists
 from model.base.text import clean_line
-from model.commands.registry import PATH, UNCHANGED, Unchanged, command
+from model.commands.registry import implements
 from model.domain.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated, TaskCompleted
-from model.domain.resources import Branch, HostingRemote, Project, Remote, Resource
+from model.domain.resources import Branch, HostingRemote, Project, Remote
 from model.git import hosts, repositories
 from model.projects import avatars
-from model.projects.tree import folder_in, in_order, place_after_all, shown
+from model.projects.tree import folder_in, place_after_all, shown
 from model.scripts.config import scripts_of_branch
-from model.state import State
+from model.state import State, in_order
 from model.worktrees import project_in, refuse_while_running
 from model.worktrees.naming import NAME_LIMIT
 
@@ -27,26 +29,13 @@ if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 
-class Avatar(Resource):
-    """What `set_project_avatar` gives: the picture's path, relative to the data directory."""
-
-    avatar_path: str
-
-
-@command
+@implements(api.list_projects)
 async def list_projects(workspace: "Workspace") -> list[Project]:
-    """All projects and folders, lowest `order` first."""
     return [shown(project) for project in in_order(workspace.store.state.projects.values())]
 
 
-@command
-async def add_project(
-    workspace: "Workspace", path: Annotated[str, PATH], parent_id: str | None = None
-) -> Project:
-    """Add a git repository; a path inside one, or in a linked worktree, adds its root.
-
-    A bare repository serves as well; its name is that of the folder without `.git`.
-    """
+@implements(api.add_project)
+async def add_project(workspace: "Workspace", path: str, parent_id: str | None = None) -> Project:
     given = Path(path)
     if not given.is_absolute():
         raise not_a_repository(path)
@@ -81,9 +70,8 @@ async def add_project(
     return workspace.store.state.projects[project.id]
 
 
-@command
+@implements(api.remove_project)
 async def remove_project(workspace: "Workspace", project_id: str) -> None:
-    """Show a project no more, with its worktrees and sessions; no file is deleted."""
     project = project_in(workspace.store.state, project_id)
     worktrees = workspace.store.state.worktrees_of(project_id, archived=True)
 
@@ -103,7 +91,7 @@ async def remove_project(workspace: "Workspace", project_id: str) -> None:
     await asyncio.to_thread(avatars.discard, workspace.directories, project.avatar_path)
 
 
-@command
+@implements(api.update_project_settings)
 async def update_project_settings(
     workspace: "Workspace",
     project_id: str,
@@ -114,12 +102,6 @@ async def update_project_settings(
     worktrees_dir: str | None = None,
     default_backend: str | None = None,
 ) -> Project:
-    """Change what is given of a project's settings.
-
-    To give up the project's own value, so that the global one holds again: an empty text, and
-    for `enabledMcpServers` (where an empty list means none) `null`. `worktreesDir` is an absolute
-    path, or begins with `~`; `demo` is an agent only where Spinney runs with `--demo`.
-    """
     project = project_in(workspace.store.state, project_id)
     known = [row.name for row in workspace.catalog.backend_rows(demo=workspace.demo)]
     if default_backend and default_backend not in known:
@@ -144,38 +126,26 @@ async def update_project_settings(
     return await _change(workspace, project_id, changes)
 
 
-@command
+@implements(api.get_project_branches)
 async def get_project_branches(workspace: "Workspace", project_id: str) -> list[Branch]:
-    """The repository's branches; those of remotes as `origin/name`."""
     project = project_in(workspace.store.state, project_id)
     return await repositories.branches(Path(project.path))
 
 
-@command
-async def get_git_remotes(workspace: "Workspace", repo_path: Annotated[str, PATH]) -> list[Remote]:
-    """The remotes of a repository, without credentials."""
+@implements(api.get_git_remotes)
+async def get_git_remotes(workspace: "Workspace", repo_path: str) -> list[Remote]:
     return await repositories.remotes(await _repository_at(repo_path))
 
 
-@command
-async def get_github_remotes(
-    workspace: "Workspace", repo_path: Annotated[str, PATH]
-) -> list[HostingRemote]:
-    """Those remotes that lead to GitHub, or to an installation of it that `gh` knows."""
+@implements(api.get_github_remotes)
+async def get_github_remotes(workspace: "Workspace", repo_path: str) -> list[HostingRemote]:
     return await hosts.hosting_remotes(await _repository_at(repo_path))
 
 
-@command
+@implements(api.set_project_avatar)
 async def set_project_avatar(
-    workspace: "Workspace",
-    project_id: str,
-    path: Annotated[str, PATH] | None = None,
-    data: str | None = None,
-) -> Avatar:
-    """Give a project a picture: a file, base64, or with neither a logo from its repository.
-
-    PNG, JPEG, WebP or GIF up to 2 MiB; it is copied.
-    """
+    workspace: "Workspace", project_id: str, path: str | None = None, data: str | None = None
+) -> api.Avatar:
     before = project_in(workspace.store.state, project_id)
 
     def kept() -> str:
@@ -189,12 +159,11 @@ async def set_project_avatar(
         await asyncio.to_thread(avatars.discard, workspace.directories, relative)
         raise
     await asyncio.to_thread(avatars.discard, workspace.directories, before.avatar_path)
-    return Avatar(avatar_path=relative)
+    return api.Avatar(avatar_path=relative)
 
 
-@command
+@implements(api.remove_project_avatar)
 async def remove_project_avatar(workspace: "Workspace", project_id: str) -> Project:
-    """Take a project's picture away."""
     before = project_in(workspace.store.state, project_id)
     project = await _change(workspace, project_id, {"avatar_path": None})
     await asyncio.to_thread(avatars.discard, workspace.directories, before.avatar_path)

@@ -1,12 +1,12 @@
-"""Commands about the pull request of a worktree: opened, remembered, forgotten."""
+"""Implements `model.api.pull_requests`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.api import pull_requests as api
 from model.base.errors import SpinneyError
-from model.commands.registry import command
+from model.commands.registry import implements
 from model.domain.events import Event, TaskCompleted, WorktreeUpdated
-from model.domain.resources import Resource
 from model.git import remotes, repositories
 from model.git.branch_tips import branch_tips
 from model.git.history import commits_since
@@ -19,26 +19,14 @@ if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 
-class OpenedPullRequest(Resource):
-    """What `open_pull_request` gives."""
-
-    pr_number: int
-    pr_url: str
-
-
-@command
+@implements(api.open_pull_request)
 async def open_pull_request(
     workspace: "Workspace",
     worktree_id: str,
     title: str | None = None,
     body: str | None = None,
     draft: bool = False,
-) -> OpenedPullRequest:
-    """Push the worktree's branch if need be, propose it, and remember the pull request.
-
-    Where title or body is not given, the agent of the prompt `pr_content` writes it. Without an
-    agent, or when it fails or takes longer than a minute, it comes from the commits.
-    """
+) -> api.OpenedPullRequest:
     worktree = worktree_in(workspace.store.state, worktree_id)
     project = project_in(workspace.store.state, worktree.project_id)
     path = Path(worktree.path)
@@ -64,14 +52,13 @@ async def open_pull_request(
     )
     workspace.poller.ask(worktree_id)
     workspace.poller.ask_hosting(worktree_id)
-    return OpenedPullRequest(pr_number=made.number, pr_url=made.url)
+    return api.OpenedPullRequest(pr_number=made.number, pr_url=made.url)
 
 
-@command
+@implements(api.save_worktree_pr)
 async def save_worktree_pr(
     workspace: "Workspace", worktree_id: str, pr_number: int, pr_url: str
 ) -> None:
-    """Remember which pull request a worktree belongs to, and follow how it stands."""
     if pr_number < 1:
         raise SpinneyError("Invalid field 'prNumber': pull requests count from 1")
     if not pull_requests.is_link(pr_url):
@@ -82,9 +69,8 @@ async def save_worktree_pr(
     workspace.poller.ask_hosting(worktree_id)
 
 
-@command
+@implements(api.clear_worktree_pr)
 async def clear_worktree_pr(workspace: "Workspace", worktree_id: str) -> None:
-    """Forget a worktree's pull request; on the hosting service nothing changes."""
     await _remember(workspace, worktree_id, None, None)
 
 

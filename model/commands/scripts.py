@@ -1,18 +1,18 @@
-"""Commands about a repository's own scripts: seeing, saving and trusting them, running them."""
+"""Implements `model.api.scripts`."""
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from model.api import scripts as api
 from model.base.errors import SpinneyError
 from model.base.git_layout import looks_bare
-from model.commands.registry import VERBATIM, command
+from model.commands.registry import implements
 from model.domain.events import Event, ProjectUpdated, TaskCompleted
-from model.domain.resources import Project, Resource
+from model.domain.resources import Project
+from model.domain.scripts import Script, ScriptName, ScriptRun
 from model.scripts.config import (
     FILES,
-    Script,
-    ScriptName,
     fingerprint,
     refuse_hidden,
     scripts_in,
@@ -20,7 +20,6 @@ from model.scripts.config import (
     with_trust,
     write_scripts,
 )
-from model.scripts.runner import ScriptRun
 from model.state import State
 from model.worktrees import project_in, worktree_in
 
@@ -28,19 +27,10 @@ if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 
-class ScriptTexts(Resource):
-    """Scripts to be saved; `null` takes one out, what is not named stays."""
-
-    setup: str | None = None
-    run: str | None = None
-    teardown: str | None = None
-
-
-@command
+@implements(api.get_project_scripts)
 async def get_project_scripts(
     workspace: "Workspace", project_id: str, worktree_id: str | None = None
 ) -> list[Script]:
-    """The scripts in a worktree's config file, or in the repository's, and which are trusted."""
     project = project_in(workspace.store.state, project_id)
     if worktree_id is not None:
         path = Path(worktree_in(workspace.store.state, worktree_id).path)
@@ -52,15 +42,10 @@ async def get_project_scripts(
     return await asyncio.to_thread(scripts_in, path, project)
 
 
-@command
+@implements(api.save_project_scripts)
 async def save_project_scripts(
-    workspace: "Workspace", project_id: str, scripts: Annotated[ScriptTexts, VERBATIM]
+    workspace: "Workspace", project_id: str, scripts: api.ScriptTexts
 ) -> list[Script]:
-    """Write scripts to `spinney.json` in the repository; what is saved here is trusted.
-
-    A worktree runs those of its own branch: the file must be committed and reach that branch, of
-    which `task:completed` (`save_scripts`) reminds.
-    """
     project = project_in(workspace.store.state, project_id)
     root = Path(project.path)
     if await asyncio.to_thread(looks_bare, root):
@@ -79,18 +64,13 @@ async def save_project_scripts(
         " scripts of its own branch, so a new one has them once they are on its base branch."
     )
     workspace.store.record(TaskCompleted(task="save_scripts", ok=True, detail=detail))
-    return await get_project_scripts.function(workspace, project_id)
+    return await get_project_scripts(workspace, project_id)
 
 
-@command
+@implements(api.trust_project_scripts)
 async def trust_project_scripts(
     workspace: "Workspace", project_id: str, hashes: list[str] | None = None
 ) -> list[Script]:
-    """Trust scripts by their hashes; without `hashes`, those in the repository and its worktrees.
-
-    Give the hashes of what the person has read: what was changed since then stays held. A script
-    that holds a character which is not shown as it runs is refused (`forbidden`).
-    """
     project = project_in(workspace.store.state, project_id)
     found = await _known_scripts(workspace.store.state, project, skip_bad=hashes is not None)
     wanted = [script.hash for script in found] if hashes is None else hashes
@@ -98,31 +78,28 @@ async def trust_project_scripts(
         if script.hash in wanted:
             refuse_hidden(script.name, script.text)
     await _trust(workspace, project_id, wanted)
-    return await get_project_scripts.function(workspace, project_id)
+    return await get_project_scripts(workspace, project_id)
 
 
-@command
+@implements(api.run_worktree_script)
 async def run_worktree_script(
     workspace: "Workspace", worktree_id: str, script: ScriptName = "run"
 ) -> ScriptRun:
-    """Start a script in a worktree; `task:completed` tells its end."""
     return await workspace.scripts.start(worktree_id, script)
 
 
-@command
+@implements(api.stop_worktree_script)
 async def stop_worktree_script(
     workspace: "Workspace", worktree_id: str, script: ScriptName = "run"
 ) -> None:
-    """End a script and all that it started; stopping what does not run is no error."""
     worktree_in(workspace.store.state, worktree_id)
     await workspace.scripts.stop(worktree_id, script)
 
 
-@command
+@implements(api.get_script_output)
 async def get_script_output(
     workspace: "Workspace", worktree_id: str, script: ScriptName
 ) -> ScriptRun:
-    """How a script runs or ran last in a worktree, and the newest of what it printed."""
     worktree_in(workspace.store.state, worktree_id)
     return await workspace.scripts.outcome(worktree_id, script)
 

@@ -1,12 +1,13 @@
-"""Commands about the server that lets other clients in."""
+"""Implements `model.api.server`."""
 
 import asyncio
 import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from model.api import server as api
 from model.base.errors import SpinneyError
-from model.commands.registry import command, local_command
+from model.commands.registry import implements
 from model.domain.events import TaskCompleted
 from model.preferences.apply import changed
 from model.preferences.schema import Preferences
@@ -15,9 +16,8 @@ if TYPE_CHECKING:
     from model.runtime.workspace import HttpServer, Workspace
 
 
-@command
+@implements(api.get_http_server_status)
 async def get_http_server_status(workspace: "Workspace") -> dict[str, Any]:
-    """`{running, base_url, port, localhost_only, token_required}`."""
     return _server(workspace).status()
 
 
@@ -32,14 +32,13 @@ def stopped_status(preferences: Preferences) -> dict[str, Any]:
     }
 
 
-@command
+@implements(api.start_http_server)
 async def start_http_server(
     workspace: "Workspace",
     port: int | None = None,
     localhost_only: bool | None = None,
     token_required: bool | None = None,
 ) -> dict[str, Any]:
-    """Let other clients in; what is not given comes from the preferences."""
     preferences = workspace.store.state.preferences
     if not preferences.http_server_token:
         await _new_token(workspace)
@@ -55,9 +54,8 @@ async def start_http_server(
     return status
 
 
-@local_command
+@implements(api.stop_http_server)
 async def stop_http_server(workspace: "Workspace") -> dict[str, Any]:
-    """Let nobody in any more."""
     was_running = _server(workspace).status()["running"]
     await _server(workspace).stop()
     if was_running:
@@ -65,17 +63,15 @@ async def stop_http_server(workspace: "Workspace") -> dict[str, Any]:
     return _server(workspace).status()
 
 
-@local_command
+@implements(api.get_http_server_token)
 async def get_http_server_token(workspace: "Workspace") -> str:
-    """The token, for the screen of this process alone."""
     if not workspace.store.state.preferences.http_server_token:
         await _new_token(workspace)
     return workspace.store.state.preferences.http_server_token or ""
 
 
-@local_command
+@implements(api.stop_spinney)
 async def stop_spinney(workspace: "Workspace") -> dict[str, int]:
-    """End this Spinney in good order: `{pid, interrupted}`, with the number of runs cut short."""
     if workspace.end_program is None:
         raise SpinneyError("This Spinney ends with the program that it is a part of.")
     # The answer goes out first.
@@ -83,9 +79,8 @@ async def stop_spinney(workspace: "Workspace") -> dict[str, int]:
     return {"pid": os.getpid(), "interrupted": len(workspace.store.state.at_work())}
 
 
-@command
+@implements(api.regenerate_http_token)
 async def regenerate_http_token(workspace: "Workspace") -> dict[str, Any]:
-    """Make a new token; connections that used the old one are closed."""
     await _new_token(workspace)
     return _server(workspace).status()
 

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from model.api.server import get_http_server_token, stop_spinney
 from model.base.errors import SpinneyError
 from model.client.base import Loaded
 from model.client.remote import RemoteClient
-from model.commands.server import get_http_server_token, stop_spinney
 from model.domain.events import SessionUpdated
 from model.domain.resources import Session
 from model.runtime.workspace import Workspace

@@ -392,7 +392,7 @@ async def test_a_settings_page_hears_what_each_setting_is_and_no_secret(
     secret = {"name": "Work", "settings_json": '{"key": "hunter2"}'}
     given = {"custom_cli_profiles": [secret], "tracker_api_key": "hunter2"}
     await workspace.change_preferences(changed(Preferences(), given))
-    rows = await list_preferences.function(workspace)
+    rows = await list_preferences(workspace)
     known = shown_fields().values()
     assert [(row.key, row.default) for row in rows] == [(f.key, f.default) for f in known]
     assert all(row.group and row.help and row.requirement for row in rows)
@@ -403,7 +403,7 @@ async def test_what_a_settings_page_offers_is_taken(workspace: Workspace) -> Non
     given = {"custom_cli_profiles": [{"name": "Work", "settings_json": "{}"}]}
     preferences = changed(Preferences(), given)
     await workspace.change_preferences(preferences)
-    rows = {row.key: row for row in await list_preferences.function(workspace)}
+    rows = {row.key: row for row in await list_preferences(workspace)}
     for row in rows.values():
         values = [choice.value for choice in row.choices] + [None] * row.nullable
         for value in values:
