@@ -47,5 +47,4 @@ async def list_preferences(workspace: "Workspace") -> list[api.PreferenceRow]:
 @implements(api.update_preferences)
 async def update_preferences(workspace: "Workspace", changes: dict[str, Any]) -> Preferences:
     wanted = changed(workspace.store.state.preferences, changes)
-    await workspace.change_preferences(wanted)
-    return redacted(wanted)
+    return redacted(await workspace.change_preferences(wanted))
