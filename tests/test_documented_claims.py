@@ -70,8 +70,8 @@ FIGURES: Final = (
         "docs/architecture.md",
         f"without a word for {WORDS[int(stall_monitor.FIRST_WORD / 60)]} minutes",
     ),
-    ("docs/http.md", f"after {tool_outputs.KEPT // MIB} MiB of one result"),
-    ("docs/http.md", f"more than {tool_outputs.KEPT_IN_ALL // GIB} GiB"),
+    ("docs/http.md", f"at most {tool_outputs.KEPT // MIB} MiB of one result"),
+    ("docs/http.md", f"{tool_outputs.KEPT_IN_ALL // GIB} GiB of all results"),
     ("docs/page.md", f"each page under {test_reading.MOST // 1000} KB"),
 )
 

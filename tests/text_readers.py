@@ -185,7 +185,7 @@ OTHERS: Final = {
     "model/cli/parser.py: _number": "the person's own command line",
     "model/cli/parser.py: _port": "the person's own command line",
     "model/cli/parser.py: _token": "the person's own command line",
-    "model/api/worktrees.py: _checked_label": "a color of seven characters at most",
+    "model/api/worktrees.py: _validate_label": "a color of seven characters at most",
     "model/git/cloning.py: _Words.hear": "a set of two characters, in pieces of 64 kB",
     "model/git/run.py: _look_at_git": "what the installed git says of its version",
     "model/git/ssh.py: real_host": "settings that the person's own ssh lists, a word for each line",

@@ -1,1 +1,1 @@
-"""The commands as clients see them: signatures, argument and result types, no implementation."""
+"""The commands as clients see them: signatures, argument types and result types."""

@@ -1,4 +1,4 @@
-"""An agent's own commands, for whoever wants to write one."""
+"""Slash commands of agents."""
 
 from model.api.command import command
 from model.domain.resources import AgentCommand
@@ -6,9 +6,11 @@ from model.domain.resources import AgentCommand
 
 @command
 async def list_agent_commands(worktree_id: str, backend: str | None = None) -> list[AgentCommand]:
-    """The agent's own commands in a worktree: a message may be `/name` and what the hint says.
+    """List the slash commands of an agent in a worktree; a message can be `/name` with the
+    arguments of its hint.
 
-    `backend`: by default the agent that a new session there would have. Once it was spoken to,
-    these are the commands that its program tells; before, those that lie in files of the worktree
-    and of the person. No event tells of a change: ask when they are needed.
+    `backend` defaults to the agent that a new session in the worktree would use. Once the agent has
+    run in the worktree, these are the commands that its program reports; before that, those in the
+    command files of the worktree and of the user. No event reports changes: call this whenever the
+    list is needed.
     """

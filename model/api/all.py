@@ -1,4 +1,4 @@
-"""Importing this registers every command."""
+"""Imports every module that declares commands, which fills `COMMANDS`."""
 
 from model.api import (
     agent_commands,

@@ -1,15 +1,15 @@
-"""Conversations as block trees, for a client that parses no Markdown: the page in the browser."""
+"""Messages as block trees, for clients that do not parse Markdown."""
 
 from typing import Any
 
 from pydantic import BaseModel
 
 from model.api.command import command
-from model.api.sessions import PAGE
+from model.api.sessions import PAGE_SIZE
 
 
 class MessageBlocksPage(BaseModel):
-    """A page of a conversation, oldest first; texts and plans have `blocks`, their trees."""
+    """A page of messages, oldest first; texts and plans of agents have `blocks`, their trees."""
 
     messages: list[dict[str, Any]]
     total: int = 0
@@ -17,6 +17,8 @@ class MessageBlocksPage(BaseModel):
 
 @command
 async def get_message_blocks(
-    session_id: str, limit: int = PAGE, offset: int = 0
+    session_id: str, limit: int = PAGE_SIZE, offset: int = 0
 ) -> MessageBlocksPage:
-    """As `get_messages`, with every answer's text and plan also as block trees."""
+    """Get a page of messages like `get_messages`, with texts and plans of agents also as block
+    trees.
+    """

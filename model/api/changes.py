@@ -1,4 +1,4 @@
-"""Commands about what a worktree changes: listed, read, staged, discarded; a merge given up."""
+"""Changes in a worktree: list, compare, stage, discard."""
 
 from model.api.command import command
 from model.domain.changes import FileStatus, Operation, Side
@@ -6,74 +6,75 @@ from model.domain.resources import Resource
 
 
 class ChangedFile(Resource):
-    """A file that differs. Lines are null for binary files."""
+    """A changed file. `added` and `removed` count lines and are null for binary files."""
 
     path: str
     old_path: str | None
-    """Where it was, if it was renamed or copied."""
+    """The path before a rename or copy; null for other changes."""
     status: FileStatus
     added: int | None
     removed: int | None
     old_mode: str
-    """Git's, six digits; empty for files that git does not track."""
+    """Git's file mode, six digits; empty for untracked files."""
     mode: str
     submodule: bool
 
 
 class Changes(Resource):
-    """What `list_changed_files` gives."""
+    """The result of `list_changed_files`."""
 
     files: list[ChangedFile]
     base: str
     """The branch that the worktree is compared with."""
     operation: Operation | None
-    """What stopped in the middle, mostly because of a conflict."""
+    """The operation that stopped half-way, usually because of a conflict."""
     message: str = ""
-    """What git would have the commit say that ends it."""
+    """The commit message that git has prepared for completing the operation."""
 
 
 class FileDiff(Resource):
-    """What `get_file_diff` gives."""
+    """The result of `get_file_diff`."""
 
     path: str
     text: str
-    """Unified; `␍` is a carriage return that only some lines end with."""
+    """A unified diff; `␍` is a carriage return that only some lines end with."""
     digest: str
-    """Names this difference."""
+    """Identifies this version of the diff."""
     hunks: list[str]
-    """The name of each hunk, in order; empty for one that was cut off."""
+    """The id of each hunk, in order; empty for a truncated one."""
 
 
 class DiscardedFile(Resource):
-    """What was discarded, or brought back."""
+    """Changes that were discarded or restored."""
 
     id: str
     path: str
 
 
 class CommitMessage(Resource):
-    """What `write_commit_message` gives."""
+    """The result of `write_commit_message`."""
 
     message: str
 
 
 @command
 async def list_changed_files(worktree_id: str, side: Side = "unstaged") -> Changes:
-    """Files that differ: `unstaged`, `staged`, or on the `branch` since it left its base."""
+    """List changed files: `unstaged`, `staged`, or on the `branch` since it left its base."""
 
 
 @command
 async def get_file_diff(worktree_id: str, path: str, side: Side = "unstaged") -> FileDiff:
-    """The difference of one file, with names by which its hunks can be staged or discarded."""
+    """Get the diff of one file, with ids for staging or discarding its hunks."""
 
 
 @command
 async def stage_changes(
     worktree_id: str, path: str | None = None, hunk: str | None = None, seen: str | None = None
 ) -> None:
-    """Stage a file, one `hunk` of it, or (without `path`) everything.
+    """Stage a file, one `hunk` of it, or everything (without `path`).
 
-    `seen` is the digest of the difference that was looked at; another one is refused.
+    `seen` is the digest of the diff that the user looked at; the command fails if the diff has
+    changed since then.
     """
 
 
@@ -81,26 +82,28 @@ async def stage_changes(
 async def unstage_changes(
     worktree_id: str, path: str | None = None, hunk: str | None = None, seen: str | None = None
 ) -> None:
-    """Take a file, one `hunk` of it, or (without `path`) everything out of the next commit."""
+    """Unstage a file, one `hunk` of it, or everything (without `path`)."""
 
 
 @command
 async def discard_changes(
     worktree_id: str, path: str, hunk: str | None = None, seen: str | None = None
 ) -> DiscardedFile:
-    """Take back what is not staged of a file, or one `hunk` of that; `undo_discard` restores it."""
+    """Discard unstaged changes of a file, or one `hunk` of them; `undo_discard` restores them."""
 
 
 @command
 async def undo_discard(worktree_id: str, discard_id: str | None = None) -> DiscardedFile:
-    """Bring back, byte for byte, what was discarded: last, or (`discardId`) at that time."""
+    """Restore discarded changes byte for byte: the latest, or those of `discardId`."""
 
 
 @command
 async def abort_merge(worktree_id: str) -> Operation:
-    """Give up the merge, rebase, cherry-pick or revert that stopped; tells which one it was."""
+    """Abort the merge, rebase, cherry-pick or revert that stopped half-way; returns which one it
+    was.
+    """
 
 
 @command
 async def write_commit_message(worktree_id: str, stage_all: bool = False) -> CommitMessage:
-    """Let the agent of the prompt `commit_message` write what the next commit would say."""
+    """Generate a message for the next commit, by the agent of the prompt `commit_message`."""

@@ -1,4 +1,4 @@
-"""Commands that clone a repository and add it as a project."""
+"""Cloning repositories."""
 
 from typing import Annotated
 
@@ -7,29 +7,29 @@ from model.domain.resources import Project, Resource
 
 
 class CloneProgress(Resource):
-    """How far the clone into a directory is."""
+    """The progress of the clone into a directory."""
 
     running: bool
     words: str = ""
-    """Git's newest word: `Receiving objects: 40% (4/10)`."""
+    """Git's latest progress line: `Receiving objects: 40% (4/10)`."""
 
 
 @command
 async def clone_project(
     url: str, path: Annotated[str, PATH], parent_id: str | None = None
 ) -> Project:
-    """Clone a repository into a directory that is not there yet (or empty), and add it.
+    """Clone a repository into a new or empty directory and add it as a project.
 
-    Answers when that is done; `get_clone_progress` tells how far it is, `cancel_clone` ends it.
-    What fails or is cancelled leaves nothing behind.
+    Returns when the clone is complete; `get_clone_progress` reports its progress, `cancel_clone`
+    cancels it. A clone that fails or is canceled leaves nothing behind.
     """
 
 
 @command
 async def get_clone_progress(path: Annotated[str, PATH]) -> CloneProgress:
-    """How far the clone into this directory is."""
+    """Get the progress of the clone into a directory."""
 
 
 @command
 async def cancel_clone(path: Annotated[str, PATH]) -> None:
-    """End the clone into this directory; when none runs, that is no error."""
+    """Cancel the clone into a directory; does nothing if none is running."""

@@ -1,8 +1,8 @@
-"""What a command is: a typed signature with a wire name; wire arguments are parsed by it.
+"""A command: a typed signature with a wire name, and the parsing of its wire arguments.
 
-The wire arguments (camelCase, snake_case accepted), their checks and the reference page come from
-the signature, so that nothing about a command is written twice. What it does is registered in
-`model.commands.registry`; clients do not import that.
+The wire arguments (camelCase, snake_case accepted), their checks and the reference page are derived
+from the signature, so that nothing about a command is written twice. Implementations are registered
+in `model.commands.registry`, which clients do not import.
 """
 
 import inspect
@@ -17,7 +17,7 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from model.api.refusals import why_refused
+from model.api.validation_errors import describe_error
 from model.base.errors import SpinneyError
 from model.base.suggestions import did_you_mean
 from model.base.text import clean_line, make_json_visible
@@ -29,65 +29,65 @@ _log = logging.getLogger(__name__)
 
 
 class Unchanged(Enum):
-    """The default of an argument that may be left out, and whose `null` says something."""
+    """The default of an optional argument for which `null` is a value."""
 
     UNCHANGED = "unchanged"
 
 
 UNCHANGED: Final = Unchanged.UNCHANGED
 
-_LOGGED: Final = 500
-"""Characters of unknown arguments' names in the log."""
-_TOLD: Final = 5
-"""How many unknown arguments are told."""
-_SHOWN: Final = 100
-"""Characters of the name of each."""
+_MAX_LOGGED: Final = 500
+"""Characters of the names of unknown arguments in the log."""
+_MAX_WARNINGS: Final = 5
+"""Unknown arguments that a reply warns of."""
+_MAX_NAME: Final = 100
+"""Characters of each unknown name in a warning."""
 
 
 VERBATIM: Final = "verbatim"
-"""Annotates an argument whose bytes are written as they are: `Annotated[str, VERBATIM]`.
+"""Marks an argument whose text is not sanitized: `Annotated[str, VERBATIM]`.
 
-All other text that clients send is made visible before a command gets it.
+In all other text from clients, hidden characters are made visible before a command receives it.
 """
 
 
 PATH: Final = Field(json_schema_extra={"format": "path"})
-"""Annotates an absolute path on the machine of the server: `Annotated[str, PATH]`.
+"""Marks an absolute path on the server's machine: `Annotated[str, PATH]`.
 
-The schema tells it, and `spinney call` makes such a path from a relative one.
+The schema has it as a format, by which `spinney call` makes relative paths absolute.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a command."""
+    """An argument of a command."""
 
     name: str
-    """In Python."""
+    """The name in Python."""
     wire: str
-    """On the wire."""
+    """The name on the wire."""
     default: Any
-    """`inspect.Parameter.empty` where it is required."""
+    """`inspect.Parameter.empty` if the argument is required."""
     adapter: TypeAdapter[Any]
     verbatim: bool = False
 
     @property
     def required(self) -> bool:
-        """Whether it must be given."""
+        """Whether the argument must be given."""
         return self.default is inspect.Parameter.empty
 
     @property
     def takes_null(self) -> bool:
-        """Whether `null` is a value of its own, though the argument may be left out."""
+        """Whether `null` is a value, though the argument is optional."""
         return self.default is UNCHANGED
 
 
 @dataclass(frozen=True)
 class Command(Generic[P, R]):
-    """An operation that every client can call by name."""
+    """An operation that clients call by name."""
 
     signature: Callable[P, Coroutine[Any, Any, R]]
-    """A function without a body: its name, parameters, result and docstring are the command's."""
+    """A function without a body; name, parameters, result and docstring are the command's."""
     remote: bool = True
     """Whether clients outside this process may call it."""
 
@@ -117,15 +117,15 @@ class Command(Generic[P, R]):
 
     @cached_property
     def result(self) -> TypeAdapter[R]:
-        """Checks and serialises the result."""
+        """Validates and serializes the result."""
         return TypeAdapter(inspect.signature(self.signature).return_annotation)
 
     def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Keyword arguments from wire arguments. Raises `SpinneyError` (`invalid_request`)."""
-        spelt = {snake_case(key): key for key in given}
+        """Convert wire arguments to keyword arguments. Raises `invalid_request`."""
+        keys = {snake_case(key): key for key in given}
         parsed = {}
         for argument in self.arguments:
-            key = spelt.pop(argument.name, None)
+            key = keys.pop(argument.name, None)
             if not argument.required and (
                 key is None or (given[key] is None and not argument.takes_null)
             ):
@@ -136,66 +136,66 @@ class Command(Generic[P, R]):
                 value = given[key] if argument.verbatim else make_json_visible(given[key])
                 parsed[argument.name] = argument.adapter.validate_python(value)
             except (ValidationError, RecursionError) as error:
-                why = why_refused(argument.adapter, error)
-                raise SpinneyError(f"Invalid field '{key}': {why}") from None
-        if spelt:
-            names = clean_line(", ".join(sorted(spelt)))[:_LOGGED]
+                reason = describe_error(argument.adapter, error)
+                raise SpinneyError(f"Invalid field '{key}': {reason}") from None
+        if keys:
+            names = clean_line(", ".join(sorted(keys)))[:_MAX_LOGGED]
             _log.info("%s: unknown arguments ignored: %s", self.name, names)
         return parsed
 
     def strangers(self, given: Mapping[str, Any]) -> list[str]:
-        """A sentence for each argument that this command does not have."""
+        """Warn of each argument that the command does not have, in a sentence."""
         known = {argument.name: argument.wire for argument in self.arguments}
-        strange = [clean_line(name)[:_SHOWN] for name in given if snake_case(name) not in known]
+        unknown = [clean_line(name)[:_MAX_NAME] for name in given if snake_case(name) not in known]
         return [
             f"{self.name} takes no '{name}'.{did_you_mean(name, known.values())}"
-            for name in strange[:_TOLD]
+            for name in unknown[:_MAX_WARNINGS]
         ]
 
 
 COMMANDS: dict[str, Command[..., Any]] = {}
-"""Every command by its wire name; filled when `model.api.all` is imported."""
+"""Every command by wire name; filled when `model.api.all` is imported."""
 
 ALIASES = {"cancel_chat_message": "stop_generation", "get_sessions": "list_sessions"}
-"""Other names that are accepted."""
+"""Further names that are accepted."""
 
 
 def command(signature: Callable[P, Coroutine[Any, Any, R]]) -> Command[P, R]:
-    """Make a signature a command under its own name."""
+    """Register a signature as a command that every client may call."""
     return _register(Command(signature))
 
 
 def local_command(signature: Callable[P, Coroutine[Any, Any, R]]) -> Command[P, R]:
-    """Make a signature a command that only clients of this process may call."""
+    """Register a signature as a command that only clients of this process may call."""
     return _register(Command(signature, remote=False))
 
 
-def _register(made: Command[P, R]) -> Command[P, R]:
-    COMMANDS[made.name] = made
-    return made
+def _register(command: Command[P, R]) -> Command[P, R]:
+    COMMANDS[command.name] = command
+    return command
 
 
 def find_command(name: str) -> Command[..., Any]:
-    """The command of this wire name. Raises `SpinneyError`."""
-    found = COMMANDS.get(ALIASES.get(name, name))
-    if found is None:
+    """Look up a command by wire name or alias. Raises `SpinneyError`."""
+    command = COMMANDS.get(ALIASES.get(name, name))
+    if command is None:
         raise SpinneyError(f"Unknown command: {name[:200]}")
-    return found
+    return command
 
 
 def camel_case(name: str) -> str:
-    """`worktree_id` → `worktreeId`."""
+    """Convert `worktree_id` to `worktreeId`."""
     head, *tail = name.split("_")
     return head + "".join(word.capitalize() for word in tail)
 
 
 def snake_case(name: str) -> str:
-    """`worktreeId` → `worktree_id`; what is snake case already stays."""
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found.group(1).lower(), name)
+    """Convert `worktreeId` to `worktree_id`; snake case stays as it is."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda match: "_" + match.group(1).lower(), name)
 
 
 def _without_unchanged(annotation: Any) -> Any:
-    """What a client may give: `UNCHANGED` stands for what was not given."""
+    """Remove `Unchanged` from a union: clients cannot pass it."""
     parts = get_args(annotation)
     if Unchanged not in parts:
         return annotation

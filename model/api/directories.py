@@ -1,4 +1,4 @@
-"""The directories of the machine that Spinney runs on, for whoever types the name of one."""
+"""Directories on the machine that Spinney runs on."""
 
 from typing import Annotated, Literal
 
@@ -7,7 +7,7 @@ from model.domain.resources import Resource
 
 
 class Directory(Resource):
-    """A directory, and what of git it is."""
+    """A directory, and the kind of git repository that it contains."""
 
     path: str
     """Absolute."""
@@ -16,8 +16,9 @@ class Directory(Resource):
 
 @command
 async def list_directories(path: Annotated[str, PATH]) -> list[Directory]:
-    """The directories whose paths begin with `path`, as a shell would complete it.
+    """List the directories whose paths start with `path`, as a shell would complete it; at most
+    100.
 
-    `~` is the home of whoever runs Spinney. Hidden ones only where a `.` was typed. What cannot be
-    read has none.
+    `~` is the home directory of the user that Spinney runs as. Hidden directories are listed only
+    if their name was started with a `.`. For a directory that cannot be read, the list is empty.
     """

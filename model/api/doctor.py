@@ -1,4 +1,4 @@
-"""Commands about this installation: what is there and what is missing."""
+"""Installation, agents and models."""
 
 from pydantic import Field
 
@@ -8,68 +8,70 @@ from model.domain.resources import Resource
 
 
 class BackendReport(Resource):
-    """What was found of one agent program."""
+    """The state of an agent's program."""
 
     name: str
     label: str
     program: str | None
-    """Absolute path; null where it is not installed."""
+    """Absolute path; null if it is not installed."""
     version: str | None
     supported: bool | None
-    """Whether Spinney drives this version; null where that is not known."""
+    """Whether Spinney supports this version; null if that is unknown."""
     signed_in: bool | None
-    """Null where only its provider knows."""
+    """Null if only its provider knows."""
     problem: str | None
-    """What is wrong, with the command that mends it; null where it can be used."""
+    """What is wrong, with the command that fixes it; null if the agent can be used."""
     fix: str | None
-    """That command alone; null where no single command mends it."""
+    """That command alone; null if no single command fixes it."""
 
 
 class AgentModel(Resource):
-    """A model that an agent offers by name; it may know others."""
+    """A model that an agent offers by name; the agent may accept others."""
 
     name: str
-    """What sessions and preferences call it."""
+    """Its name in sessions and preferences."""
     passed: str
-    """What the agent's program is told; empty for its own choice."""
+    """The name that is passed to the agent's program; empty for the program's own choice."""
     label: str
     description: str = ""
     efforts: list[str] = Field(default_factory=list)
-    """How hard it can be told to work, as far as its program tells."""
+    """The reasoning efforts that it accepts, as far as the program reports them."""
     default_effort: str = ""
     answers_as: str = ""
-    """Its full name, where the other is a short one."""
+    """The model's full name, if `passed` is an alias."""
     is_default: bool = False
-    """Whether it stands for the program's own choice, which may be the person's."""
+    """Whether it stands for the program's own choice, which the user may have configured."""
     is_offered: bool = True
-    """Whether to show it where people choose; a preset gives way to what it stands for."""
+    """Whether to show it for selection; a preset is hidden in favor of the model that it stands
+    for.
+    """
 
 
 class AgentKind(Resource):
-    """An agent that can be chosen for sessions."""
+    """An agent that sessions can use."""
 
     name: str
     label: str
     program: str
-    """The command that is looked for; empty where it comes with Spinney."""
+    """The name of its executable; empty for the agent that is part of Spinney."""
     models: list[AgentModel]
 
 
 class Installation(Resource):
-    """A Spinney and the machine that it runs on, but for the agents."""
+    """This installation of Spinney and the machine that it runs on, without the agents."""
 
     version: str
     log: str
-    """Absolute path of the file in which it writes down what happened."""
+    """Absolute path of the log file."""
     findings: list[Finding]
-    """git, gh and its folders; each that is not in order with what mends it."""
+    """The state of git, gh and Spinney's directories; each problem has its remedy."""
 
 
 @command
 async def list_agents() -> list[AgentKind]:
-    """Every agent that can be chosen, with its models as they are known; looks at no program.
+    """List every agent that sessions can use, with its known models; runs no program.
 
-    The event `models:updated` tells when an agent's program had others.
+    The event `models:updated` reports that the models of an agent have changed.
     """
 
 
@@ -77,26 +79,26 @@ async def list_agents() -> list[AgentKind]:
 async def list_models(
     backend: str, ask: bool = True, project_id: str | None = None
 ) -> list[AgentModel]:
-    """The models of an agent: those that its program told, else the built-in ones.
+    """List the models of an agent: those that its program reported, otherwise the built-in ones.
 
-    With `project_id`, those that it has with the provider profile that holds in this project. With
-    `ask`, a program that was never heard is started and waited for, which takes seconds; one
-    whose list may be old is asked behind the scenes. Nothing is asked of a provider.
+    With `projectId`, those that it has with the provider profile of this project. With `ask`, a
+    program that has never reported its models is started and given 20 seconds; a list that may be
+    outdated is refreshed in the background. No provider is contacted.
     """
 
 
 @command
 async def list_backends() -> list[BackendReport]:
-    """Every agent that can be chosen, with what was found of its program; asks no provider."""
+    """Check the program of every agent that sessions can use; contacts no provider."""
 
 
 @command
 async def get_installation() -> Installation:
-    """What `spinney doctor` says of this machine; `list_backends` looks at the agents."""
+    """Get what `spinney doctor` reports of this machine; `list_backends` checks the agents."""
 
 
 @command
 async def get_problems() -> list[str]:
-    """Sentences about what was found wrong at start or since, of projects that are gone, and of git
-    where it does not serve.
+    """List current problems as sentences: those found since the start, project directories that are
+    missing, and a git that cannot be used.
     """

@@ -1,9 +1,9 @@
-"""The files of a worktree, for whoever wants to name one."""
+"""Files of a worktree."""
 
 from model.api.command import command
 from model.domain.resources import Resource
 
-FILES = 50
+DEFAULT_LIMIT = 50
 
 
 class WorktreeFileList(Resource):
@@ -14,9 +14,11 @@ class WorktreeFileList(Resource):
 
 @command
 async def list_worktree_files(
-    worktree_id: str, query: str = "", limit: int = FILES
+    worktree_id: str, query: str = "", limit: int = DEFAULT_LIMIT
 ) -> WorktreeFileList:
-    """Files of a worktree whose paths hold the letters of `query` in their order, best first.
+    """Find files of a worktree whose paths contain the letters of `query` in order, best match
+    first.
 
-    Those that git tracks, and new ones that it does not ignore; a list may be seconds old.
+    Includes tracked files and untracked ones that git does not ignore; the list may be seconds old.
+    `limit` is 1 to 1,000.
     """

@@ -1,4 +1,4 @@
-"""Commands about the tree of projects: folders, and where everything lies in them."""
+"""Folders of projects."""
 
 from typing import Annotated
 
@@ -10,17 +10,17 @@ from model.domain.resources import Project
 
 @command
 async def create_folder(name: str, parent_id: str | None = None) -> Project:
-    """Make a folder, at most three levels deep; its name is its own among the folders beside."""
+    """Create a folder, at most three levels deep; its name must be unique among its siblings."""
 
 
 @command
 async def rename_folder(folder_id: str, name: str) -> Project:
-    """Give a folder another name."""
+    """Rename a folder; its name must be unique among its siblings."""
 
 
 @command
 async def delete_folder(folder_id: str) -> None:
-    """Remove a folder that holds nothing."""
+    """Delete an empty folder."""
 
 
 @command
@@ -29,9 +29,9 @@ async def move_item(
     new_parent_id: str | None,
     target_index: Annotated[int, Field(ge=0, strict=True)] | None = None,
 ) -> Project:
-    """Put a project or folder into a folder, or (`null`) the root: at a place there, or last."""
+    """Move a project or folder into a folder or (`null`) the root: to an index, or to the end."""
 
 
 @command
 async def reorder_projects(project_ids: list[str]) -> None:
-    """Show projects and folders in this order; what is not named follows."""
+    """Set the order of projects and folders; those that are not listed follow."""

@@ -1,4 +1,4 @@
-"""Commands that ask git about worktrees or let it work in them: status, diff, commit, exchange."""
+"""Git: status, diff, commit, pull, push."""
 
 from typing import Annotated, Literal
 
@@ -7,14 +7,14 @@ from model.domain.resources import Resource
 
 
 class CommitResult(Resource):
-    """What `commit_changes` gives."""
+    """The result of `commit_changes`."""
 
     success: bool
     commit_sha: str
 
 
 class ExchangeResult(Resource):
-    """What `git_pull` and `git_push` give: git's words, also where it refused."""
+    """The result of `git_pull` and `git_push`: git's output, also after a failure."""
 
     success: bool
     output: str
@@ -22,16 +22,16 @@ class ExchangeResult(Resource):
 
 @command
 async def fetch_worktrees_status(project_id: str) -> None:
-    """Ask git anew about a project's worktrees, and the hosting service about pull requests.
+    """Refresh the git status of a project's worktrees, and the state of their pull requests.
 
-    Of each, `git:status-update` and `worktree:status_updated` tell, also where nothing changed;
-    what the hosting service answers is told when it comes.
+    Every worktree is reported by `git:status-update` and `worktree:status_updated`, even if nothing
+    changed; pull requests follow when the hosting service has answered.
     """
 
 
 @command
 async def has_uncommitted_changes(worktree_id: str) -> bool:
-    """Whether anything in the worktree is not committed, untracked files included."""
+    """Check whether a worktree has uncommitted changes, untracked files included."""
 
 
 @command
@@ -40,26 +40,26 @@ async def get_git_diff(
     diff_type: Literal["working", "staged", "branch"],
     base_branch: str | None = None,
 ) -> str:
-    """A unified diff of a worktree or project: working, staged, or against a base branch."""
+    """Get a unified diff of a worktree or project: working tree, index, or against a branch."""
 
 
 @command
 async def commit_changes(worktree_id: str, message: str, stage_all: bool = False) -> CommitResult:
-    """Commit what is staged, or (`stageAll`) everything."""
+    """Commit the staged changes, or all changes (`stageAll`)."""
 
 
 @command
 async def git_pull(
     worktree_path: Annotated[str, PATH], base_branch: str, remote: str = "origin"
 ) -> ExchangeResult:
-    """Bring a remote's branch into the one checked out here; a conflict stays to be solved."""
+    """Merge a branch of a remote into the current branch; conflicts are left to be resolved."""
 
 
 @command
 async def git_push(
     worktree_path: Annotated[str, PATH], pr_number: int | None = None, remote: str = "origin"
 ) -> ExchangeResult:
-    """Push the branch checked out here, to its own name or (`prNumber`) to a pull request's head.
+    """Push the current branch, to its own name or (`prNumber`) to the head of a pull request.
 
     Never forces.
     """
@@ -67,7 +67,7 @@ async def git_push(
 
 @command
 async def cancel_git(worktree_id: str) -> None:
-    """End the creation, commit, pull or push that runs in a worktree, with the hooks it waits for.
+    """Cancel the creation, commit, pull or push that is running in a worktree, with its hooks.
 
-    Nothing stays half done. When nothing runs, that is no error.
+    Nothing is left half done. Does nothing if none is running.
     """

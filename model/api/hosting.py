@@ -1,4 +1,4 @@
-"""Commands about what is open on the hosting service: issues and pull requests to begin from."""
+"""Open issues and pull requests."""
 
 from model.api.command import command
 from model.domain.hosting import OpenIssue, OpenPullRequest
@@ -6,9 +6,9 @@ from model.domain.hosting import OpenIssue, OpenPullRequest
 
 @command
 async def list_issues(project_id: str) -> list[OpenIssue]:
-    """The project's newest open issues, as `gh` tells them; for `issueContext`."""
+    """List the newest open issues of a project, at most 100; for `issueContext`."""
 
 
 @command
 async def list_pull_requests(project_id: str) -> list[OpenPullRequest]:
-    """The project's newest open pull requests, as `gh` tells them; for `prContext`."""
+    """List the newest open pull requests of a project, at most 100; for `prContext`."""

@@ -1,4 +1,4 @@
-"""Commands about preferences."""
+"""Preferences."""
 
 from typing import Any
 
@@ -9,49 +9,51 @@ from model.preferences.schema import Preferences
 
 
 class PreferenceChoice(Resource):
-    """A value that a preference may have."""
+    """A value that can be chosen for a preference."""
 
     value: str
     label: str
-    """What people call it."""
+    """Its display name."""
 
 
 class PreferenceRow(Resource):
-    """What a settings page needs to know of one preference."""
+    """The description of one preference, for a settings page."""
 
     key: str
     group: str
     help: str
     more: str
-    """What else one should know, in sentences."""
+    """Further explanation, in sentences."""
     kind: Kind
     default: Any
     entries: list[str]
-    """Of an object with a fixed set of them: those that do something."""
+    """The entries that have an effect, for an object with fixed entries."""
     choices: list[PreferenceChoice]
-    """Of the value or, in an object, of each entry; empty where it is written freely."""
+    """Choices for the value, or for each entry of an object; empty for free text."""
     low: float | None
     high: float | None
     nullable: bool
-    """Whether the value or, in an object, an entry may be null."""
+    """Whether the value, or an entry of an object, may be null."""
     secret: bool
     requirement: str
-    """What a value must be, to follow the word “must”."""
+    """What a value must be; completes a sentence after “must”."""
 
 
 @command
 async def get_preferences() -> Preferences:
-    """All preferences; secrets are hidden."""
+    """Get all preferences; secrets are hidden."""
 
 
 @command
 async def list_preferences() -> list[PreferenceRow]:
-    """What each preference is, in the order in which people see them; not what it is set to.
+    """Describe the preferences in display order, without their values.
 
-    Those that do nothing yet are not among them; they are taken and kept all the same.
+    Those without effect are left out; they are still accepted and saved.
     """
 
 
 @command
 async def update_preferences(changes: dict[str, Any]) -> Preferences:
-    """Change preferences, all or none; the error names the key and what it may be."""
+    """Change preferences, all or none, and get what was saved; an error names the key and its valid
+    values.
+    """

@@ -1,4 +1,4 @@
-"""Commands about projects: the repositories that Spinney shows."""
+"""Projects."""
 
 from typing import Annotated
 
@@ -7,27 +7,30 @@ from model.domain.resources import Branch, HostingRemote, Project, Remote, Resou
 
 
 class Avatar(Resource):
-    """What `set_project_avatar` gives: the picture's path, relative to the data directory."""
+    """The result of `set_project_avatar`: the picture's path, relative to the data directory."""
 
     avatar_path: str
 
 
 @command
 async def list_projects() -> list[Project]:
-    """All projects and folders, lowest `order` first."""
+    """List all projects and folders, lowest `order` first."""
 
 
 @command
 async def add_project(path: Annotated[str, PATH], parent_id: str | None = None) -> Project:
-    """Add a git repository; a path inside one, or in a linked worktree, adds its root.
+    """Add a git repository as a project; a path inside one, or in a linked worktree, adds its root.
 
-    A bare repository serves as well; its name is that of the folder without `.git`.
+    A bare repository can be added too; its project is named after the directory, without `.git`.
     """
 
 
 @command
 async def remove_project(project_id: str) -> None:
-    """Show a project no more, with its worktrees and sessions; no file is deleted."""
+    """Remove a project with its worktrees and sessions from Spinney; no file is deleted.
+
+    Fails with `conflict` while one of its sessions is at work.
+    """
 
 
 @command
@@ -40,39 +43,40 @@ async def update_project_settings(
     worktrees_dir: str | None = None,
     default_backend: str | None = None,
 ) -> Project:
-    """Change what is given of a project's settings.
+    """Change the given settings of a project.
 
-    To give up the project's own value, so that the global one holds again: an empty text, and
-    for `enabledMcpServers` (where an empty list means none) `null`. `worktreesDir` is an absolute
-    path, or begins with `~`; `demo` is an agent only where Spinney runs with `--demo`.
+    To remove the project's own value, so that the global one applies, pass an empty string; for
+    `enabledMcpServers`, where an empty list means none, pass `null`. `worktreesDir` is an absolute
+    path or starts with `~`; `demo` is a valid agent only if Spinney runs with `--demo`.
     """
 
 
 @command
 async def get_project_branches(project_id: str) -> list[Branch]:
-    """The repository's branches; those of remotes as `origin/name`."""
+    """List the branches of a project's repository; those of remotes as `origin/name`."""
 
 
 @command
 async def get_git_remotes(repo_path: Annotated[str, PATH]) -> list[Remote]:
-    """The remotes of a repository, without credentials."""
+    """List the remotes of a repository, without credentials."""
 
 
 @command
 async def get_github_remotes(repo_path: Annotated[str, PATH]) -> list[HostingRemote]:
-    """Those remotes that lead to GitHub, or to an installation of it that `gh` knows."""
+    """List remotes of a repository on GitHub, or on a GitHub Enterprise host that `gh` knows."""
 
 
 @command
 async def set_project_avatar(
     project_id: str, path: Annotated[str, PATH] | None = None, data: str | None = None
 ) -> Avatar:
-    """Give a project a picture: a file, base64, or with neither a logo from its repository.
+    """Set the picture of a project: from a file, from base64, or else a logo found in its
+    repository.
 
-    PNG, JPEG, WebP or GIF up to 2 MiB; it is copied.
+    PNG, JPEG, WebP or GIF, at most 2 MiB; the picture is copied.
     """
 
 
 @command
 async def remove_project_avatar(project_id: str) -> Project:
-    """Take a project's picture away."""
+    """Remove the picture of a project."""

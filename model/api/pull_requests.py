@@ -1,11 +1,11 @@
-"""Commands about the pull request of a worktree: opened, remembered, forgotten."""
+"""Pull requests of worktrees."""
 
 from model.api.command import command
 from model.domain.resources import Resource
 
 
 class OpenedPullRequest(Resource):
-    """What `open_pull_request` gives."""
+    """The result of `open_pull_request`."""
 
     pr_number: int
     pr_url: str
@@ -15,18 +15,19 @@ class OpenedPullRequest(Resource):
 async def open_pull_request(
     worktree_id: str, title: str | None = None, body: str | None = None, draft: bool = False
 ) -> OpenedPullRequest:
-    """Push the worktree's branch if need be, propose it, and remember the pull request.
+    """Open a pull request for a worktree's branch, pushing it if necessary, and link it to the
+    worktree.
 
-    Where title or body is not given, the agent of the prompt `pr_content` writes it. Without an
-    agent, or when it fails or takes longer than a minute, it comes from the commits.
+    A missing title or body is written by the agent of the prompt `pr_content`. Without an agent, or
+    if it fails or takes longer than a minute, they are taken from the commits.
     """
 
 
 @command
 async def save_worktree_pr(worktree_id: str, pr_number: int, pr_url: str) -> None:
-    """Remember which pull request a worktree belongs to, and follow how it stands."""
+    """Link a pull request to a worktree, and follow its state."""
 
 
 @command
 async def clear_worktree_pr(worktree_id: str) -> None:
-    """Forget a worktree's pull request; on the hosting service nothing changes."""
+    """Unlink the pull request of a worktree; the pull request itself stays as it is."""

@@ -1,4 +1,4 @@
-"""Commands for reviewing changes: coloured rows, comments and conflicts put into words."""
+"""Reviews: diffs as highlighted rows, comments, conflicts."""
 
 from typing import Annotated, Final, Literal
 
@@ -8,51 +8,51 @@ from model.api.command import command
 from model.domain.changes import Side
 from model.domain.resources import Resource
 
-ROWS: Final = 1_000
-"""Rows of a page."""
+DEFAULT_LIMIT: Final = 1_000
+"""Rows per page."""
 
 Piece = tuple[str, str | None, bool]
-"""A text, its token class, and whether it is among the words that changed."""
+"""Text, its token class, and whether it is part of a word that changed."""
 
 
 class ShownRow(Resource):
-    """A row of a difference."""
+    """A row of a diff."""
 
     sign: Literal[" ", "+", "-", "@", "\\"]
-    """Git's: equal, added, removed, the heading of a hunk, or a note on the file."""
+    """As in git: unchanged, added, removed, hunk heading, or a note about the file."""
     pieces: list[Piece]
-    """The text, cut by colour; of a line longer than 5,000 characters the beginning."""
+    """The text, split by token class; lines of more than 5,000 characters are truncated."""
     old: int | None = None
-    """The line's number in the old text, from 1; `new` likewise."""
+    """The line number in the old text, from 1; `new` likewise."""
     new: int | None = None
     hunk: int | None = None
-    """Of a heading: its hunk's place among the file's hunks."""
+    """The index of the hunk, for a heading."""
     unended: bool = False
-    """Whether the change is that the text ends here without a line break."""
+    """Whether the change is a missing line break at the end of the text."""
 
 
 class DiffRows(Resource):
-    """What `get_diff_rows` gives."""
+    """The result of `get_diff_rows`."""
 
     path: str
     digest: str
-    """Names this difference."""
+    """Identifies this version of the diff."""
     hunks: list[str]
-    """The name of each hunk, in order; empty for one that was cut off."""
+    """The id of each hunk, in order; empty for a truncated one."""
     rows: list[ShownRow]
     offset: int
     total: int
-    """Rows of the whole difference."""
+    """The number of rows of the whole diff."""
 
 
 class ReviewComment(Resource):
-    """A remark on lines that follow one another."""
+    """A comment on consecutive lines of a diff."""
 
     path: str
     side: Side
-    """Which difference it was made in."""
+    """The diff that the comment was made on."""
     line: int
-    """The first line's number in the new text, or for a removed line in the old one."""
+    """The first line's number in the new text, or in the old text for removed lines."""
     is_removed: bool = False
     quoted: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
     """The lines with their signs."""
@@ -60,16 +60,16 @@ class ReviewComment(Resource):
 
 
 class Review(Resource):
-    """What `write_review` gives."""
+    """The result of `write_review`."""
 
     message: str
-    """In which a session reads the comments."""
+    """The comments as a message for a session."""
     lost: list[int]
-    """The places of those comments whose lines are on no side of the changes."""
+    """The indices of comments whose lines are no longer in any diff."""
 
 
 class ConflictTask(Resource):
-    """What `write_conflict_task` gives."""
+    """The result of `write_conflict_task`."""
 
     message: str
     files: list[str]
@@ -77,16 +77,29 @@ class ConflictTask(Resource):
 
 @command
 async def get_diff_rows(
-    worktree_id: str, path: str, side: Side = "unstaged", offset: int = 0, limit: int = ROWS
+    worktree_id: str,
+    path: str,
+    side: Side = "unstaged",
+    offset: int = 0,
+    limit: int = DEFAULT_LIMIT,
 ) -> DiffRows:
-    """The difference of one file as rows in colours, with the words that changed: a page of it."""
+    """Get a page of the diff of one file as rows, with syntax highlighting and the words that
+    changed.
+
+    `limit` is 1 to 5,000; a page ends early after 400,000 characters.
+    """
 
 
 @command
 async def write_review(worktree_id: str, comments: list[ReviewComment]) -> Review:
-    """Put comments on the changes into one message for a session; tell whose lines are gone."""
+    """Combine comments on changes into one message for a session; reports comments whose lines are
+    gone.
+    """
 
 
 @command
 async def write_conflict_task(worktree_id: str) -> ConflictTask:
-    """Put the conflicts of a worktree into a message that asks a session to resolve them."""
+    """Write a message that asks an agent to resolve the conflicts of a worktree.
+
+    Fails with `conflict` if there are none.
+    """

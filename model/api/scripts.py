@@ -1,4 +1,4 @@
-"""Commands about a repository's own scripts: seeing, saving and trusting them, running them."""
+"""Scripts of a project."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from model.domain.scripts import Script, ScriptName, ScriptRun
 
 
 class ScriptTexts(Resource):
-    """Scripts to be saved; `null` takes one out, what is not named stays."""
+    """The scripts to save; `null` removes one, those that are left out stay."""
 
     setup: str | None = None
     run: str | None = None
@@ -17,17 +17,19 @@ class ScriptTexts(Resource):
 
 @command
 async def get_project_scripts(project_id: str, worktree_id: str | None = None) -> list[Script]:
-    """The scripts in a worktree's config file, or in the repository's, and which are trusted."""
+    """List the scripts in a worktree's config file, or in the repository's, and whether they are
+    trusted.
+    """
 
 
 @command
 async def save_project_scripts(
     project_id: str, scripts: Annotated[ScriptTexts, VERBATIM]
 ) -> list[Script]:
-    """Write scripts to `spinney.json` in the repository; what is saved here is trusted.
+    """Write scripts to `spinney.json` in the repository, and trust them.
 
-    A worktree runs those of its own branch: the file must be committed and reach that branch, of
-    which `task:completed` (`save_scripts`) reminds.
+    A worktree runs the scripts of its own branch: the file must be committed and reach that branch,
+    as `task:completed` (`save_scripts`) reminds.
     """
 
 
@@ -35,21 +37,24 @@ async def save_project_scripts(
 async def trust_project_scripts(project_id: str, hashes: list[str] | None = None) -> list[Script]:
     """Trust scripts by their hashes; without `hashes`, those in the repository and its worktrees.
 
-    Give the hashes of what the person has read: what was changed since then stays held. A script
-    that holds a character which is not shown as it runs is refused (`forbidden`).
+    Pass the hashes of the scripts that the user has read, so that one that changed since then stays
+    untrusted. Fails with `forbidden` for a script with characters that are not displayed as they
+    run.
     """
 
 
 @command
 async def run_worktree_script(worktree_id: str, script: ScriptName = "run") -> ScriptRun:
-    """Start a script in a worktree; `task:completed` tells its end."""
+    """Start a script in a worktree; `task:completed` reports its end."""
 
 
 @command
 async def stop_worktree_script(worktree_id: str, script: ScriptName = "run") -> None:
-    """End a script and all that it started; stopping what does not run is no error."""
+    """Stop a script and every process that it started; does nothing if it is not running."""
 
 
 @command
 async def get_script_output(worktree_id: str, script: ScriptName) -> ScriptRun:
-    """How a script runs or ran last in a worktree, and the newest of what it printed."""
+    """Get the state of a script's current or latest run in a worktree, and the last 64 KiB that it
+    printed.
+    """

@@ -1,29 +1,30 @@
-"""Searching what was said, in all conversations or in those of one project."""
+"""Search in messages."""
 
 from typing import Literal
 
 from model.api.command import command
 from model.domain.resources import Resource, Session
 
-HITS = 50
+DEFAULT_LIMIT = 50
 
 
 class SearchHit(Resource):
-    """A message that holds the words."""
+    """A message that contains the words."""
 
     session: Session
     message_id: str
     role: Literal["user", "assistant"]
     timestamp: float
     snippet: str
-    """What stands around the words."""
+    """The text around the words."""
 
 
 @command
 async def search_messages(
-    query: str, project_id: str | None = None, limit: int = HITS
+    query: str, project_id: str | None = None, limit: int = DEFAULT_LIMIT
 ) -> list[SearchHit]:
-    """The newest messages that hold all words of `query`, the last also as a word's beginning.
+    """Find the newest messages that contain all words of `query`; the last one also matches as a
+    prefix.
 
-    Archived sessions are searched too. Nothing in the query is syntax.
+    Includes archived sessions. The query has no special syntax. `limit` is 1 to 500.
     """

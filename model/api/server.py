@@ -1,4 +1,4 @@
-"""Commands about the server that lets other clients in."""
+"""The HTTP server, and the program itself."""
 
 from typing import Any
 
@@ -7,31 +7,33 @@ from model.api.command import command, local_command
 
 @command
 async def get_http_server_status() -> dict[str, Any]:
-    """`{running, base_url, port, localhost_only, token_required}`."""
+    """Get the server's state: `{running, base_url, port, localhost_only, token_required}`."""
 
 
 @command
 async def start_http_server(
     port: int | None = None, localhost_only: bool | None = None, token_required: bool | None = None
 ) -> dict[str, Any]:
-    """Let other clients in; what is not given comes from the preferences."""
+    """Start the server for other clients; what is not given comes from the preferences."""
 
 
 @local_command
 async def stop_http_server() -> dict[str, Any]:
-    """Let nobody in any more."""
+    """Stop the server."""
 
 
 @local_command
 async def get_http_server_token() -> str:
-    """The token, for the screen of this process alone."""
+    """Get the server's token; generates one if there is none."""
 
 
 @local_command
 async def stop_spinney() -> dict[str, int]:
-    """End this Spinney in good order: `{pid, interrupted}`, with the number of runs cut short."""
+    """Shut Spinney down; `interrupted` in `{pid, interrupted}` is the number of runs that this
+    interrupts.
+    """
 
 
 @command
 async def regenerate_http_token() -> dict[str, Any]:
-    """Make a new token; connections that used the old one are closed."""
+    """Generate a new token; connections that used the old one are closed."""

@@ -1,4 +1,4 @@
-"""Commands about sessions: making them, talking in them, reading them."""
+"""Sessions and messages."""
 
 import uuid
 
@@ -17,22 +17,22 @@ from model.domain.resources import (
     WorkingMode,
 )
 
-PAGE = 100
-"""Messages of a page (interface 8)."""
+PAGE_SIZE = 100
+"""Messages per page, unless the client says otherwise (interface 8)."""
 
-OUTPUT_PAGE = 1024 * 1024
-"""Bytes of a tool's result in one reply."""
+OUTPUT_LIMIT = 1024 * 1024
+"""Bytes of a tool's output per response."""
 
 
 class AddedImage(Resource):
-    """A picture that is kept for a message."""
+    """An image that was stored for a message."""
 
     path: str
 
 
 @command
 async def list_sessions(worktree_id: str, include_archived: bool = False) -> list[Session]:
-    """The worktree's sessions, lowest `order` first."""
+    """List the sessions of a worktree, lowest `order` first."""
 
 
 @command
@@ -44,17 +44,20 @@ async def create_session(
     thinking_level: ThinkingLevel | None = None,
     backend: str | None = None,
 ) -> Session:
-    """Begin a chat. What is not given comes from the project, the preferences, the defaults."""
+    """Create a session. Settings default to those of the project, then to the preferences."""
 
 
 @command
 async def get_session(session_id: str) -> SessionWithMessages:
-    """A session with its newest 100 messages."""
+    """Get a session with its newest 100 messages."""
 
 
 @command
-async def get_messages(session_id: str, limit: int = PAGE, offset: int = 0) -> MessagePage:
-    """A page of a conversation, counted from the newest message, oldest first."""
+async def get_messages(session_id: str, limit: int = PAGE_SIZE, offset: int = 0) -> MessagePage:
+    """Get a page of a session's messages, oldest first; `offset` counts from the newest message.
+
+    `limit` is 1 to 1,000.
+    """
 
 
 @command
@@ -66,40 +69,43 @@ async def update_session(
     thinking_level: ThinkingLevel | None = None,
     backend: str | None = None,
 ) -> Session:
-    """Change what is given; a running agent takes it over from its next turn on.
+    """Change the given settings of a session; a running agent applies them from its next turn on.
 
-    A changed mode holds at once, unless the session tells a `turn_mode`.
+    A new mode applies immediately, unless the session has a `turn_mode`.
 
-    Another `backend` is handed a summary of the conversation with its first message; one that
-    worked here before goes on with its own conversation, and is told what it missed.
+    A new `backend` receives a summary of the conversation with its first message. If it worked in
+    the session before, it resumes its own conversation and receives what it missed.
     """
 
 
 @command
 async def archive_session(session_id: str) -> Session:
-    """Put a session away; what runs in it is stopped first."""
+    """Archive a session; its current run is stopped first."""
 
 
 @command
 async def unarchive_session(session_id: str) -> Session:
-    """Bring an archived session back."""
+    """Restore an archived session."""
 
 
 @command
 async def delete_session(session_id: str) -> None:
-    """Delete a session and all its messages, for good."""
+    """Delete a session and all its messages permanently."""
 
 
 @command
 async def reorder_sessions(worktree_id: str, session_ids: list[str]) -> None:
-    """Put the worktree's sessions in this order; those that are not named follow as they were."""
+    """Set the order of a worktree's sessions; those that are not listed follow in their present
+    order.
+    """
 
 
 @command
 async def mark_session_read(session_id: str) -> None:
-    """Note that a person has seen the newest message.
+    """Mark a session as read.
 
-    Where they were away for long and want recaps, the session gets one (`recap`) some time later.
+    If the user was away for long and wants recaps (`session_recap_enabled`), the session gets a
+    `recap` some time later.
     """
 
 
@@ -111,29 +117,31 @@ async def send_chat_message(
     images: list[str] | None = None,
     message_id: uuid.UUID | None = None,
 ) -> SentMessage:
-    """Send a message: `processing` when its run starts, `sent` when it waits behind one, or as the
-    first of its session for the worktree's `setup` (`setup_hold`).
+    """Send a message. Its status is `processing` if its run starts, `sent` if it is queued: behind
+    a run, or as the first of its session until the worktree's `setup` is done (`setup_hold`).
 
-    While a plan or a question waits, the message discusses or answers it. A message after a stop
-    runs at once; those that were waiting follow it. A worktree that is still being made takes none.
+    While a plan or a question is pending, the message discusses or answers it. A message after a
+    stop runs immediately, and those that were queued follow it. Fails while the worktree is being
+    created.
 
-    `messageId` is a UUID of the client's making for the message. Whoever does not know whether it
-    arrived sends it again with the same one: it is taken once, and this tells how it stands.
+    `messageId` is a UUID that the client generates for the message. A client that does not know
+    whether the message arrived sends it again with the same UUID: it is accepted only once, and the
+    result is its current status.
     """
 
 
 @command
 async def add_image(session_id: str, data: str) -> AddedImage:
-    """Keep a picture from another device, to be sent as one of the `images` of a message.
+    """Upload an image, to be sent as one of the `images` of a message.
 
-    `data` is a PNG, JPEG, GIF or WebP in base64, of at most 10 MB. A session keeps 200; they go
-    with it.
+    `data` is a PNG, JPEG, GIF or WebP in base64, at most 10 MB. A session keeps 200 images, until
+    it is deleted.
     """
 
 
 @command
 async def stop_generation(session_id: str) -> Session:
-    """Stop what runs; what had arrived is kept, and messages that wait go on waiting."""
+    """Stop the current run; its output so far is kept, and queued messages stay queued."""
 
 
 @command
@@ -144,13 +152,13 @@ async def approve_plan(
     request_id: str | None = None,
     fresh: bool = False,
 ) -> Session:
-    """Carry out the proposed plan in `build` or `yolo` mode, with the text of `plan` in place of
-    the proposed one, if given.
+    """Carry out the proposed plan in `build` or `yolo` mode; `plan` replaces its text.
 
-    With `requestId` (of the session's `request`) it is refused when a newer plan has replaced it.
-    A plan that was stopped (`set_aside_plan`) is approved by its id, while nothing runs.
-    With `fresh` it goes on in a new session of the same worktree, whose agent knows the plan alone;
-    that one is the answer, and the old one is archived as `close_original_on_clear_context` says.
+    With `requestId` (from the session's `request`), fails if a newer plan has replaced it. A plan
+    that was stopped (`set_aside_plan`) is approved by its id, while nothing is running. With
+    `fresh`, it is carried out in a new session of the same worktree, whose agent sees only the
+    plan; the result is that session, and the original is archived if
+    `close_original_on_clear_context` is on.
     """
 
 
@@ -158,9 +166,10 @@ async def approve_plan(
 async def answer_question(
     session_id: str, answer: str | dict[str, str], request_id: str | None = None
 ) -> Session:
-    """Answer the pending question: a text, or question text to answer text.
+    """Answer the pending question: with a text, or with an object from question text to answer
+    text.
 
-    With `requestId` (of the session's `request`) it is refused when other questions wait by now.
+    With `requestId` (from the session's `request`), fails if other questions are pending by now.
     """
 
 
@@ -168,38 +177,38 @@ async def answer_question(
 async def answer_permission(
     session_id: str, request_id: str, decision: Decision, reason: str | None = None
 ) -> Session:
-    """Allow once, allow for the session what the request's `session_scope` says, or deny.
+    """Allow a request once, allow what its `session_scope` says for the whole session, or deny it.
 
-    With `deny` the agent reads the `reason` (at most 4,000 characters): what to do instead.
+    With `deny`, the agent receives the `reason` (at most 4,000 characters): what to do instead.
     """
 
 
 @command
 async def get_tool_output(
-    session_id: str, tool_use_id: str, offset: int = 0, limit: int = OUTPUT_PAGE
+    session_id: str, tool_use_id: str, offset: int = 0, limit: int = OUTPUT_LIMIT
 ) -> ToolOutput:
-    """Read on in a tool's long result, of which the conversation shows the ends: up to `limit`
-    bytes from `offset` on, both within whole characters.
+    """Read a part of a tool's long output, of which the message shows only the beginning and the
+    end: up to `limit` bytes (4 to 1,048,576) from `offset`, without splitting characters.
 
-    What is kept ends with the session, after 16 MiB of one result, and where all results together
-    are more than 1 GiB (the oldest go).
+    Output is kept until the session is deleted: at most 16 MiB of one result, and 1 GiB of all
+    results, oldest removed first.
     """
 
 
 @command
 async def list_queued_messages(session_id: str) -> list[Message]:
-    """Messages that wait behind the run, oldest first."""
+    """List the queued messages of a session, oldest first."""
 
 
 @command
 async def send_queued_messages(session_id: str) -> Session:
-    """Send what still waits after a stop or a failure, one message after the other.
+    """Send the messages that are still queued after a stop or a failure, one after the other.
 
-    What waits for the worktree's `setup` goes without it, in all of the worktree's sessions. Where
-    something runs, or nothing waits, this does nothing.
+    Messages held for the worktree's `setup` are sent without waiting for it, in all sessions of the
+    worktree. Does nothing while a run is in progress, or if nothing is queued.
     """
 
 
 @command
 async def remove_queued_message(session_id: str, message_id: str) -> None:
-    """Take a waiting message back."""
+    """Remove a message from the queue."""

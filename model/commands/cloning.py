@@ -25,15 +25,15 @@ async def clone_project(
     if parent_id is not None:
         folder_in(workspace.store.state, parent_id)
     if path in workspace.clones:
-        raise SpinneyError(f"A repository is being cloned into {path} already.", "conflict")
+        raise SpinneyError(f"A repository is already being cloned into {path}.", "conflict")
     url = cloning.check_url(url)
     workspace.clones[path] = ""
 
-    def told(words: str) -> None:
-        workspace.clones[path] = words
+    def report(progress: str) -> None:
+        workspace.clones[path] = progress
 
     try:
-        work = cloning.clone(url, target, told)
+        work = cloning.clone(url, target, report)
         await workspace.slow_work.run(path, "clone", work)
     finally:
         del workspace.clones[path]

@@ -1,4 +1,4 @@
-"""Runs commands: their implementations, with the arguments that came over the wire."""
+"""Runs commands by their wire arguments."""
 
 import logging
 import time
@@ -17,11 +17,11 @@ R = TypeVar("R")
 _log = logging.getLogger(__name__)
 
 
-async def run(workspace: "Workspace", command: Command[..., R], given: Mapping[str, Any]) -> R:
+async def run(workspace: "Workspace", command: Command[..., R], arguments: Mapping[str, Any]) -> R:
     """Check the wire arguments and run the command. Raises `SpinneyError`."""
-    parsed = command.parse(given)
-    began = time.monotonic()
+    parsed = command.parse(arguments)
+    start = time.monotonic()
     try:
         return cast(R, await IMPLEMENTATIONS[command.name](workspace, **parsed))
     finally:
-        _log.debug("%s took %.0f ms", command.name, 1000 * (time.monotonic() - began))
+        _log.debug("%s took %.0f ms", command.name, 1000 * (time.monotonic() - start))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
     from model.state import State
 
-LIST_PATIENCE: Final = 20.0
-"""Seconds that somebody who wants to choose waits for an agent's program."""
+_MODELS_TIMEOUT: Final = 20.0
+"""Seconds to wait for an agent's program to report its models."""
 
 
 @implements(api.list_agents)
@@ -39,16 +39,16 @@ async def list_models(
 ) -> list[api.AgentModel]:
     if workspace.catalog.backend(backend) is None:
         raise SpinneyError(f"Invalid field 'backend': there is no agent '{backend}'")
-    profile = _profile_in(workspace.store.state, project_id) if project_id is not None else None
+    profile = _profile_of(workspace.store.state, project_id) if project_id is not None else None
     if ask and workspace.models.is_known(backend, profile):
         workspace.run_in_background(workspace.models.ask(backend, profile))
     elif ask:
-        await workspace.models.ask(backend, profile, LIST_PATIENCE)
+        await workspace.models.ask(backend, profile, _MODELS_TIMEOUT)
     row = workspace.models.catalog_of(backend, profile.name if profile else "").backend(backend)
     return _models(row) if row else []
 
 
-def _profile_in(state: "State", project_id: str) -> CliProfile | None:
+def _profile_of(state: "State", project_id: str) -> CliProfile | None:
     name = profiles.name_for(state.preferences, project_in(state, project_id))
     return next((each for each in state.preferences.custom_cli_profiles if each.name == name), None)
 
@@ -66,14 +66,14 @@ async def list_backends(workspace: "Workspace") -> list[api.BackendReport]:
         api.BackendReport(
             name=row.name,
             label=row.label,
-            program=found.program,
-            version=found.version,
-            supported=True if found.problem is None else found.supported,
-            signed_in=found.signed_in,
-            problem=found.problem,
-            fix=found.fix,
+            program=probe.program,
+            version=probe.version,
+            supported=True if probe.problem is None else probe.supported,
+            signed_in=probe.signed_in,
+            problem=probe.problem,
+            fix=probe.fix,
         )
-        for row, found in await probe_all(rows, workspace.backends)
+        for row, probe in await probe_all(rows, workspace.backends)
     ]
 
 
@@ -90,12 +90,12 @@ async def get_installation(workspace: "Workspace") -> api.Installation:
 @implements(api.get_problems)
 async def get_problems(workspace: "Workspace") -> list[str]:
     paths = [project.path for project in workspace.store.state.projects.values() if project.path]
-    gone = await asyncio.to_thread(lambda: [path for path in paths if not Path(path).is_dir()])
-    no_git = await _no_git() if paths else []
-    return [*workspace.problems, *no_git, *(project_gone(path).message for path in gone)]
+    missing = await asyncio.to_thread(lambda: [path for path in paths if not Path(path).is_dir()])
+    unusable = await _git_problems() if paths else []
+    return [*workspace.problems, *unusable, *(project_gone(path).message for path in missing)]
 
 
-async def _no_git() -> list[str]:
+async def _git_problems() -> list[str]:
     try:
         await git_version()
     except SpinneyError as error:

@@ -11,15 +11,15 @@ from model.worktrees import worktree_in
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
-FILES_LIMIT = 1000
+_MAX_LIMIT = 1000
 
 
 @implements(api.list_worktree_files)
 async def list_worktree_files(
-    workspace: "Workspace", worktree_id: str, query: str = "", limit: int = api.FILES
+    workspace: "Workspace", worktree_id: str, query: str = "", limit: int = api.DEFAULT_LIMIT
 ) -> api.WorktreeFileList:
-    if not 0 < limit <= FILES_LIMIT:
-        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {FILES_LIMIT}")
+    if not 0 < limit <= _MAX_LIMIT:
+        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {_MAX_LIMIT}")
     if len(query) > 1000:
         raise SpinneyError("Invalid field 'query': must be at most 1000 characters")
     worktree = worktree_in(workspace.store.state, worktree_id)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 async def create_folder(workspace: "Workspace", name: str, parent_id: str | None = None) -> Project:
     folder_id = str(uuid.uuid4())
 
-    def made(state: State) -> list[Event]:
+    def create(state: State) -> list[Event]:
         if parent_id is not None:
             folder_in(state, parent_id)
         check_depth(state, parent_id)
@@ -42,33 +42,33 @@ async def create_folder(workspace: "Workspace", name: str, parent_id: str | None
         )
         return [ProjectAdded(project=folder)]
 
-    await workspace.store.accept(made)
+    await workspace.store.accept(create)
     return workspace.store.state.projects[folder_id]
 
 
 @implements(api.rename_folder)
 async def rename_folder(workspace: "Workspace", folder_id: str, name: str) -> Project:
 
-    def changed(state: State) -> list[Event]:
+    def rename(state: State) -> list[Event]:
         folder = folder_in(state, folder_id)
-        named = folder_name(state, name, folder.parent_id, but=folder_id)
-        renamed = folder.model_copy(update={"name": named})
+        new_name = folder_name(state, name, folder.parent_id, but=folder_id)
+        renamed = folder.model_copy(update={"name": new_name})
         return [] if renamed == folder else [ProjectUpdated(project=renamed)]
 
-    await workspace.store.accept(changed)
+    await workspace.store.accept(rename)
     return workspace.store.state.projects[folder_id]
 
 
 @implements(api.delete_folder)
 async def delete_folder(workspace: "Workspace", folder_id: str) -> None:
 
-    def deleted(state: State) -> list[Event]:
+    def delete(state: State) -> list[Event]:
         folder_in(state, folder_id)
         if children_of(state, folder_id):
             raise SpinneyError("Cannot delete non-empty folder", "conflict")
         return [ProjectRemoved(project_id=folder_id)]
 
-    await workspace.store.accept(deleted)
+    await workspace.store.accept(delete)
 
 
 @implements(api.move_item)

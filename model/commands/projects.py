@@ -48,23 +48,23 @@ async def add_project(workspace: "Workspace", path: str, parent_id: str | None =
         default_branch=branch,
         added_at=time.time(),
         parent_id=parent_id,
-        # Whoever adds a repository has decided to trust it as it stands; not what comes later.
+        # Adding a repository trusts its present scripts, but not later versions.
         trusted_scripts=[script.hash for script in await scripts_of_branch(root, branch)],
     )
 
-    def accepted(state: State) -> list[Event]:
+    def add(state: State) -> list[Event]:
         if any(other.path == project.path for other in state.projects.values()):
             raise project_exists(project.path)
         if parent_id is not None:
             folder_in(state, parent_id)
-        place = place_after_all(state, parent_id)
-        return [ProjectAdded(project=project.model_copy(update={"order": place}))]
+        order = place_after_all(state, parent_id)
+        return [ProjectAdded(project=project.model_copy(update={"order": order}))]
 
-    await workspace.store.accept(accepted)
+    await workspace.store.accept(add)
     if not await repositories.has_commits(root):
         detail = (
-            f"“{clean_line(project.name)}” is added. It has no commit yet, and worktrees can be "
-            "made there once it has one: git commit --allow-empty -m Begin"
+            f"Added '{clean_line(project.name)}'. It has no commits yet; worktrees can be created "
+            "once it has one: git commit --allow-empty -m Begin"
         )
         workspace.store.record(TaskCompleted(task="add_project", ok=False, detail=detail))
     return workspace.store.state.projects[project.id]
@@ -75,17 +75,17 @@ async def remove_project(workspace: "Workspace", project_id: str) -> None:
     project = project_in(workspace.store.state, project_id)
     worktrees = workspace.store.state.worktrees_of(project_id, archived=True)
 
-    def accepted(state: State) -> list[Event]:
+    def remove(state: State) -> list[Event]:
         for worktree in worktrees:
             refuse_while_running(state, worktree)
         return [ProjectRemoved(project_id=project_id)]
 
-    accepted(workspace.store.state)
+    remove(workspace.store.state)
     for worktree in worktrees:
         await workspace.scripts.stop(worktree.id)
         for session in workspace.store.state.sessions_of(worktree.id, archived=True):
             await workspace.chats.end(session.id)
-    await workspace.store.accept(accepted)  # A message may have come meanwhile.
+    await workspace.store.accept(remove)  # A message may have arrived meanwhile.
     for worktree in worktrees:
         await workspace.scripts.forget(worktree.id)
     await asyncio.to_thread(avatars.discard, workspace.directories, project.avatar_path)
@@ -108,7 +108,7 @@ async def update_project_settings(
         names = ", ".join(repr(name) for name in known)
         raise SpinneyError(f"Invalid field 'defaultBackend': must be one of {names}")
     if worktrees_dir:
-        worktrees_dir = await asyncio.to_thread(_usable, worktrees_dir)
+        worktrees_dir = await asyncio.to_thread(_check_worktrees_dir, worktrees_dir)
     texts = {
         "custom_system_prompt": custom_system_prompt,
         "default_provider": default_provider,
@@ -123,7 +123,7 @@ async def update_project_settings(
     if default_branch is not None:
         await _check_branch(project, default_branch)
         changes["default_branch"] = default_branch
-    return await _change(workspace, project_id, changes)
+    return await _update(workspace, project_id, changes)
 
 
 @implements(api.get_project_branches)
@@ -148,13 +148,13 @@ async def set_project_avatar(
 ) -> api.Avatar:
     before = project_in(workspace.store.state, project_id)
 
-    def kept() -> str:
-        picture = _picture(before, path, data)
+    def save() -> str:
+        picture = _read_picture(before, path, data)
         return avatars.keep(workspace.directories, picture)
 
-    relative = await asyncio.to_thread(kept)
+    relative = await asyncio.to_thread(save)
     try:
-        await _change(workspace, project_id, {"avatar_path": relative})
+        await _update(workspace, project_id, {"avatar_path": relative})
     except BaseException:
         await asyncio.to_thread(avatars.discard, workspace.directories, relative)
         raise
@@ -165,7 +165,7 @@ async def set_project_avatar(
 @implements(api.remove_project_avatar)
 async def remove_project_avatar(workspace: "Workspace", project_id: str) -> Project:
     before = project_in(workspace.store.state, project_id)
-    project = await _change(workspace, project_id, {"avatar_path": None})
+    project = await _update(workspace, project_id, {"avatar_path": None})
     await asyncio.to_thread(avatars.discard, workspace.directories, before.avatar_path)
     return project
 
@@ -182,53 +182,53 @@ async def _check_branch(project: Project, name: str) -> None:
         raise SpinneyError(f"Invalid field 'defaultBranch': no branch '{name}'")
 
 
-def _usable(given: str) -> str:
-    """The absolute path of a place for worktrees; writes to the disk to find out if it is one."""
+def _check_worktrees_dir(given: str) -> str:
+    """The absolute path of a directory for worktrees; creates a temporary one to prove that it is
+    writable.
+    """
     try:
         directory = Path(given).expanduser()
-    except RuntimeError:  # `~somebody` whom this machine does not know
-        raise SpinneyError("Invalid field 'worktreesDir': nobody has this home") from None
+    except RuntimeError:  # `~name` of an unknown user
+        raise SpinneyError("Invalid field 'worktreesDir': unknown user") from None
     if not directory.is_absolute():
         raise SpinneyError("Invalid field 'worktreesDir': must be an absolute path")
     try:
         with contextlib.suppress(FileNotFoundError, PermissionError):
             os.lstat(directory / ("x" * NAME_LIMIT))
-        standing = next(
-            place for place in (directory, *directory.parents) if os.path.lexists(place)
-        )
-        # Whether a directory can be made is known of no file system (`/proc`) before it is tried.
-        Path(tempfile.mkdtemp(prefix=".spinney-", dir=standing)).rmdir()
+        existing = next(p for p in (directory, *directory.parents) if os.path.lexists(p))
+        # Some file systems (`/proc`) show only when it is tried that they take no directories.
+        Path(tempfile.mkdtemp(prefix=".spinney-", dir=existing)).rmdir()
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it holds a null character"
+        reason = getattr(error, "strerror", None) or "it contains a null character"
         raise SpinneyError(
-            f"Invalid field 'worktreesDir': no directory can be made there ({why})"
+            f"Invalid field 'worktreesDir': cannot create a directory there ({reason})"
         ) from None
     return str(directory)
 
 
-async def _change(
+async def _update(
     workspace: "Workspace", project_id: str, changes: Mapping[str, object]
 ) -> Project:
-    def changed(state: State) -> list[Event]:
+    def update(state: State) -> list[Event]:
         project = project_in(state, project_id)
-        wanted = project.model_copy(update=changes)
-        return [] if wanted == project else [ProjectUpdated(project=wanted)]
+        updated = project.model_copy(update=changes)
+        return [] if updated == project else [ProjectUpdated(project=updated)]
 
-    await workspace.store.accept(changed)
+    await workspace.store.accept(update)
     return shown(workspace.store.state.projects[project_id])
 
 
-def _picture(project: Project, path: str | None, data: str | None) -> bytes:
+def _read_picture(project: Project, path: str | None, data: str | None) -> bytes:
     """Reads files; blocks."""
     if path is not None:
         if not Path(path).is_absolute():
-            raise SpinneyError("Invalid field 'path': it must be an absolute path")
+            raise SpinneyError("Invalid field 'path': must be an absolute path")
         return avatars.read(Path(path))
     if data is not None:
         return avatars.decode(data)
-    found = avatars.find_logo(Path(project.path))
-    if found is None:
+    logo = avatars.find_logo(Path(project.path))
+    if logo is None:
         raise SpinneyError(
             f"No logo was found in {project.path}. Choose an image file.", "not_found"
         )
-    return found
+    return logo

@@ -11,9 +11,9 @@ from model.domain.output import RawLog
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
-LEAST: Final = 1024
+_MIN_LIMIT: Final = 1024
 
-_BEYOND_ALL: Final = 2**62
+_MAX_OFFSET: Final = 2**62
 
 
 @implements(api.get_raw_log)
@@ -22,14 +22,14 @@ async def get_raw_log(
     session_id: str,
     before: int | None = None,
     after: int | None = None,
-    limit: int = api.PAGE,
+    limit: int = api.PAGE_SIZE,
 ) -> RawLog:
     session_in(workspace.store.state, session_id)
     if before is not None and after is not None:
-        raise SpinneyError("Invalid field 'after': give it or 'before', not both")
-    for name, place in (("before", before), ("after", after)):
-        if place is not None and not 0 <= place <= _BEYOND_ALL:
-            raise SpinneyError(f"Invalid field '{name}': must not be negative or without bounds")
-    if not LEAST <= limit <= api.PAGE:
-        raise SpinneyError(f"Invalid field 'limit': must be from {LEAST} to {api.PAGE}")
+        raise SpinneyError("Invalid field 'after': cannot be combined with 'before'")
+    for name, offset in (("before", before), ("after", after)):
+        if offset is not None and not 0 <= offset <= _MAX_OFFSET:
+            raise SpinneyError(f"Invalid field '{name}': must be from 0 to {_MAX_OFFSET}")
+    if not _MIN_LIMIT <= limit <= api.PAGE_SIZE:
+        raise SpinneyError(f"Invalid field 'limit': must be from {_MIN_LIMIT} to {api.PAGE_SIZE}")
     return await workspace.raw_logs.read(session_id, before, after, limit)

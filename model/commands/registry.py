@@ -1,4 +1,4 @@
-"""Which function implements which command."""
+"""Maps commands to their implementations."""
 
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 def implements(
     command: Command[P, R],
 ) -> "Callable[[_Implementation[P, R]], _Implementation[P, R]]":
-    """Make a function what `command` does: it takes the workspace, then the command's arguments.
+    """Register a function as the implementation of `command`.
 
-    The function stays an ordinary one, which other implementations may call.
+    It takes the workspace and then the command's arguments, and can be called directly by other
+    implementations.
     """
 
     def register(function: "_Implementation[P, R]") -> "_Implementation[P, R]":

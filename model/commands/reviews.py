@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from model.api.changes import FileDiff
     from model.runtime.workspace import Workspace
 
-_ROWS_LIMIT: Final = 5_000
-_CHARACTERS: Final = 400_000
-"""A page ends behind so many, though it could have more rows."""
+_MAX_LIMIT: Final = 5_000
+_MAX_CHARACTERS: Final = 400_000
+"""After this many characters a page ends, even with fewer rows than its limit."""
 _BLOCK: Final = 100
-"""Rows that are coloured together: what a lexer needs to see, within what it may take."""
+"""Rows that are highlighted together: enough context for a lexer, within its size limit."""
 
 
 _RESOLVE: Final = (
@@ -37,10 +37,10 @@ async def get_diff_rows(
     path: str,
     side: Side = "unstaged",
     offset: int = 0,
-    limit: int = api.ROWS,
+    limit: int = api.DEFAULT_LIMIT,
 ) -> api.DiffRows:
-    if not 0 < limit <= _ROWS_LIMIT:
-        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {_ROWS_LIMIT}")
+    if not 0 < limit <= _MAX_LIMIT:
+        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {_MAX_LIMIT}")
     if offset < 0:
         raise SpinneyError("Invalid field 'offset': must be 0 or more")
     diff = await get_file_diff(workspace, worktree_id, path, side)
@@ -51,18 +51,18 @@ async def get_diff_rows(
 async def write_review(
     workspace: "Workspace", worktree_id: str, comments: list[api.ReviewComment]
 ) -> api.Review:
-    made = [
-        Comment(said.path, said.side, said.line, said.is_removed, tuple(said.quoted), said.text)
-        for said in comments
+    given = [
+        Comment(each.path, each.side, each.line, each.is_removed, tuple(each.quoted), each.text)
+        for each in comments
     ]
 
     async def read_diff(path: str, side: str) -> str:
         diff = await get_file_diff(workspace, worktree_id, path, cast(Side, side))
         return diff.text
 
-    lost = await lost_among(made, get_args(Side), read_diff)
-    places = [at for at, comment in enumerate(made) if comment in lost]
-    return api.Review(message=message_of(made, lost), lost=places)
+    lost = await lost_among(given, get_args(Side), read_diff)
+    indices = [index for index, comment in enumerate(given) if comment in lost]
+    return api.Review(message=message_of(given, lost), lost=indices)
 
 
 @implements(api.write_conflict_task)
@@ -73,21 +73,21 @@ async def write_conflict_task(workspace: "Workspace", worktree_id: str) -> api.C
         raise SpinneyError("No file has a conflict here.", "conflict")
     listed = "\n".join(f"- {path}" for path in files)
     task = workspace.store.state.preferences.magic_prompts.get("resolve_conflicts")
-    words = _RESOLVE.format(operation=changes.operation or "merge", files=listed)
-    return api.ConflictTask(message=f"{task}\n\nFiles:\n{listed}" if task else words, files=files)
+    default = _RESOLVE.format(operation=changes.operation or "merge", files=listed)
+    return api.ConflictTask(message=f"{task}\n\nFiles:\n{listed}" if task else default, files=files)
 
 
 def _page(diff: "FileDiff", offset: int, limit: int) -> api.DiffRows:
-    """In a thread: reading and colouring take long."""
+    """Runs in a thread: parsing and highlighting take long."""
     text = diff_text(diff.text)
     rows: list[api.ShownRow] = []
-    left = _CHARACTERS
+    remaining = _MAX_CHARACTERS
     for start in range(offset, min(offset + limit, len(text.rows)), _BLOCK):
         stop = min(start + _BLOCK, offset + limit)
-        block = list(_shown(text, start, stop, diff.path))
+        block = list(_shown_rows(text, start, stop, diff.path))
         rows += block
-        left -= sum(len(piece) for row in block for piece, _, _ in row.pieces)
-        if left < 0:
+        remaining -= sum(len(piece) for row in block for piece, _, _ in row.pieces)
+        if remaining < 0:
             break
     return api.DiffRows(
         path=diff.path,
@@ -99,20 +99,22 @@ def _page(diff: "FileDiff", offset: int, limit: int) -> api.DiffRows:
     )
 
 
-def _shown(text: DiffText, start: int, stop: int, path: str) -> list[api.ShownRow]:
-    coloured = text.coloured(start, stop, path)
+def _shown_rows(text: DiffText, start: int, stop: int, path: str) -> list[api.ShownRow]:
+    highlighted = text.coloured(start, stop, path)
     return [
-        _row(row, [(*token, changed) for token, changed in with_words(tokens, text.words(at))])
-        for at, (row, tokens) in enumerate(zip(text.rows[start:stop], coloured, strict=True), start)
+        _row(row, [(*token, changed) for token, changed in with_words(tokens, text.words(index))])
+        for index, (row, tokens) in enumerate(
+            zip(text.rows[start:stop], highlighted, strict=True), start
+        )
     ]
 
 
 def _row(row: Row, pieces: list[api.Piece]) -> api.ShownRow:
     match row:
-        case Heading(hunk, words):
-            return api.ShownRow(sign="@", pieces=[(words, None, False)], hunk=hunk)
-        case Note(words):
-            return api.ShownRow(sign="\\", pieces=[(words, None, False)])
+        case Heading(hunk, heading):
+            return api.ShownRow(sign="@", pieces=[(heading, None, False)], hunk=hunk)
+        case Note(note):
+            return api.ShownRow(sign="\\", pieces=[(note, None, False)])
         case _:
             return api.ShownRow(
                 sign=row.sign, pieces=pieces, old=row.old, new=row.new, unended=row.no_line_break

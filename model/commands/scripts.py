@@ -60,7 +60,7 @@ async def save_project_scripts(
     await asyncio.to_thread(write_scripts, root, texts)
     await _trust(workspace, project_id, [fingerprint(n, t) for n, t in texts.items() if t])
     detail = (
-        f"The scripts are saved in {root / FILES[0]}. Commit the file: a worktree runs the"
+        f"Saved the scripts to {root / FILES[0]}. Commit the file: a worktree runs the"
         " scripts of its own branch, so a new one has them once they are on its base branch."
     )
     workspace.store.record(TaskCompleted(task="save_scripts", ok=True, detail=detail))
@@ -72,12 +72,12 @@ async def trust_project_scripts(
     workspace: "Workspace", project_id: str, hashes: list[str] | None = None
 ) -> list[Script]:
     project = project_in(workspace.store.state, project_id)
-    found = await _known_scripts(workspace.store.state, project, skip_bad=hashes is not None)
-    wanted = [script.hash for script in found] if hashes is None else hashes
+    found = await _known_scripts(workspace.store.state, project, skip_invalid=hashes is not None)
+    trusted = [script.hash for script in found] if hashes is None else hashes
     for script in found:
-        if script.hash in wanted:
+        if script.hash in trusted:
             refuse_hidden(script.name, script.text)
-    await _trust(workspace, project_id, wanted)
+    await _trust(workspace, project_id, trusted)
     return await get_project_scripts(workspace, project_id)
 
 
@@ -104,27 +104,27 @@ async def get_script_output(
     return await workspace.scripts.outcome(worktree_id, script)
 
 
-async def _known_scripts(state: State, project: Project, *, skip_bad: bool) -> list[Script]:
-    """The scripts of the repository and its worktrees, as they stand in their files now.
+async def _known_scripts(state: State, project: Project, *, skip_invalid: bool) -> list[Script]:
+    """The scripts in the files of the repository and its worktrees, as they are now.
 
-    Raises `SpinneyError` for a file that cannot be understood, unless those are skipped.
+    Raises `SpinneyError` for a file that cannot be parsed, unless such files are skipped.
     """
     found = await scripts_of_branch(Path(project.path), project.default_branch)
-    for place in [project.path, *(worktree.path for worktree in state.worktrees_of(project.id))]:
+    for path in [project.path, *(worktree.path for worktree in state.worktrees_of(project.id))]:
         try:
-            found += await asyncio.to_thread(scripts_in, Path(place), project)
+            found += await asyncio.to_thread(scripts_in, Path(path), project)
         except SpinneyError:
-            if not skip_bad:
+            if not skip_invalid:
                 raise
     return found
 
 
 async def _trust(workspace: "Workspace", project_id: str, hashes: list[str]) -> None:
-    def accepted(state: State) -> list[Event]:
+    def trust(state: State) -> list[Event]:
         project = project_in(state, project_id)
         trusted = list(dict.fromkeys([*project.trusted_scripts, *hashes]))
         if trusted == project.trusted_scripts:
             return []
         return [ProjectUpdated(project=project.model_copy(update={"trusted_scripts": trusted}))]
 
-    await workspace.store.accept(accepted)
+    await workspace.store.accept(trust)

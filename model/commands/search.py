@@ -10,15 +10,18 @@ from model.worktrees import project_in
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
-HITS_LIMIT = 500
+_MAX_LIMIT = 500
 
 
 @implements(api.search_messages)
 async def search_messages(
-    workspace: "Workspace", query: str, project_id: str | None = None, limit: int = api.HITS
+    workspace: "Workspace",
+    query: str,
+    project_id: str | None = None,
+    limit: int = api.DEFAULT_LIMIT,
 ) -> list[api.SearchHit]:
-    if not 0 < limit <= HITS_LIMIT:
-        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {HITS_LIMIT}")
+    if not 0 < limit <= _MAX_LIMIT:
+        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {_MAX_LIMIT}")
     state = workspace.store.state
     within = None
     if project_id is not None:

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 
-PAGE_LIMIT = 1000
+_MAX_LIMIT = 1000
 
 
-_BEYOND_ALL = 2**62
-"""No conversation is longer, and SQLite takes no number above 2**63."""
+_MAX_OFFSET = 2**62
+"""Longer than any conversation; SQLite takes no number above 2**63."""
 
 
 @implements(api.list_sessions)
@@ -65,9 +65,9 @@ async def create_session(
 ) -> Session:
     if backend is not None:
         _check_backend(workspace, backend)
-    model = model or await _usual_model(workspace, worktree_id, backend)
+    model = model or await _default_model(workspace, worktree_id, backend)
 
-    def accepted(state: State) -> list[Event]:
+    def create(state: State) -> list[Event]:
         worktree = worktree_in(state, worktree_id)
         refuse_while_archived(worktree)
         project = state.projects[worktree.project_id]
@@ -91,7 +91,7 @@ async def create_session(
         return [SessionCreated(session=session)]
 
     session_id = str(uuid.uuid4())
-    await workspace.store.accept(accepted)
+    await workspace.store.accept(create)
     return workspace.store.state.sessions[session_id]
 
 
@@ -104,28 +104,28 @@ async def get_session(workspace: "Workspace", session_id: str) -> SessionWithMes
 
 @implements(api.get_messages)
 async def get_messages(
-    workspace: "Workspace", session_id: str, limit: int = api.PAGE, offset: int = 0
+    workspace: "Workspace", session_id: str, limit: int = api.PAGE_SIZE, offset: int = 0
 ) -> MessagePage:
-    known = _conversation(workspace.store.state, session_id)
-    if not 0 < limit <= PAGE_LIMIT:
-        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {PAGE_LIMIT}")
+    before = _message_state(workspace.store.state, session_id)
+    if not 0 < limit <= _MAX_LIMIT:
+        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {_MAX_LIMIT}")
     if offset < 0:
         raise SpinneyError("Invalid field 'offset': must not be negative")
-    page = await workspace.store.messages(session_id, limit, min(offset, _BEYOND_ALL))
-    while (now := _conversation(workspace.store.state, session_id)) != known:
-        # Events have told more than was read; an answer must not fall behind them.
-        known = now
-        page = await workspace.store.messages(session_id, limit, min(offset, _BEYOND_ALL))
+    page = await workspace.store.messages(session_id, limit, min(offset, _MAX_OFFSET))
+    while (now := _message_state(workspace.store.state, session_id)) != before:
+        # Events were published meanwhile; a response must not be older than they are.
+        before = now
+        page = await workspace.store.messages(session_id, limit, min(offset, _MAX_OFFSET))
     streaming = workspace.store.state.streaming
     newest = [streaming.get(message.id, message) for message in page.messages]
     return page.model_copy(update={"messages": newest})
 
 
-def _conversation(state: State, session_id: str) -> tuple[int, frozenset[str]]:
-    """How many messages it has, and which of them are being written."""
+def _message_state(state: State, session_id: str) -> tuple[int, frozenset[str]]:
+    """The number of messages, and the ids of those that are being streamed."""
     session = session_in(state, session_id)
-    written = (m.id for m in state.streaming.values() if m.session_id == session_id)
-    return session.message_count, frozenset(written)
+    streamed = (m.id for m in state.streaming.values() if m.session_id == session_id)
+    return session.message_count, frozenset(streamed)
 
 
 @implements(api.update_session)
@@ -152,7 +152,7 @@ async def update_session(
     if model is not None and model != session.model:
         updates["answering_model"] = ""
     if backend is not None and backend != session.backend:
-        updates["model"] = model or await _usual_model(workspace, session.worktree_id, backend)
+        updates["model"] = model or await _default_model(workspace, session.worktree_id, backend)
         await workspace.chats.change_agent(session_id, backend, updates)
     elif updates:
         await _update(workspace, session_id, updates)
@@ -162,8 +162,8 @@ async def update_session(
 
 @implements(api.archive_session)
 async def archive_session(workspace: "Workspace", session_id: str) -> Session:
-    told = SessionArchived(session_id=session_id, archived_at=time.time())
-    await workspace.chats.put_away(session_id, told)
+    event = SessionArchived(session_id=session_id, archived_at=time.time())
+    await workspace.chats.put_away(session_id, event)
     return session_in(workspace.store.state, session_id)
 
 
@@ -183,19 +183,19 @@ async def reorder_sessions(
     workspace: "Workspace", worktree_id: str, session_ids: list[str]
 ) -> None:
 
-    def accepted(state: State) -> list[Event]:
+    def reorder(state: State) -> list[Event]:
         worktree_in(state, worktree_id)
         known = [session.id for session in state.sessions_of(worktree_id, archived=True)]
-        strange = next((key for key in session_ids if key not in known), None)
-        if strange is not None:
-            raise session_not_found(strange)
-        wanted = dict.fromkeys([*session_ids, *known])
+        unknown = next((key for key in session_ids if key not in known), None)
+        if unknown is not None:
+            raise session_not_found(unknown)
+        ordered = dict.fromkeys([*session_ids, *known])
         return [
-            SessionUpdated(session_id=key, updates={"order": place})
-            for place, key in enumerate(wanted)
+            SessionUpdated(session_id=key, updates={"order": order})
+            for order, key in enumerate(ordered)
         ]
 
-    await workspace.store.accept(accepted)
+    await workspace.store.accept(reorder)
 
 
 @implements(api.mark_session_read)
@@ -218,7 +218,7 @@ async def send_chat_message(
 ) -> SentMessage:
     before = session_in(workspace.store.state, session_id)
     is_first = not workspace.store.state.queued.get(session_id)
-    own_id = str(message_id) if message_id else None
+    client_id = str(message_id) if message_id else None
 
     async def context() -> Path | None:
         await workspace.scripts.setup_known(before.worktree_id)
@@ -226,7 +226,7 @@ async def send_chat_message(
         return None if now.has_context else await workspace.contexts.file_of(now.worktree_id)
 
     sent = await workspace.chats.send(
-        session_id, message, files or (), images or (), own_id, context
+        session_id, message, files or (), images or (), client_id, context
     )
     if is_first and workspace.naming.is_wanted(before, message):
         workspace.run_in_background(workspace.naming.name(session_id, message))
@@ -287,14 +287,14 @@ async def get_tool_output(
     session_id: str,
     tool_use_id: str,
     offset: int = 0,
-    limit: int = api.OUTPUT_PAGE,
+    limit: int = api.OUTPUT_LIMIT,
 ) -> ToolOutput:
     session_in(workspace.store.state, session_id)
     if offset < 0:
         raise SpinneyError("Invalid field 'offset': must not be negative")
-    if not 4 <= limit <= api.OUTPUT_PAGE:
-        raise SpinneyError(f"Invalid field 'limit': must be from 4 to {api.OUTPUT_PAGE}")
-    return await workspace.outputs.read(session_id, tool_use_id, min(offset, _BEYOND_ALL), limit)
+    if not 4 <= limit <= api.OUTPUT_LIMIT:
+        raise SpinneyError(f"Invalid field 'limit': must be from 4 to {api.OUTPUT_LIMIT}")
+    return await workspace.outputs.read(session_id, tool_use_id, min(offset, _MAX_OFFSET), limit)
 
 
 @implements(api.list_queued_messages)
@@ -315,8 +315,8 @@ async def remove_queued_message(workspace: "Workspace", session_id: str, message
     await workspace.chats.take_back(session_id, message_id)
 
 
-async def _usual_model(workspace: "Workspace", worktree_id: str, backend: str | None) -> str:
-    """The model of a session for which nobody names one."""
+async def _default_model(workspace: "Workspace", worktree_id: str, backend: str | None) -> str:
+    """The model of a session that is created without one."""
     state = workspace.store.state
     worktree = worktree_in(state, worktree_id)
     project = state.projects[worktree.project_id]
@@ -335,8 +335,8 @@ def _check_backend(workspace: "Workspace", backend: str) -> None:
 
 
 async def _update(workspace: "Workspace", session_id: str, updates: dict[str, object]) -> None:
-    def accepted(state: State) -> list[Event]:
+    def update(state: State) -> list[Event]:
         session_in(state, session_id)
         return [SessionUpdated(session_id=session_id, updates=updates)]
 
-    await workspace.store.accept(accepted)
+    await workspace.store.accept(update)

@@ -47,7 +47,7 @@ async def create_worktree(
         issue=issue_context,
         pull_request=pr_context,
     )
-    workspace.run_in_background(_make(workspace, worktree, issue_context, pr_context))
+    workspace.run_in_background(_create(workspace, worktree, issue_context, pr_context))
     return worktree
 
 
@@ -58,9 +58,9 @@ async def open_base_worktree(workspace: "Workspace", project_id: str) -> Worktre
 
 @implements(api.recreate_worktree)
 async def recreate_worktree(workspace: "Workspace", worktree_id: str) -> Worktree:
-    was = worktree_in(workspace.store.state, worktree_id).status
+    status = worktree_in(workspace.store.state, worktree_id).status
     worktree = await archiving.recreate(workspace.store, worktree_id)
-    if was == "missing":
+    if status == "missing":
         workspace.run_in_background(workspace.scripts.set_up(worktree_id))
     return worktree
 
@@ -106,12 +106,12 @@ async def unarchive_worktree(workspace: "Workspace", worktree_id: str) -> Worktr
 
 @implements(api.get_removal_losses)
 async def get_removal_losses(workspace: "Workspace", worktree_id: str) -> api.RemovalLosses:
-    found = await workspace.removals.losses(worktree_id)
+    losses = await workspace.removals.losses(worktree_id)
     state = workspace.store.state
     sessions = state.sessions_of(worktree_id, archived=True)
     return api.RemovalLosses(
-        files=found.files,
-        commits=found.commits,
+        files=losses.files,
+        commits=losses.commits,
         sessions=len(sessions),
         running=[s.name for s in sessions if s.is_active],
     )
@@ -121,8 +121,8 @@ async def get_removal_losses(workspace: "Workspace", worktree_id: str) -> api.Re
 async def remove_worktree(
     workspace: "Workspace", worktree_id: str, force: bool = False, for_good: bool = False
 ) -> None:
-    archives = workspace.store.state.preferences.removal_behavior == "archive"
-    if archives and not for_good:
+    is_archiving = workspace.store.state.preferences.removal_behavior == "archive"
+    if is_archiving and not for_good:
         await archive_worktree(workspace, worktree_id)
         return
     await workspace.removals.remove(worktree_id, force=force)
@@ -140,15 +140,15 @@ async def update_worktree_label(
     workspace: "Workspace", worktree_id: str, label: Label | None
 ) -> None:
 
-    def changed(state: State) -> list[Event]:
+    def update(state: State) -> list[Event]:
         worktree = worktree_in(state, worktree_id)
-        labelled = worktree.model_copy(update={"label": label})
-        return [] if labelled == worktree else [WorktreeUpdated(worktree=labelled)]
+        labeled = worktree.model_copy(update={"label": label})
+        return [] if labeled == worktree else [WorktreeUpdated(worktree=labeled)]
 
-    await workspace.store.accept(changed)
+    await workspace.store.accept(update)
 
 
-async def _make(
+async def _create(
     workspace: "Workspace",
     worktree: Worktree,
     issue: IssueContext | None,

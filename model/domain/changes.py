@@ -1,13 +1,13 @@
-"""What the changes of a worktree are called."""
+"""Changes of a worktree: sides, file statuses, operations."""
 
 from typing import Literal
 
 Side = Literal["unstaged", "staged", "branch"]
-"""Not staged yet; what the next commit would hold; the commits since the branch left its base."""
+"""Changes not staged yet, changes staged for the next commit, or commits since the base branch."""
 
 FileStatus = Literal[
     "added", "modified", "deleted", "renamed", "copied", "retyped", "untracked", "conflicted"
 ]
 
 Operation = Literal["merge", "rebase", "cherry-pick", "revert"]
-"""What can stop in the middle, mostly because of a conflict."""
+"""What git can leave half-way, usually because of a conflict."""

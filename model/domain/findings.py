@@ -1,4 +1,4 @@
-"""What `spinney doctor` reports."""
+"""Findings of `spinney doctor`."""
 
 from dataclasses import dataclass
 
@@ -13,6 +13,6 @@ class Finding:
     found: str
     remedy: str = ""
     fix: str | None = None
-    """The command alone that mends it, where one does."""
+    """The command alone that fixes the problem, if there is one."""
     id: str = ""
-    """Of an agent: the `backend` that commands and preferences call it."""
+    """For an agent: its `backend` in commands and preferences."""

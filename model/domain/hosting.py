@@ -1,10 +1,10 @@
-"""What is open on the hosting service."""
+"""Open issues and pull requests of the hosting service."""
 
 from model.domain.resources import Resource
 
 
 class OpenIssue(Resource):
-    """An issue that nobody has closed."""
+    """An open issue."""
 
     number: int
     title: str

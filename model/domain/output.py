@@ -1,33 +1,33 @@
-"""Long output of agents, read in pieces."""
+"""Parts of long output that agents and tools produced."""
 
 from model.domain.resources import Resource
 
 
 class ToolOutput(Resource):
-    """A piece of a tool's result."""
+    """A part of a tool's output."""
 
     content: str
     offset: int
-    """Where it begins, in bytes."""
+    """Where it starts, in bytes."""
     next_offset: int | None
-    """Where the next piece begins; null at the end."""
+    """Where the next part starts; null at the end."""
     size: int
-    """Bytes that are kept of the whole result."""
+    """Bytes kept of the whole output."""
 
 
 class RawLog(Resource):
-    """A piece of a session's raw log: whole lines, but where one is longer than the piece."""
+    """A part of a session's raw log: whole lines, unless one is longer than the part."""
 
     text: str
     start: int
-    """Where it begins, in bytes of all that was ever written."""
+    """Where it starts, counted in all bytes ever written."""
     end: int
-    """Where it ends: what comes next begins there."""
+    """Where it ends and the next part starts."""
     is_first: bool
     """Whether nothing older is kept."""
     size: int
-    """Bytes that are kept in all."""
+    """Bytes kept in all."""
     path: str
-    """The newest file, on the machine where Spinney runs; empty while there is none."""
+    """The newest file, on the machine that Spinney runs on; empty if there is none."""
     recording: bool
-    """Whether what is said now is written down."""
+    """Whether the log is being written now."""

@@ -1,4 +1,4 @@
-"""A repository's own scripts, and how they ran."""
+"""A project's own scripts and their runs."""
 
 from typing import Literal
 
@@ -8,24 +8,26 @@ ScriptName = Literal["setup", "run", "teardown"]
 
 
 class Script(Resource):
-    """One script as it stands in a config file."""
+    """A script in a config file."""
 
     name: ScriptName
     text: str
     hash: str
-    """What `trust_project_scripts` takes: trust in this text and no other."""
+    """Identifies this text for `trust_project_scripts`."""
     shown: str = ""
-    """The text with what it hides made visible, for people to read."""
+    """The text with hidden characters made visible."""
     hidden: str | None = None
-    """Why it cannot be trusted: the character that is not shown as it runs, and its line."""
+    """Why it cannot be trusted: the hidden character and its line."""
     trusted: bool = False
     file: str = "spinney.json"
     holds_messages: bool = False
-    """Whether the first message of a session waits for it: `setup`, but for `wait_for_setup`."""
+    """Whether the first message of a session waits for it: `setup`, unless `wait_for_setup` is
+    false.
+    """
 
 
 class ScriptRun(Resource):
-    """How a script of a worktree ran, or runs, and what it printed."""
+    """The current or latest run of a script in a worktree, with its output."""
 
     worktree_id: str
     script: ScriptName
@@ -35,9 +37,9 @@ class ScriptRun(Resource):
     exit_code: int | None = None
     error: str | None = None
     output: str = ""
-    """The newest of it."""
+    """The newest part of it."""
 
     @property
     def is_done(self) -> bool:
-        """Whether it ended well."""
+        """Whether it completed successfully."""
         return self.status == "completed"

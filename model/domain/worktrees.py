@@ -1,4 +1,4 @@
-"""What worktrees are made from: issues, pull requests, and worktrees that are there already."""
+"""What worktrees are created from: issues, pull requests, existing worktrees."""
 
 from pydantic import AliasChoices, Field
 
@@ -6,7 +6,7 @@ from model.domain.resources import Resource
 
 
 class IssueContext(Resource):
-    """The issue that a worktree is made for."""
+    """The issue that a worktree is created for."""
 
     number: int = Field(gt=0)
     title: str
@@ -23,8 +23,8 @@ class PullRequestContext(Resource):
 
 
 class OutsideWorktree(Resource):
-    """A worktree of a project's repository that Spinney has not made and does not show."""
+    """A worktree of a project's repository that was created outside Spinney."""
 
     path: str
     branch: str | None
-    """Null where no branch is checked out: such a one cannot be adopted."""
+    """Null if no branch is checked out; such a worktree cannot be adopted."""

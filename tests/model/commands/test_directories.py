@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model.commands.directories import MOST, list_directories
+from model.commands.directories import MAX_RESULTS, list_directories
 from model.runtime.workspace import Workspace
 from tests.model.git.conftest import make_repository, own_home, repository  # noqa: F401 - fixtures
 from tests.model.git.made_repository import Repository
@@ -47,6 +47,6 @@ async def test_it_tells_repositories_linked_worktrees_and_bare_ones(
 
 
 async def test_only_so_many_are_listed(workspace: Workspace, tmp_path: Path) -> None:
-    for number in range(MOST + 5):
+    for number in range(MAX_RESULTS + 5):
         (tmp_path / "many" / f"d{number}").mkdir(parents=True)
-    assert len(await names(workspace, f"{tmp_path}/many/")) == MOST
+    assert len(await names(workspace, f"{tmp_path}/many/")) == MAX_RESULTS

@@ -118,7 +118,7 @@ async def test_a_repository_without_commits_can_be_added_and_says_what_a_worktre
     workspace.bus.seal()
     told = [entry.event for entry in reader.take()[0] if isinstance(entry.event, TaskCompleted)]
     assert [event.task for event in told] == ["add_project"]
-    assert "“empty” is added. It has no commit yet" in told[0].detail
+    assert "Added 'empty'. It has no commits yet" in told[0].detail
     assert project.default_branch == "main"
     repository.write("first.txt", "one\n")
     assert "+one" in await get_git_diff(workspace, project.path, "working")

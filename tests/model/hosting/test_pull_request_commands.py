@@ -115,7 +115,7 @@ async def test_a_branch_without_commits_of_its_own_is_not_proposed(
 ) -> None:
     error = await refusal(place, await place.add("heron"))
     assert error.message == (
-        "There is nothing to propose: “heron” has no commits that “main” lacks. Commit first."
+        "There is nothing to propose: 'heron' has no commits that 'main' lacks. Commit first."
     )
     assert fake_gh.calls == []
 
@@ -138,7 +138,7 @@ async def test_a_branch_goes_where_it_was_pushed_before(
     git("init", "--quiet", "--bare", str(fork))
     git("remote", "add", "fork", str(fork))
     refused = await refusal(place, worktree)
-    assert refused.message.startswith("None of the remotes (upstream, fork) is called “origin”.")
+    assert refused.message.startswith("None of the remotes (upstream, fork) is called 'origin'.")
     git("push", "--quiet", "fork", "otter")
     head = place.in_worktree(worktree).commit("more.txt", "two\n")
     await open_pull_request(place.workspace, worktree.id)
