@@ -1,4 +1,4 @@
-"""Completion scripts for shells, made from the command line's parser."""
+"""Shell completion scripts, generated from the parser."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ _BASH_CASE = '        {name}) COMPREPLY=($(compgen -W "{words}" -- "{given}")) ;
 def completion_script(
     shell: str, parser: argparse.ArgumentParser, called: Mapping[str, Sequence[str]]
 ) -> str:
-    """The script for `bash`, `zsh` or `fish`; `called`: what can be called, with its arguments."""
+    """The script for `bash`, `zsh` or `fish`; `called` has the arguments of each command."""
     commands = _commands(parser)
     options = [*_words(parser, choices=False), "--plain"]
     if shell == "fish":
@@ -63,7 +63,7 @@ def _cases(words_of: Mapping[str, Sequence[str]], given: str) -> str:
 
 
 def _commands(parser: argparse.ArgumentParser) -> dict[str, tuple[str, list[str]]]:
-    """Each command's help and the words that can follow it."""
+    """Each command's help and the words that may follow it."""
     found = {}
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

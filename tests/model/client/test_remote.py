@@ -279,7 +279,7 @@ async def test_a_call_in_flight_ends_when_the_connection_does(
             await waiting
 
 
-@pytest.mark.parametrize(("bound", "most"), [("INBOX", 10), ("INBOX_SIZE", 1000)])
+@pytest.mark.parametrize(("bound", "most"), [("MAX_QUEUED", 10), ("MAX_QUEUED_SIZE", 1000)])
 async def test_a_reader_that_does_not_ask_is_loaded_again_later(
     new_client: MakeClient,
     workspace: Workspace,
