@@ -323,7 +323,7 @@ def test_attach_asks_for_a_token_that_was_not_given(tmp_path: Path) -> None:
     with there.serving("--demo") as server:
         session_at_work(there)
         with here.on_a_terminal("attach", f"127.0.0.1:{server.port}") as terminal:
-            terminal.read_until(b"Token of")
+            terminal.read_until(b"Token for")
             terminal.write(server.token.encode() + b"\n")
             terminal.shows("1 running")
             assert server.token.encode() not in terminal.output

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.signal import Signal
 
+    from model.api.doctor import BackendReport
     from model.client.base import Client
-    from model.commands.doctor import BackendReport
     from model.domain.resources import Project, Session, Worktree
     from model.preferences.schema import Preferences
     from model.state import State

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from model.api.preferences import update_preferences
+from model.api.sessions import create_session, send_chat_message, update_session
+from model.api.worktrees import create_worktree
 from model.base.instance import take_lock
-from model.commands.preferences import update_preferences
-from model.commands.sessions import create_session, send_chat_message, update_session
-from model.commands.worktrees import create_worktree
 from model.demo import demo_directories
 from model.domain.resources import ExecutionMode, Session
 from model.state import State

@@ -1,4 +1,4 @@
-"""Completion scripts for shells, made from the command line's parser."""
+"""Shell completion scripts, generated from the parser."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

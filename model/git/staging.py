@@ -7,15 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.git.changes import (
-    Changed,
-    Side,
-    changed_file,
-    changed_files,
-    literal,
-    patch_of,
-    shown_name,
-)
+from model.domain.changes import Side
+from model.git.changes import Changed, changed_file, changed_files, literal, patch_of, shown_name
 from model.git.run import git
 
 _TIMEOUT: Final = 120

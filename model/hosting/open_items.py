@@ -8,30 +8,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from model.base.errors import SpinneyError
 from model.base.text import make_json_visible
-from model.domain.resources import Resource
+from model.domain.hosting import OpenIssue, OpenPullRequest
 from model.hosting.gh import gh
 
 T = TypeVar("T")
 
 MOST: Final = 100
 """The newest that are listed; others are reached by their number."""
-
-
-class OpenIssue(Resource):
-    """An issue that nobody has closed."""
-
-    number: int
-    title: str
-    body: str = ""
-
-
-class OpenPullRequest(Resource):
-    """A pull request that is neither merged nor closed."""
-
-    number: int
-    title: str
-    head_ref_name: str
-    base_ref_name: str
 
 
 async def open_issues(path: Path) -> list[OpenIssue]:

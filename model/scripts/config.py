@@ -8,37 +8,19 @@ import hashlib
 import json
 import stat
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
 from model.base.errors import SpinneyError
 from model.base.paths import write_atomically
 from model.base.text import find_hidden, make_visible, show_returns
-from model.domain.resources import Project, Resource
+from model.domain.resources import Project
+from model.domain.scripts import Script, ScriptName
 from model.git.run import git
-
-ScriptName = Literal["setup", "run", "teardown"]
 
 FILES: Final = ("spinney.json", "jean.json")
 """The second, of the same shape, counts where the first is not there."""
 
 _SIZE_LIMIT: Final = 256 * 1024
-
-
-class Script(Resource):
-    """One script as it stands in a config file."""
-
-    name: ScriptName
-    text: str
-    hash: str
-    """What `trust_project_scripts` takes: trust in this text and no other."""
-    shown: str = ""
-    """The text with what it hides made visible, for people to read."""
-    hidden: str | None = None
-    """Why it cannot be trusted: the character that is not shown as it runs, and its line."""
-    trusted: bool = False
-    file: str = FILES[0]
-    holds_messages: bool = False
-    """Whether the first message of a session waits for it: `setup`, but for `wait_for_setup`."""
 
 
 def fingerprint(name: ScriptName, text: str) -> str:

@@ -14,8 +14,9 @@ from model.base.errors import SpinneyError, worktree_not_found
 from model.base.paths import Directories, write_atomically
 from model.base.text import make_output_visible
 from model.domain.events import TaskCompleted, WorktreeUpdated
-from model.domain.resources import Project, Resource, Worktree
-from model.scripts.config import Script, ScriptName, refuse_hidden, scripts_in
+from model.domain.resources import Project, Worktree
+from model.domain.scripts import Script, ScriptName, ScriptRun
+from model.scripts.config import refuse_hidden, scripts_in
 from model.scripts.process import run_script
 from model.store.store import Store
 
@@ -27,25 +28,6 @@ OUTPUT_SHOWN: Final = 64 * 1024
 
 _TOLD: Final = 2000
 """Characters of the output's end that go into `task:completed`."""
-
-
-class ScriptRun(Resource):
-    """How a script of a worktree ran, or runs, and what it printed."""
-
-    worktree_id: str
-    script: ScriptName
-    status: Literal["running", "completed", "failed", "stopped"]
-    started_at: float
-    ended_at: float | None = None
-    exit_code: int | None = None
-    error: str | None = None
-    output: str = ""
-    """The newest of it."""
-
-    @property
-    def is_done(self) -> bool:
-        """Whether it ended well."""
-        return self.status == "completed"
 
 
 class Scripts:

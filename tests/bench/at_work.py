@@ -13,11 +13,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import model.commands.all  # noqa: F401 - registers the commands
+import model.api.all  # noqa: F401 - registers the commands
 from model.agents.catalog import Catalog
+from model.api.sessions import send_chat_message
 from model.base.paths import Directories, directories
 from model.client.local import LocalClient
-from model.commands.sessions import create_session, send_chat_message
+from model.commands.sessions import create_session
 from model.domain.events import ProjectAdded, WorktreeCreated
 from model.domain.resources import Project, Worktree
 from model.runtime.core import Core
@@ -64,7 +65,7 @@ class AtWork:
         )
         await workspace.store.accept(ProjectAdded(project=project), WorktreeCreated(worktree=tree))
         for number in range(self._sessions):
-            await create_session.function(workspace, "w", name=f"Session {number}")
+            await create_session(workspace, "w", name=f"Session {number}")
 
     async def begin(self, app: SpinneyApp) -> None:
         """Start the work beside the application, which would wait for the end of its pilot."""

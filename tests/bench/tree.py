@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from model.api.command import Command
 from model.client.base import Happened, Loaded, Update
-from model.commands.registry import Command
 from model.domain import events as e
 from model.domain.resources import MessagePage, Project, Session, Worktree
 from model.state import State, apply

@@ -13,7 +13,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from model.commands.changes import ChangedFile, Changes, FileDiff
+from model.api.changes import ChangedFile, Changes, FileDiff
 from model.domain import events as e
 from model.domain.resources import (
     Label,

@@ -4,7 +4,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from model.commands.changes import ChangedFile, Changes, DiscardedFile, FileDiff
+from model.api.changes import ChangedFile, Changes, DiscardedFile, FileDiff
 from tests.tui.conftest import until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.diff.screen import Diff

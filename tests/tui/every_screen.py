@@ -17,8 +17,8 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import OptionList
 
-from model.chat.raw_files import RawLog
-from model.commands.changes import ChangedFile, Changes, FileDiff
+from model.api.changes import ChangedFile, Changes, FileDiff
+from model.domain.output import RawLog
 from model.domain.resources import (
     Label,
     PlanBlock,
@@ -31,8 +31,7 @@ from model.domain.resources import (
     ToolUseBlock,
     Usage,
 )
-from model.scripts.config import Script
-from model.scripts.runner import ScriptRun
+from model.domain.scripts import Script, ScriptRun
 from tests.tui.conftest import settled, until
 from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
 from tui.screens.palette import Palette

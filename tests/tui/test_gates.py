@@ -85,6 +85,29 @@ spinney.main([])
     assert len(modules) <= IN_FRONT
 
 
+def test_an_attached_terminal_loads_no_implementation() -> None:
+    program = """
+import importlib, json, pkgutil, sys
+import tui
+for module in pkgutil.walk_packages(tui.__path__, "tui."):
+    importlib.import_module(module.name)
+alone = list(sys.modules)
+import model.client.remote
+print(json.dumps([alone, list(sys.modules)]))
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    alone, attached = (set(modules) for modules in json.loads(found.stdout.splitlines()[-1]))
+    assert {"tui.shell.app", "tui.shell.link", "model.api.sessions"} <= alone
+    below = ("background", "backends", "chat", "commands", "git", "hosting", "projects", "runtime")
+    below += ("scripts", "store", "worktrees", "writing")
+    rooms = {f"model.{room}" for room in below}
+    assert [name for name in attached if ".".join(name.split(".")[:2]) in rooms] == []
+    assert not attached & {"git", "aiosqlite"}
+    assert "aiohttp" not in alone
+
+
 async def test_the_style_sheet_is_parsed_once_before_the_first_frame(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,6 @@
 """Actions that tell of this installation."""
 
-from model.commands.preferences import update_preferences
+from model.api.preferences import update_preferences
 from tui.desk import Desk
 
 

@@ -1,6 +1,6 @@
 """The action that takes up worktrees which were made outside Spinney."""
 
-from model.commands import worktrees as commands
+from model.api import worktrees as commands
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
 from tui.store.places import Place

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from model.api import sessions as session_commands
+from model.api import worktrees as commands
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.commands import sessions as session_commands
-from model.commands import worktrees as commands
 from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
 from tui.screens.archive import Archive, FromArchive
@@ -13,7 +13,7 @@ from tui.screens.dialog import Confirm
 from tui.store.places import Place, is_shown
 
 if TYPE_CHECKING:
-    from model.commands.worktrees import RemovalLosses
+    from model.api.worktrees import RemovalLosses
     from model.domain.resources import Session, Worktree
 
 _NAMED = 5

@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.api import sessions as commands
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
-from model.commands import sessions as commands
 from model.domain.resources import ImageBlock
 from tui.composer.draft import Draft
 from tui.desk import Desk

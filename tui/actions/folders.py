@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from model.api import folders as commands
+from model.api.sessions import reorder_sessions
+from model.api.worktrees import reorder_worktrees
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.commands import folders as commands
-from model.commands.sessions import reorder_sessions
-from model.commands.worktrees import reorder_worktrees
-from model.projects.tree import children_of, item_in
+from model.state import children_of, item_in
 from tui.desk import Desk
 from tui.screens.choose import Choice
 from tui.screens.dialog import AskText, Confirm

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from model.api import git as commands
+from model.api.changes import abort_merge as abort_merge_command
+from model.api.changes import list_changed_files, write_commit_message
+from model.api.doctor import get_installation
+from model.api.pull_requests import OpenedPullRequest, open_pull_request
+from model.api.reviews import write_conflict_task
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.commands import git as commands
-from model.commands.changes import abort_merge as abort_merge_command
-from model.commands.changes import list_changed_files, write_commit_message
-from model.commands.doctor import get_installation
-from model.commands.pull_requests import OpenedPullRequest, open_pull_request
-from model.commands.reviews import write_conflict_task
 from tui.actions.links import open_link
 from tui.desk import Action, Desk
 from tui.draw.status_icons import pull_request_status
@@ -19,7 +19,7 @@ from tui.screens.choose_session import session_for
 from tui.screens.dialog import Confirm, Report
 
 if TYPE_CHECKING:
-    from model.commands.git import ExchangeResult
+    from model.api.git import ExchangeResult
     from model.domain.resources import Worktree
     from tui.diff.screen import Diff, DiffAction
     from tui.screens.pull_request import PullRequestDraft

@@ -1,6 +1,6 @@
 """Actions that end Spinney itself, wherever it runs."""
 
-from model.commands.server import stop_spinney as end_program
+from model.api.server import stop_spinney as end_program
 from tui.desk import Desk
 from tui.screens.dialog import Confirm
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.api import cloning
+from model.api.directories import Directory, list_directories
+from model.api.projects import add_project as add_project_command
+from model.api.projects import get_project_branches, update_project_settings
+from model.api.projects import remove_project as remove_project_command
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.commands import cloning
-from model.commands.directories import Directory, list_directories
-from model.commands.projects import add_project as add_project_command
-from model.commands.projects import get_project_branches, update_project_settings
-from model.commands.projects import remove_project as remove_project_command
 from tui.actions.folders import delete_folder
 from tui.desk import Desk
 from tui.screens.add_project import AddProject, WantedProject, is_url

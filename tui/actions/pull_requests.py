@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from model.api import hosting
+from model.api import pull_requests as commands
+from model.api.projects import get_github_remotes
 from model.base.errors import SpinneyError
-from model.commands import hosting
-from model.commands import pull_requests as commands
-from model.commands.projects import get_github_remotes
 from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
 from tui.screens.choose import Choice

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from model.commands.preferences import update_preferences
-from model.commands.raw_logs import get_raw_log
+from model.api.preferences import update_preferences
+from model.api.raw_logs import get_raw_log
 from tui.desk import Desk
 
 if TYPE_CHECKING:

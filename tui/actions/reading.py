@@ -1,6 +1,6 @@
 """Actions about reading: finding words, the whole of a long output, panes by letter, the mouse."""
 
-from model.commands.sessions import get_tool_output
+from model.api.sessions import get_tool_output
 from model.domain.resources import ToolUseBlock
 from tui.desk import Desk
 from tui.screens.dialog import AskText

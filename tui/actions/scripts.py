@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from model.api import scripts as commands
 from model.base.errors import SpinneyError
-from model.commands import scripts as commands
-from model.scripts.config import Script, ScriptName
-from model.scripts.runner import ScriptRun
+from model.domain.scripts import Script, ScriptName, ScriptRun
 from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
 from tui.screens.scripts import Scripts, ScriptWork

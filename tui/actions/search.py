@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from model.commands.search import SearchHit, search_messages
+from model.api.search import SearchHit, search_messages
 from tui.actions.archive import restore
 from tui.desk import Desk
 from tui.screens.dialog import Confirm

@@ -1,6 +1,6 @@
 """Actions about the server that lets a browser or another Spinney in."""
 
-from model.commands import server as commands
+from model.api import server as commands
 from tui.desk import Desk
 
 

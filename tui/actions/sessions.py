@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
+from model.api import sessions as commands
 from model.base.text import clean_line
-from model.commands import sessions as commands
 from model.domain.resources import ExecutionMode, ThinkingLevel
 from tui.actions.scripts import stop_scripts
 from tui.desk import Desk

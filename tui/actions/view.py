@@ -1,6 +1,6 @@
 """Actions that change what is seen."""
 
-from model.commands.preferences import update_preferences
+from model.api.preferences import update_preferences
 from tui.desk import Desk
 from tui.draw.status_icons import in_need
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from model.api import git as git_commands
+from model.api import hosting
+from model.api import worktrees as commands
+from model.api.projects import get_project_branches
+from model.api.sessions import create_session
 from model.base.errors import SpinneyError
-from model.commands import git as git_commands
-from model.commands import hosting
-from model.commands import worktrees as commands
-from model.commands.projects import get_project_branches
-from model.commands.sessions import create_session
 from model.domain.resources import Label
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose

@@ -13,9 +13,9 @@ from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
 
+from model.api import sessions as commands
+from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
-from model.commands import sessions as commands
-from model.commands.preferences import update_preferences
 from tui.canvas.cells import Cell, cells, last_lines
 from tui.canvas.dialogs import Answer, AskMessage
 from tui.canvas.view import CanvasView
@@ -29,7 +29,7 @@ from tui.screens.palette_entries import action_entries
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
-    from model.commands.registry import Command
+    from model.api.command import Command
     from model.domain.resources import Session
     from tui.draw.colors import Palette
     from tui.store.mirror import Change

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from model.api.changes import discard_changes, stage_changes, undo_discard, unstage_changes
 from model.base.errors import SpinneyError
-from model.commands.changes import discard_changes, stage_changes, undo_discard, unstage_changes
 from tui.diff.comments import comment, comments, mark
 from tui.diff.screen import Diff, DiffAction
 from tui.diff.state import SIDES

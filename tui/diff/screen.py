@@ -14,8 +14,8 @@ from textual.containers import Horizontal
 from textual.style import Style
 from textual.widget import Widget
 
+from model.api.changes import Changes, FileDiff, get_file_diff, list_changed_files
 from model.base.errors import SpinneyError
-from model.commands.changes import Changes, FileDiff, get_file_diff, list_changed_files
 from model.domain import events as e
 from model.richtext.diff_comments import Comment, changed_part, kept, lost_among, read
 from model.richtext.diff_rows import DiffRow

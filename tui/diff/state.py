@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
 
 if TYPE_CHECKING:
-    from model.commands.changes import Changes
+    from model.api.changes import Changes
     from model.domain.resources import Worktree
     from model.richtext.diff_comments import Comment
     from tui.diff.file_list import FileList

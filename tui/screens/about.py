@@ -12,10 +12,10 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from model.api.doctor import BackendReport, Installation, get_installation, get_problems
+from model.api.doctor import list_backends as list_backends_command
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.commands.doctor import BackendReport, Installation, get_installation, get_problems
-from model.commands.doctor import list_backends as list_backends_command
 from tui.desk import Desk
 from tui.screens.dialog import Dialog, R
 from tui.widgets.key_line import keys_line

@@ -22,7 +22,7 @@ from tui.widgets.text_field import TextField
 if TYPE_CHECKING:
     from textual.worker import WorkType
 
-    from model.commands.directories import Directory
+    from model.api.directories import Directory
 
 SENTENCE: Final = "The path of a git repository on this machine, or the URL of one to clone."
 _URL: Final = re.compile(r"(?:https?|ssh|git|file)://|[\w.-]+@[\w.-]+:")

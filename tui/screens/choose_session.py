@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from model.commands.sessions import create_session
+from model.api.sessions import create_session
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
 

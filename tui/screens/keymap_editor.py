@@ -12,8 +12,8 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
-from model.commands.preferences import update_preferences
 from tui.desk import Desk
 from tui.keys.keymap import ACTIONS, BY_ID, Action, keys_of
 from tui.keys.names import all_shown

@@ -10,7 +10,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
 from model.domain.resources import ExecutionMode
-from model.worktrees.naming import IssueContext, PullRequestContext
+from model.domain.worktrees import IssueContext, PullRequestContext
 from tui.composer.widget import MessageArea
 from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog

@@ -10,9 +10,9 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.commands.preferences import update_preferences
 from model.preferences.choices import takes_null
 from model.preferences.fields import PreferenceField
 from model.richtext.highlight import highlight_code

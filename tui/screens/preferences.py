@@ -10,8 +10,8 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
-from model.commands.preferences import update_preferences
 from model.preferences.fields import PreferenceField, shown_fields
 from tui.desk import Desk
 from tui.screens import preference_editors as editors

@@ -9,9 +9,9 @@ from textual.widget import Widget
 from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
+from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.commands.preferences import update_preferences
 from model.preferences.schema import CliProfile
 from tui.composer.draft import Draft
 from tui.composer.widget import MessageArea

@@ -15,7 +15,7 @@ from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
-    from model.commands.pull_requests import OpenedPullRequest
+    from model.api.pull_requests import OpenedPullRequest
 
 
 @dataclass

@@ -24,7 +24,7 @@ from tui.widgets.text_field import TextField
 if TYPE_CHECKING:
     from textual.worker import WorkType
 
-    from model.commands.search import SearchHit
+    from model.api.search import SearchHit
     from model.state import State
 
 PAUSE: Final = 0.12

@@ -13,9 +13,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from model.api import server as commands
+from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
-from model.commands import server as commands
-from model.commands.preferences import update_preferences
 from tui.desk import Desk
 from tui.screens.dialog import AskText, Confirm, Dialog
 from tui.widgets.key_line import keys_line

@@ -6,8 +6,8 @@ Imported after the first frame, in a thread: it brings in the actions and what t
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from model.api.doctor import get_problems, list_backends
 from model.client.base import Client
-from model.commands.doctor import get_problems, list_backends
 from tui.actions.about import welcome
 from tui.actions.all import ACTIONS
 from tui.actions.editor import open_one

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
-from model.commands.server import get_http_server_status
+from model.api.server import get_http_server_status
 from model.domain import events as e
 from tui.shell.selection import Selection
 from tui.store.agent_catalog import AgentCatalog

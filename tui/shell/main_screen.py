@@ -38,8 +38,8 @@ from tui.widgets.welcome import Step, Welcome
 if TYPE_CHECKING:
     from textual.worker import WorkType
 
+    from model.api.doctor import BackendReport
     from model.client.base import Client
-    from model.commands.doctor import BackendReport
     from model.domain.resources import Session
     from tui.desk import Conversation, Outbox
     from tui.draw.colors import Palette

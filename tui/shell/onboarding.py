@@ -9,7 +9,7 @@ from tui.store.places import is_project, project_of
 from tui.widgets.welcome import Step
 
 if TYPE_CHECKING:
-    from model.commands.doctor import BackendReport
+    from model.api.doctor import BackendReport
     from model.domain.resources import Worktree
     from model.state import State
     from tui.store.places import Place

@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
+from model.api import sessions as commands
+from model.api.agent_commands import list_agent_commands
+from model.api.files import list_worktree_files
+from model.api.worktrees import mark_worktree_opened
 from model.base.errors import SpinneyError
-from model.commands import sessions as commands
-from model.commands.agent_commands import list_agent_commands
-from model.commands.files import list_worktree_files
-from model.commands.worktrees import mark_worktree_opened
 from model.domain.resources import AgentCommand
 from tui.composer.slash_commands import for_the_agent
 from tui.screens.edit_plan import EditPlan

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from model.agents.catalog import BackendRow, Catalog, ModelRow
+from model.api.doctor import AgentKind, AgentModel, list_agents, list_models
 from model.client.base import Client
-from model.commands.doctor import AgentKind, AgentModel, list_agents, list_models
 from model.domain.resources import Session
 
 

@@ -2,8 +2,8 @@
 
 from collections import OrderedDict
 
+from model.api.sessions import get_messages
 from model.client.base import Client
-from model.commands.sessions import get_messages
 from model.domain.events import Event
 from model.state import State
 from tui.store.history import History

@@ -8,8 +8,8 @@ from textual import events
 from textual.widgets import Input, Static
 
 from model.agents.catalog import BUILT_IN
+from model.api.doctor import AgentKind, AgentModel
 from model.backends.model_lists import ModelList, OfferedModel, with_lists
-from model.commands.doctor import AgentKind, AgentModel
 from model.domain import events as e
 from model.domain.resources import AgentMemory
 from tests.tui.conftest import Start, until

@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from model.chat.tool_outputs import ToolOutput
+from model.domain.output import ToolOutput
 from model.domain.resources import ToolResultBlock, ToolUseBlock
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree

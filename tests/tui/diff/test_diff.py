@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
-from model.commands.changes import Changes, DiscardedFile, FileDiff
-from model.commands.reviews import ConflictTask
+from model.api.changes import Changes, DiscardedFile, FileDiff
+from model.api.reviews import ConflictTask
 from model.domain import events as e
 from tests.tui.conftest import Start, until
 from tests.tui.diff_tree import CONFLICT, PARSER, Tree, a_file, lines, opened, top

@@ -10,8 +10,8 @@ from textual.geometry import Offset
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
+from model.api.changes import FileDiff
 from model.base.errors import SpinneyError
-from model.commands.changes import FileDiff
 from model.domain.resources import SentMessage
 from tests.tui.conftest import Start, until
 from tests.tui.diff_tree import PARSER, Tree, lines, opened, top

@@ -5,7 +5,7 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from model.chat.raw_files import RawLog as Piece
+from model.domain.output import RawLog as Piece
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.screens.dialog import AskText

@@ -6,7 +6,7 @@ from typing import Any
 
 from textual.widgets import Input
 
-from model.commands.search import SearchHit
+from model.api.search import SearchHit
 from model.domain import events as e
 from model.domain.resources import Session
 from tests.tui.conftest import Start, until

@@ -57,7 +57,7 @@ async def test_what_was_asked_before_a_kill_can_be_answered_or_says_that_it_cann
     kind: str,
 ) -> None:
     backend.script = asking(ASKS[kind])
-    await send_chat_message.function(workspace, session.id, message="go")
+    await send_chat_message(workspace, session.id, message="go")
     await eventually(lambda: workspace.store.state.sessions[session.id].status == "waiting")
     await workspace.store.flush()
     # What a killed Spinney leaves on the disk.
@@ -95,12 +95,12 @@ async def test_of_two_terminals_the_first_answer_counts_and_the_second_is_told(
     async with terminal_on(workspace) as (first, pilot), terminal_on(workspace) as (late, other):
         for app in (first, late):
             app.main.open_session(session.id)
-        await send_chat_message.function(workspace, session.id, message="go")
+        await send_chat_message(workspace, session.id, message="go")
         await until_shown(first, pilot, "Allow once", "make test")
         await until_shown(late, other, "Allow once", "make test")
         # The second one hears late of what the first one does.
         late.main.mirror.frame = 3600
-        await update_session.function(workspace, session.id, name="Something that happens")
+        await update_session(workspace, session.id, name="Something that happens")
         await until_shown(late, other, "Something that happens")
         await pilot.press("tab", "d")
         await until(pilot, lambda: now_of(workspace, session).status == "idle")
@@ -230,7 +230,7 @@ async def session_in(workspace: Workspace, tmp_path: Path) -> Session:
         ProjectAdded(project=a_project(path=str(path))),
         WorktreeCreated(worktree=a_worktree(path=str(path))),
     )
-    return await create_session.function(workspace, "w1", name="It", execution_mode="build")
+    return await create_session(workspace, "w1", name="It", execution_mode="build")
 
 
 async def test_a_silent_agent_is_told_of_with_the_tool_that_runs(
@@ -259,14 +259,13 @@ async def test_twenty_sessions_started_at_once_all_answer_on_the_canvas(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
     others = [
-        await create_session.function(workspace, session.worktree_id, name=f"Number {n}")
-        for n in range(19)
+        await create_session(workspace, session.worktree_id, name=f"Number {n}") for n in range(19)
     ]
     every = [session, *others]
     backend.script = echo
     async with terminal_on(workspace) as (app, pilot):
         await asyncio.gather(
-            *(send_chat_message.function(workspace, s.id, message="hello there") for s in every)
+            *(send_chat_message(workspace, s.id, message="hello there") for s in every)
         )
         await until(pilot, lambda: all(now_of(workspace, s).status == "idle" for s in every))
         await until(

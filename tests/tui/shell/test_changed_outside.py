@@ -35,8 +35,8 @@ async def tree(make: Maker) -> Worktree:  # noqa: F811
 @pytest.fixture
 async def talk(workspace: Workspace, tree: Worktree, eventually: Eventually) -> Session:
     """A session in it that has been spoken with."""
-    session = await create_session.function(workspace, tree.id, name="Fix it")
-    await send_chat_message.function(workspace, session.id, message="words that stay")
+    session = await create_session(workspace, tree.id, name="Fix it")
+    await send_chat_message(workspace, session.id, message="words that stay")
     await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
     return session
 

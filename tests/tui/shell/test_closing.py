@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from textual import events
 
-from model.commands.changes import ChangedFile, Changes
-from model.commands.git import CommitResult
+from model.api.changes import ChangedFile, Changes
+from model.api.git import CommitResult
 from model.domain import events as e
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree

@@ -7,8 +7,8 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
-from model.commands.changes import Changes
-from model.commands.git import ExchangeResult
+from model.api.changes import Changes
+from model.api.git import ExchangeResult
 from tests.tui.conftest import Start, until
 from tests.tui.every_screen import a_busy_state, action, in_diff
 from tests.tui.fake_client import FakeClient
