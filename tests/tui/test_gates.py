@@ -99,7 +99,7 @@ print(json.dumps([alone, list(sys.modules)]))
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     alone, attached = (set(modules) for modules in json.loads(found.stdout.splitlines()[-1]))
-    assert {"tui.shell.app", "tui.shell.link", "model.api.sessions"} <= alone
+    assert {"tui.shell.app", "tui.shell.connection", "model.api.sessions"} <= alone
     below = ("background", "backends", "chat", "commands", "git", "hosting", "projects", "runtime")
     below += ("scripts", "store", "worktrees", "writing")
     rooms = {f"model.{room}" for room in below}

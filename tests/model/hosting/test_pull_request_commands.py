@@ -350,7 +350,7 @@ async def test_a_push_to_a_fork_that_is_no_remote_says_what_is_missing(
 ) -> None:
     fake_gh.shows(headRefName="proposal", headRepository={"name": "engine"},
                   headRepositoryOwner={"login": "ada"}, isCrossRepository=True)  # fmt: skip
-    with pytest.raises(SpinneyError, match="comes from ada/engine, which is none of"):
+    with pytest.raises(SpinneyError, match="comes from ada/engine, which is not one of"):
         await git_push(place.workspace, worktree.path, pr_number=7)
 
 
