@@ -75,10 +75,10 @@ async def scripts_of_branch(root: Path, branch: str) -> list[Script]:
         for name in FILES:
             # A few kilobytes of a repository may be gigabytes of a file.
             blob = ("cat-file", "blob", f"{ref}:{name}")
-            shown = await git(root, *blob, check=False, most=_SIZE_LIMIT)
-            if shown.returncode == 0 and not shown.cut:
+            shown = await git(root, *blob, check=False, max_bytes=_SIZE_LIMIT)
+            if shown.returncode == 0 and not shown.is_truncated:
                 try:
-                    return _parsed(shown.raw, name, name)
+                    return _parsed(shown.raw_stdout, name, name)
                 except SpinneyError:
                     return []
     return []

@@ -37,7 +37,7 @@ async def outside(state: State, project_id: str) -> list[OutsideWorktree]:
     return [
         OutsideWorktree(path=str(entry.path), branch=entry.branch)
         for entry in listed
-        if not (entry.main or entry.bare or entry.being_made or str(entry.path) in known)
+        if not (entry.is_main or entry.is_bare or entry.is_initializing or str(entry.path) in known)
         and await asyncio.to_thread(entry.path.is_dir)
     ]
 

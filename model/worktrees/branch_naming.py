@@ -11,7 +11,7 @@ from model.base.errors import SpinneyError
 from model.domain.resources import Session, Worktree
 from model.git.history import is_untouched
 from model.git.random_names import is_random_name
-from model.git.refs import branch_name_from
+from model.git.refs import make_branch_name
 from model.store.store import Store
 from model.worktrees.lookup import project_in, worktree_in
 from model.worktrees.renaming import rename
@@ -54,7 +54,7 @@ class BranchNaming:
             material = {"message": message[:_MOST]}
             written = await self._writer.write("branch_naming", worktree, material, ("branch",))
             now = worktree_in(self._store.state, worktree_id)
-            name = branch_name_from(written["branch"])
+            name = make_branch_name(written["branch"])
             if name and now.name == worktree.name and await self._may_be_named(now):
                 await self._rename(worktree_id, name)
         except SpinneyError as error:

@@ -58,7 +58,7 @@ async def announce(
     project = project_in(store.state, project_id)
     branches = {branch.name for branch in await repositories.branches(Path(project.path))}
     if not branches:
-        raise git_worktrees.without_commits()  # At once: scripts may miss an event.
+        raise git_worktrees.no_commits_error()  # At once: scripts may miss an event.
     directory = base_directory(project, directories)
     taken = branches | {worktree.name for worktree in _of(store.state, project_id)}
     is_chosen = name is not None
@@ -98,7 +98,7 @@ async def _check_base(store: Store, project: Project, base: str) -> None:
         if any(base.startswith(f"{name}/") for name in names):
             return
     try:
-        await repositories.base_commits(root, base)
+        await repositories.resolve_base(root, base)
     except SpinneyError as error:
         if error.error_type == "not_found":
             why = f"there is no branch or commit '{base}'"
@@ -175,7 +175,7 @@ async def recover(store: Store) -> list[Worktree]:
             continue
         if project is not None:
             with contextlib.suppress(SpinneyError):
-                await git_worktrees.discard_half_made(Path(project.path), Path(worktree.path))
+                await git_worktrees.remove_incomplete(Path(project.path), Path(worktree.path))
                 await removal.delete_branch(Path(project.path), worktree.branch)
         await _tell_failure(
             store, worktree, worktree_failed("Spinney ended while it was being made")
@@ -191,11 +191,11 @@ async def _make(
     base = worktree.base_branch or project.default_branch
     note = None
     if pull_request is not None:
-        base, note = await fetching.pull_request_head(
+        base, note = await fetching.fetch_pull_request_head(
             root, pull_request.number, pull_request.head_ref_name
         )
     elif store.state.preferences.auto_pull_base_branch:
-        note = await fetching.freshen(root, base)
+        note = await fetching.fetch_base(root, base)
     await git_worktrees.add_worktree(
         root, Path(worktree.path), worktree.branch, base, hooks=pull_request is None
     )
@@ -217,7 +217,7 @@ async def _is_whole(root: Path, worktree: Worktree) -> bool:
     if not await asyncio.to_thread((path / ".git").exists):
         return False
     real = Path(await asyncio.to_thread(os.path.realpath, path))
-    return any(entry.path == real and not entry.being_made for entry in listed)
+    return any(entry.path == real and not entry.is_initializing for entry in listed)
 
 
 async def _tell_failure(store: Store, worktree: Worktree, error: SpinneyError) -> None:

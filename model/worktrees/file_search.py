@@ -54,7 +54,7 @@ class WorktreeFiles:
         return making
 
     async def _made(self, root: Path) -> _Files:
-        return await asyncio.to_thread(_listed, await tracked_files.files(root))
+        return await asyncio.to_thread(_listed, await tracked_files.list_files(root))
 
     def _over(self, root: Path, done: "asyncio.Task[_Files]") -> None:
         del self._making[root]

@@ -46,7 +46,7 @@ def check_name(name: str, field: str = "customName") -> str:
 
 def name_for_issue(issue: IssueContext) -> str:
     """`12-fix-the-door`."""
-    return f"{issue.number}-{refs.branch_name_from(issue.title) or 'issue'}"
+    return f"{issue.number}-{refs.make_branch_name(issue.title) or 'issue'}"
 
 
 def name_for_pull_request(request: PullRequestContext, taken: Collection[str]) -> str:

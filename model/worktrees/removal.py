@@ -74,7 +74,7 @@ class Removals:
             return removal.Losses([], 0)
         project = project_in(self._store.state, worktree.project_id)
         branch = worktree.branch if self._owns_branch(project, worktree) else None
-        return await removal.losses(Path(project.path), Path(worktree.path), branch)
+        return await removal.find_losses(Path(project.path), Path(worktree.path), branch)
 
     async def recover(self) -> None:
         """Finish or take back the removals that a kill interrupted. Called once, at start."""
@@ -92,7 +92,7 @@ class Removals:
         root, path = Path(project.path), Path(worktree.path)
         await removal.check_removal(root, path, self._base(project, path), force=force)
         if not force and self._owns_branch(project, worktree):
-            await removal.check_branch(root, worktree.branch)
+            await removal.check_branch_deletion(root, worktree.branch)
 
     async def _tear_down(self, worktree: Worktree, *, force: bool) -> None:
         if not await asyncio.to_thread(Path(worktree.path).is_dir):
@@ -121,8 +121,8 @@ class Removals:
             WorktreeDeleted(worktree_id=worktree.id, project_id=worktree.project_id)
         )
         await self._scripts.forget(worktree.id)
-        await asyncio.to_thread(discarding.forget, self._directories.discarded / worktree.id)
-        await asyncio.to_thread(discarding.forget, self._directories.contexts / worktree.id)
+        await asyncio.to_thread(discarding.delete_folder, self._directories.discarded / worktree.id)
+        await asyncio.to_thread(discarding.delete_folder, self._directories.contexts / worktree.id)
 
     def _owns_branch(self, project: Project, worktree: Worktree) -> bool:
         """Whether the branch goes with the worktree.

@@ -177,7 +177,7 @@ async def _give_up(store: Store, worktree_id: str) -> None:
 async def _rename_in_git(renaming: _Renaming) -> None:
     root, branch, name = renaming.root, renaming.branch, renaming.new_branch
     moves = renaming.new_path != renaming.path
-    if moves and await git_worktrees.stands(renaming.new_path):
+    if moves and await git_worktrees.path_exists(renaming.new_path):
         raise worktree_path_exists(str(renaming.new_path))
     if not await repositories.branch_exists(root, branch):
         raise SpinneyError(

@@ -6,7 +6,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.domain.resources import Worktree
 from model.git.diff import diff
-from model.git.history import newest_subjects
+from model.git.history import list_recent_subjects
 from model.writing.writer import Writer
 
 _MOST: Final = 60_000
@@ -30,7 +30,7 @@ async def commit_message(writer: Writer, worktree: Worktree, stage_all: bool) ->
             "backend_unavailable",
         )
     material = {
-        "earlier_subjects": "\n".join(await newest_subjects(path, _EARLIER)),
+        "earlier_subjects": "\n".join(await list_recent_subjects(path, _EARLIER)),
         "branch": worktree.branch,
         "differences": differences[:_MOST],
     }

@@ -10,9 +10,9 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import clean_line, make_visible
 from model.domain.resources import Worktree
-from model.git.branch_summary import branch_overview
+from model.git.branch_summary import summarize_branch
 from model.git.history import CommitText
-from model.git.templates import pull_request_template
+from model.git.templates import read_pull_request_template
 from model.writing.writer import Writer
 
 _LONGEST_TITLE: Final = 256
@@ -69,14 +69,14 @@ async def pull_request_text(
 async def _material(proposal: Proposal, title: str, body: str) -> dict[str, str]:
     """What the agent is told; of title and body that which is given, for the other to fit."""
     path = Path(proposal.worktree.path)
-    table, differences = await branch_overview(path, proposal.base_ref, _MOST_DIFFERENCES)
+    table, differences = await summarize_branch(path, proposal.base_ref, _MOST_DIFFERENCES)
     commits = "\n\n".join(f"{each.subject}\n\n{each.body}".strip() for each in proposal.commits)
     return {
         "branch": f"{proposal.branch}, to be merged into {proposal.base}",
         "commits": commits[:_MOST_COMMITS],
         "files": table,
         "differences": differences,
-        "template": await pull_request_template(path),
+        "template": await read_pull_request_template(path),
         "given_title": title,
         "given_description": body[:_MOST_COMMITS],
     }

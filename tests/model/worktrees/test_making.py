@@ -147,7 +147,7 @@ async def test_a_remote_that_does_not_answer_costs_bounded_time(
 ) -> None:
     fake_git('case "$*" in *fetch*) exec sleep 60;; esac\nexec "$real_git" "$@"')
     async with asyncio.timeout(PATIENCE):
-        note = await fetching.freshen(with_remote.root, "main", patience=0.3)
+        note = await fetching.fetch_base(with_remote.root, "main", timeout=0.3)
     assert note == "“origin” did not answer within 0.3 seconds"
 
 
