@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.domain.resources import Project
-from model.worktrees.file_search import _listed
+from model.worktrees.file_search import _index_paths
 
 
 def search(pattern: Any, text: str) -> object:
@@ -104,7 +104,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/git/safe_config.py: _UPLOAD_PACK_SETTING": whole,
     "model/git/ssh.py: _HOST": whole,
     "model/cli/export.py: _fenced": call,
-    "model/hosting/gh.py: _trouble": lambda trouble, text: trouble(text, 1),
+    "model/hosting/gh.py: _to_error": lambda to_error, text: to_error(text, 1),
     "model/hosting/pull_requests.py: _LINK": every,
     "model/base/masking.py: _SECRETS": every,
     "model/richtext/markdown.py: _DEFINITION": search,
@@ -124,10 +124,12 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/store/damaged_rows.py: _ESCAPED": every,
     "model/store/damaged_rows.py: _SAID": search,
     "model/store/damaged_rows.py: _fields": lambda fields, text: fields(Project, text),
-    "model/worktrees/file_search.py: _best": lambda best, text: best(_listed([text]), text[:20], 9),
+    "model/worktrees/file_search.py: _find_best": lambda find, text: find(
+        _index_paths([text]), text[:20], 9
+    ),
     "model/worktrees/lookup.py: folder_name": call,
     "model/writing/writer.py: _MARKDOWN_FENCE": whole,
-    "model/writing/writer.py: _between": lambda between, text: between(text, ("a", "b")),
+    "model/writing/writer.py: _split_by_tags": lambda split, text: split(text, ("a", "b")),
     "server/auth.py: _HOST": whole,
     "server/auth.py: _ORIGIN": whole,
     "server/middleware.py: _HEADER_LIST": whole,
