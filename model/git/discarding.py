@@ -157,8 +157,8 @@ def _undo(path: Path, discards: Path, discard_id: str | None) -> DiscardRecord:
     target = path / record.name
     if _fingerprint(target) != record.after:
         raise SpinneyError(
-            f"'{shown_name(record.name)}' has changed since the discard, so it was not restored. "
-            f"The discarded content is in {folder / _CONTENT}.",
+            f"'{shown_name(record.name)}' has changed since the discard, so it was not "
+            f"restored. The discarded content is in {folder / _CONTENT}.",
             "conflict",
         )
     try:

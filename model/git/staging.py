@@ -126,8 +126,8 @@ async def _check_resolved(path: Path, file: Changed) -> None:
         _has_conflict_markers, path / file.name
     ):
         raise SpinneyError(
-            f"'{shown_name(file.name)}' still contains conflict markers (<<<<<<< and >>>>>>>). "
-            "Resolve the conflict first, or let a session do it.",
+            f"'{shown_name(file.name)}' still contains conflict markers (<<<<<<< and "
+            ">>>>>>>). Resolve the conflict first, or let a session do it.",
             "conflict",
         )
 

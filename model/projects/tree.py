@@ -54,7 +54,7 @@ def place_after_all(state: State, parent_id: str | None) -> float:
 
 
 def folder_name(state: State, name: str, parent_id: str | None, but: str | None = None) -> str:
-    """Return the cleaned name if no sibling folder has it; `but` is the folder being renamed."""
+    """Return the cleaned name if no sibling has it; the folder being renamed is excluded."""
     name = clean_line(name).strip()
     if not name or len(name) > _MAX_NAME_LENGTH:
         why = f"it must have between 1 and {_MAX_NAME_LENGTH} characters"
