@@ -42,13 +42,13 @@ async def prepare(workspace: Workspace, directories: Directories) -> None:
     await workspace.change_preferences(changed(preferences, {"http_server_port": 0}))
     root = directories.home / "orchard"
     await _make_repository(root)
-    project = await add_project.function(workspace, str(root))
+    project = await add_project(workspace, str(root))
     worktree = await announce(
         workspace.store, workspace.directories, project.id, name="first-steps"
     )
     await create(workspace.store, workspace.slow_work, worktree)
     if workspace.store.state.worktrees.get(worktree.id) is not None:
-        await create_session.function(workspace, worktree.id, name="Tour")
+        await create_session(workspace, worktree.id, name="Tour")
 
 
 async def _make_repository(root: Path) -> None:

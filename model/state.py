@@ -5,11 +5,12 @@ equal states. Messages of the past are not part of it (they are read in pages); 
 being streamed and the messages that wait in a queue are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from model.base.errors import project_not_found
 from model.domain import events as e
 from model.domain.resources import (
     Block,
@@ -76,6 +77,24 @@ class State:
     def streaming_in(self, session_id: str) -> Message | None:
         """The session's unfinished answer."""
         return next((m for m in self.streaming.values() if m.session_id == session_id), None)
+
+
+def in_order(projects: Iterable[Project]) -> list[Project]:
+    """Lowest `order` first, then the oldest first."""
+    return sorted(projects, key=lambda project: (project.order, project.added_at, project.id))
+
+
+def item_in(state: State, item_id: str) -> Project:
+    """The project or folder of this id. Raises `not_found`."""
+    item = state.projects.get(item_id)
+    if item is None:
+        raise project_not_found(item_id)
+    return item
+
+
+def children_of(state: State, parent_id: str | None) -> list[Project]:
+    """What lies directly in a folder, or at the root."""
+    return in_order(item for item in state.projects.values() if item.parent_id == parent_id)
 
 
 def put(mapping: Mapping[str, V], key: str, value: V) -> Mapping[str, V]:

@@ -195,7 +195,7 @@ class Server:
         """Do what changed preferences say; what they leave alone stays as it was started."""
         async with self._changing:
             if self._running is not None and not self._token():
-                await regenerate_http_token.function(self._workspace)
+                await regenerate_http_token(self._workspace)
             known, wanted = self._known, self._wishes()
             if self._running is None or known is None or wanted == known:
                 return

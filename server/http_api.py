@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import ClientError, web
 from aiohttp.typedefs import Handler
 
+from model.api import raw_logs, sessions
+from model.api.command import Command, snake_case
 from model.base.errors import HTTP_STATUS, SpinneyError
 from model.base.suggestions import did_you_mean
 from model.base.text import clean_line
 from model.client.snapshot import snapshot_json
-from model.commands import raw_logs, sessions
-from model.commands.registry import Command, snake_case
+from model.commands.dispatch import run
 from server.auth import Door, Knock
 from server.avatars import Avatars
 from server.limits import Limits
@@ -145,7 +146,7 @@ class HttpApi:
         async def handle(request: web.Request) -> web.Response:
             given = await self._given(request, operation)
             path_id = next(iter(request.match_info.values()))
-            result = await operation.command.run(self._workspace, {**given, **request.match_info})
+            result = await run(self._workspace, operation.command, {**given, **request.match_info})
             if operation.answer is not None:
                 answer = operation.answer(path_id, result)
                 return web.json_response(answer, status=operation.status)

@@ -47,12 +47,12 @@ async def _serve(places: Directories, lock: Lock, wanted: Wanted, announce: Anno
     try:
         if wanted.token is not None:
             changes = {"http_server_token": wanted.token}
-            await update_preferences.function(workspace, changes)
-        status = await start_http_server.function(
+            await update_preferences(workspace, changes)
+        status = await start_http_server(
             workspace, wanted.port, wanted.localhost_only, wanted.token_required
         )
         door = await opened_door(workspace, lock)
-        token = await get_http_server_token.function(workspace)
+        token = await get_http_server_token(workspace)
         announce(status, token, workspace.problems)
         # What is here now stays: full collections need not look at it again.
         gc.freeze()

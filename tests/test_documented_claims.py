@@ -48,7 +48,7 @@ FIGURES: Final = (
     ("SECURITY.md", f"at most {log.LINE // 1000} kB"),
     ("SECURITY.md", f"It ends after {sign_in.SIGNED_IN // 3600} hours"),
     ("SECURITY.md", f"({sign_in.REMEMBERED // 86400} days if the browser is to remember)"),
-    ("docs/command-line.md", f"given up after {WORDS[int(quick_call.CONNECTING)]} seconds"),
+    ("docs/command-line.md", f"given up after {WORDS[int(quick_call.CONNECT_TIMEOUT)]} seconds"),
     ("docs/command-line.md", f"the newest {bus.CAPACITY} events"),
     ("docs/recovery.md", f"{WORDS[backups.KEPT].capitalize()} are kept"),
     ("docs/recovery.md", f"within {backups.KEPT_BYTES // GIB} GiB"),
@@ -70,8 +70,8 @@ FIGURES: Final = (
         "docs/architecture.md",
         f"without a word for {WORDS[int(stall_monitor.FIRST_WORD / 60)]} minutes",
     ),
-    ("docs/http.md", f"after {tool_outputs.KEPT // MIB} MiB of one result"),
-    ("docs/http.md", f"more than {tool_outputs.KEPT_IN_ALL // GIB} GiB"),
+    ("docs/http.md", f"at most {tool_outputs.KEPT // MIB} MiB of one result"),
+    ("docs/http.md", f"{tool_outputs.KEPT_IN_ALL // GIB} GiB of all results"),
     ("docs/page.md", f"each page under {test_reading.MOST // 1000} KB"),
 )
 

@@ -10,9 +10,9 @@ import spinney
 from docs import proofs
 from docs.effects import EFFECTS, ROOT
 from docs.generate import call_table, pages
+from model.api.command import COMMANDS
 from model.cli.arguments import TABLE
 from model.cli.reference import schema
-from model.commands.registry import COMMANDS
 from model.domain.events import EVENTS
 from model.preferences.fields import shown_fields
 from model.preferences.schema import TOLD_PROMPTS, WRITTEN_PROMPTS

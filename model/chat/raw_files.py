@@ -11,28 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from model.base.paths import PRIVATE_DIRECTORY, PRIVATE_FILE
-from model.domain.resources import Resource
+from model.domain.output import RawLog
 
 SIZE: Final = 4 * 1024 * 1024
 """Bytes of one file; one older file is kept."""
-
-
-class RawLog(Resource):
-    """A piece of a session's raw log: whole lines, but where one is longer than the piece."""
-
-    text: str
-    start: int
-    """Where it begins, in bytes of all that was ever written."""
-    end: int
-    """Where it ends: what comes next begins there."""
-    is_first: bool
-    """Whether nothing older is kept."""
-    size: int
-    """Bytes that are kept in all."""
-    path: str
-    """The newest file, on the machine where Spinney runs; empty while there is none."""
-    recording: bool
-    """Whether what is said now is written down."""
 
 
 def append(folder: Path, lines: Iterable[bytes]) -> None:

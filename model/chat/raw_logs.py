@@ -19,9 +19,9 @@ from model.base.instance import running_here
 from model.base.masking import Masking, named_secrets
 from model.base.paths import Directories, unsaved
 from model.chat import raw_files
-from model.chat.raw_files import RawLog
 from model.chat.raw_lines import raw_line
 from model.chat.tool_outputs import remove_folders
+from model.domain.output import RawLog
 from model.preferences.schema import Preferences
 from model.store.store import Store
 

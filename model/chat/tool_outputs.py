@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 from model.base.errors import SpinneyError
 from model.base.paths import PRIVATE_DIRECTORY, PRIVATE_FILE
-from model.domain.resources import Resource
+from model.domain.output import ToolOutput
 from model.store.store import Store
 
 SHOWN: Final = 32_000
@@ -31,18 +31,6 @@ KEPT_IN_ALL: Final = 1024 * 1024 * 1024
 _AFTER_CLEARING: Final = 0.9
 
 _log = logging.getLogger(__name__)
-
-
-class ToolOutput(Resource):
-    """A piece of a tool's result."""
-
-    content: str
-    offset: int
-    """Where it begins, in bytes."""
-    next_offset: int | None
-    """Where the next piece begins; null at the end."""
-    size: int
-    """Bytes that are kept of the whole result."""
 
 
 class SessionFiles(Protocol):

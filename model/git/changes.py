@@ -9,21 +9,16 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
+from model.domain.changes import FileStatus, Side
 from model.git.diff import DIFF_ARGUMENTS, MAX_BYTES, TIMEOUT, find_branch_range, resolve_head
 from model.git.patches import FilePatch, split_patch
 from model.git.run import git
 from model.git.status import list_untracked_files
 from model.git.untracked import count_lines_per_file, render_new_files
-
-Side = Literal["unstaged", "staged", "branch"]
-"""Not staged yet; what the next commit would contain; the commits since the base."""
-FileStatus = Literal[
-    "added", "modified", "deleted", "renamed", "copied", "retyped", "untracked", "conflicted"
-]
 
 _STATUS: Final[dict[str, FileStatus]] = {
     "A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "retyped",

@@ -3,13 +3,12 @@
 import asyncio
 import re
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.git_layout import git_directories
+from model.domain.changes import Operation
 from model.git.run import git
-
-Operation = Literal["merge", "rebase", "cherry-pick", "revert"]
 
 # In this order: a stopped rebase also has files of a cherry-pick.
 _MARKER_FILES: Final[tuple[tuple[str, Operation], ...]] = (

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
+from model.domain.changes import Side
 from model.git.changes import (
     Changed,
-    Side,
     changed_file,
     changed_files,
     patch_of,

@@ -8,30 +8,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from model.base.errors import SpinneyError
 from model.base.text import make_json_visible
-from model.domain.resources import Resource
+from model.domain.hosting import OpenIssue, OpenPullRequest
 from model.hosting.gh import gh
 
 T = TypeVar("T")
 
 LIMIT: Final = 100
 """Newest items that are listed; others can be entered by number."""
-
-
-class OpenIssue(Resource):
-    """An issue that is open."""
-
-    number: int
-    title: str
-    body: str = ""
-
-
-class OpenPullRequest(Resource):
-    """A pull request that is neither merged nor closed."""
-
-    number: int
-    title: str
-    head_ref_name: str
-    base_ref_name: str
 
 
 async def open_issues(path: Path) -> list[OpenIssue]:

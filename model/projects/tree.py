@@ -3,36 +3,22 @@
 Pure functions on the state; commands call them between reading and writing.
 """
 
-from collections.abc import Iterable
 from typing import Final
 
-from model.base.errors import SpinneyError, folder_name_exists, folder_not_found, project_not_found
+from model.base.errors import SpinneyError, folder_name_exists, folder_not_found
 from model.base.text import clean_line
 from model.domain.events import Event, ProjectUpdated
 from model.domain.resources import Project
-from model.state import State
+from model.state import State, children_of, item_in
 
 MAX_DEPTH: Final = 3
 """Levels of folders; the deepest may still contain projects."""
 _MAX_NAME_LENGTH: Final = 200
 
 
-def in_order(projects: Iterable[Project]) -> list[Project]:
-    """Sort by `order`, then oldest first."""
-    return sorted(projects, key=lambda project: (project.order, project.added_at, project.id))
-
-
 def shown(project: Project) -> Project:
     """Return the project as clients may see it, without its issue tracker key."""
     return project.model_copy(update={"tracker_api_key": None})
-
-
-def item_in(state: State, item_id: str) -> Project:
-    """Return the project or folder with this id. Raises `not_found`."""
-    item = state.projects.get(item_id)
-    if item is None:
-        raise project_not_found(item_id)
-    return item
 
 
 def folder_in(state: State, folder_id: str) -> Project:
@@ -41,11 +27,6 @@ def folder_in(state: State, folder_id: str) -> Project:
     if not folder.is_folder:
         raise folder_not_found(folder_id)
     return folder
-
-
-def children_of(state: State, parent_id: str | None) -> list[Project]:
-    """Return the items directly in a folder, or at the root."""
-    return in_order(item for item in state.projects.values() if item.parent_id == parent_id)
 
 
 def place_after_all(state: State, parent_id: str | None) -> float:

@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from model.agents.agents_file import PREFIX
@@ -17,25 +16,11 @@ from model.base.errors import SpinneyError
 from model.base.log import LEVELS
 from model.base.paths import Directories
 from model.base.text import clean_line
+from model.domain.findings import Finding
 from model.git import run
 from model.preferences.file import problems_of
 from model.store.backups import backups_of, kept_aside
 from model.store.repair import found_damage
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the report."""
-
-    name: str
-    ok: bool | None
-    """`None`: neither good nor bad."""
-    found: str
-    remedy: str = ""
-    fix: str | None = None
-    """The command alone that mends it, where one does."""
-    id: str = ""
-    """Of an agent: the `backend` that commands and preferences call it."""
 
 
 def as_text(findings: Iterable[Finding]) -> str:

@@ -44,7 +44,7 @@ class Launching:
         models: KnownModels,
         environment_of: Callable[[Worktree], Mapping[str, str]],
         record_of: Callable[[str, Mapping[str, Any]], Record],
-        save: Callable[[Preferences], Awaitable[None]],
+        save: Callable[[Preferences], Awaitable[object]],
         in_background: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
         self._store = store

@@ -261,10 +261,15 @@ class Workspace:
         if not task.cancelled() and task.exception() is not None:
             _log.error("background work failed", exc_info=task.exception())
 
-    async def change_preferences(self, changed: Preferences) -> None:
-        """Save new preferences to their file and tell everybody. Raises `SpinneyError`."""
+    async def change_preferences(self, changed: Preferences) -> Preferences:
+        """Save new preferences to their file and publish what changed. Raises `SpinneyError`.
+
+        Returns what was saved: with edits of the file that were not noticed yet.
+        """
         before = self.store.state.preferences
-        self._tell_preferences(await self._preferences_file.save(changed, before))
+        saved = await self._preferences_file.save(changed, before)
+        self._tell_preferences(saved)
+        return saved
 
     async def _preferences_edited(self, preferences: Preferences, problems: list[str]) -> None:
         """Take over what the file says; `problems` are all that it has now."""

@@ -8,37 +8,19 @@ import hashlib
 import json
 import stat
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
 from model.base.errors import SpinneyError
 from model.base.paths import write_atomically
 from model.base.text import find_hidden, make_visible, show_returns
-from model.domain.resources import Project, Resource
+from model.domain.resources import Project
+from model.domain.scripts import Script, ScriptName
 from model.git.run import git
-
-ScriptName = Literal["setup", "run", "teardown"]
 
 FILES: Final = ("spinney.json", "jean.json")
 """The second file has the same format and is used if the first does not exist."""
 
 _SIZE_LIMIT: Final = 256 * 1024
-
-
-class Script(Resource):
-    """One script of a config file."""
-
-    name: ScriptName
-    text: str
-    hash: str
-    """The argument of `trust_project_scripts`: trusts this exact text only."""
-    shown: str = ""
-    """The text for display, with hidden characters made visible."""
-    hidden: str | None = None
-    """Why it cannot be trusted: the character that is displayed differently, and its line."""
-    trusted: bool = False
-    file: str = FILES[0]
-    holds_messages: bool = False
-    """Whether a session's first message waits for it: `setup`, unless `wait_for_setup` is false."""
 
 
 def fingerprint(name: ScriptName, text: str) -> str:

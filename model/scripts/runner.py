@@ -14,8 +14,9 @@ from model.base.errors import SpinneyError, worktree_not_found
 from model.base.paths import Directories, write_atomically
 from model.base.text import make_output_visible
 from model.domain.events import TaskCompleted, WorktreeUpdated
-from model.domain.resources import Project, Resource, Worktree
-from model.scripts.config import Script, ScriptName, refuse_hidden, scripts_in
+from model.domain.resources import Project, Worktree
+from model.domain.scripts import Script, ScriptName, ScriptRun
+from model.scripts.config import refuse_hidden, scripts_in
 from model.scripts.process import run_script
 from model.store.store import Store
 
@@ -27,25 +28,6 @@ OUTPUT_SHOWN: Final = 64 * 1024
 
 _DETAIL_LIMIT: Final = 2000
 """Characters at the end of the output that are part of `task:completed`."""
-
-
-class ScriptRun(Resource):
-    """The state and output of a script's latest run in a worktree."""
-
-    worktree_id: str
-    script: ScriptName
-    status: Literal["running", "completed", "failed", "stopped"]
-    started_at: float
-    ended_at: float | None = None
-    exit_code: int | None = None
-    error: str | None = None
-    output: str = ""
-    """The end of the output."""
-
-    @property
-    def has_succeeded(self) -> bool:
-        """Whether it completed without an error."""
-        return self.status == "completed"
 
 
 class Scripts:
@@ -95,7 +77,7 @@ class Scripts:
     async def run_teardown(self, worktree_id: str) -> None:
         """Run the teardown, if there is one. Raises `conflict` with its output if it fails."""
         result = await self.run(worktree_id, "teardown")
-        if result is not None and not result.has_succeeded:
+        if result is not None and not result.is_done:
             raise SpinneyError(_summarize(result), "conflict")
 
     async def start(self, worktree_id: str, name: ScriptName) -> ScriptRun:
@@ -167,7 +149,7 @@ class Scripts:
                 has_succeeded = (
                     not finished.cancelled()
                     and not finished.exception()
-                    and finished.result().has_succeeded
+                    and finished.result().is_done
                 )
                 self._set_hold(worktree_id, None if has_succeeded else "failed")
 
@@ -226,7 +208,7 @@ class Scripts:
             self._report(worktree_id, name, error.message, ok=False)
             return
         if result is not None:
-            self._report(worktree_id, name, _summarize(result), ok=result.has_succeeded)
+            self._report(worktree_id, name, _summarize(result), ok=result.is_done)
 
     def _report(self, worktree_id: str, name: ScriptName, detail: str, *, ok: bool) -> None:
         self._store.record(TaskCompleted(task=name, ok=ok, detail=detail, worktree_id=worktree_id))

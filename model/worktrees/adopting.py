@@ -13,20 +13,13 @@ from pathlib import Path
 from model.base.errors import SpinneyError, worktree_path_exists
 from model.base.text import clean_line
 from model.domain.events import Event, WorktreeCreated
-from model.domain.resources import Resource, Worktree
+from model.domain.resources import Worktree
+from model.domain.worktrees import OutsideWorktree
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
 from model.worktrees.lookup import project_in
 from model.worktrees.naming import make_unique_name
-
-
-class OutsideWorktree(Resource):
-    """A worktree of a project's repository that Spinney did not create and does not show."""
-
-    path: str
-    branch: str | None
-    """Null if no branch is checked out; such a worktree cannot be adopted."""
 
 
 async def outside(state: State, project_id: str) -> list[OutsideWorktree]:

@@ -26,14 +26,13 @@ from model.domain.events import (
     WorktreeCreating,
 )
 from model.domain.resources import Project, Worktree
+from model.domain.worktrees import IssueContext, PullRequestContext
 from model.git import fetching, refs, removal, repositories
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
 from model.worktrees.lookup import folder_name, project_in, worktrees_directory
 from model.worktrees.naming import (
-    IssueContext,
-    PullRequestContext,
     check_name,
     make_random_name,
     name_for_issue,

@@ -14,8 +14,8 @@ from typing import Any, Final
 from model.base.errors import SpinneyError
 from model.base.paths import create_private_directory, write_atomically
 from model.base.text import clean_line, make_visible
+from model.domain.worktrees import IssueContext, PullRequestContext
 from model.hosting.gh import gh
-from model.worktrees.naming import IssueContext, PullRequestContext
 
 FETCH_TIMEOUT: Final = 15.0
 """Seconds for the hosting service to return comments and link; then they are omitted."""

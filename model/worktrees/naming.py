@@ -4,33 +4,14 @@ import itertools
 from collections.abc import Collection
 from pathlib import Path
 
-from pydantic import AliasChoices, Field
-
 from model.base.errors import SpinneyError
-from model.domain.resources import Resource
+from model.domain.worktrees import IssueContext, PullRequestContext
 from model.git import refs
 from model.git.random_names import random_name
 from model.worktrees.lookup import folder_name
 
 NAME_LIMIT = 100
 """Characters of a worktree's name, which is also a folder name."""
-
-
-class IssueContext(Resource):
-    """The issue that a worktree is created for."""
-
-    number: int = Field(gt=0)
-    title: str
-    body: str | None = None
-
-
-class PullRequestContext(Resource):
-    """The pull request whose head a worktree checks out."""
-
-    number: int = Field(gt=0)
-    title: str
-    head_ref_name: str = Field(validation_alias=AliasChoices("headRefName", "head_ref_name"))
-    base_ref_name: str = Field(validation_alias=AliasChoices("baseRefName", "base_ref_name"))
 
 
 def check_name(name: str, field: str = "customName") -> str:

@@ -156,7 +156,7 @@ def asked(questions: Iterable[Question]) -> Iterator[Node]:
 
 
 async def _total(workspace: "Workspace", session_id: str) -> int:
-    return (await get_messages.function(workspace, session_id, 1)).total
+    return (await get_messages(workspace, session_id, 1)).total
 
 
 async def _read(workspace: "Workspace", session_id: str, numbers: range) -> list[Message]:
@@ -164,7 +164,7 @@ async def _read(workspace: "Workspace", session_id: str, numbers: range) -> list
     total = numbers.stop
     while True:
         offset = total - numbers.stop
-        page = await get_messages.function(workspace, session_id, len(numbers), offset)
+        page = await get_messages(workspace, session_id, len(numbers), offset)
         if page.total <= total:
             return page.messages
         total = page.total

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from model.api.command import find_command
+from model.api.sessions import create_session
 from model.base.errors import SpinneyError
-from model.commands.registry import find_command
+from model.commands.dispatch import run
 from model.domain.resources import Session
 from server.lite.page_request import Form
 from server.lite.request_forms import answers_of
@@ -36,7 +38,7 @@ class Order:
     async def carry_out(self, workspace: "Workspace", session: Session, form: Form) -> str:
         """Run the command; the session that it goes on in. Raises `SpinneyError`."""
         given = {"sessionId": session.id, **self.arguments(session, form)}
-        answer = await find_command(self.command).run(workspace, given)
+        answer = await run(workspace, find_command(self.command), given)
         return answer.id if isinstance(answer, Session) else session.id
 
 
@@ -108,5 +110,5 @@ async def begun_session(workspace: "Workspace", worktree_id: str, form: Form) ->
         "executionMode": form.get("mode") or None,
         "backend": form.get("backend") or None,
     }
-    made: Awaitable[Session] = find_command("create_session").run(workspace, given)
+    made: Awaitable[Session] = run(workspace, create_session, given)
     return await made

@@ -115,10 +115,10 @@ def _paged(text: str, here: str, at: int) -> list[Node]:
 
 async def _output(visit: Visit, session_id: str, tool_use_id: str, here: str) -> list[Node]:
     at, limit = _number(visit, "out"), _ROOM
-    given = await get_tool_output.function(visit.workspace, session_id, tool_use_id, at, limit)
+    given = await get_tool_output(visit.workspace, session_id, tool_use_id, at, limit)
     while size(given.content) > _ROOM:
         limit = max(4, limit * _ROOM // size(given.content) - 4)
-        given = await get_tool_output.function(visit.workspace, session_id, tool_use_id, at, limit)
+        given = await get_tool_output(visit.workspace, session_id, tool_use_id, at, limit)
     first = link("From the beginning", f"{here}0") if at else None
     further = None
     if given.next_offset is not None:

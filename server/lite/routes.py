@@ -12,10 +12,11 @@ from urllib.parse import parse_qsl
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from model.api.sessions import send_chat_message
 from model.base.errors import HTTP_STATUS, SpinneyError, foreseen
 from model.chat.chats import session_in
+from model.commands.dispatch import run
 from model.commands.doctor import get_problems
-from model.commands.registry import find_command
 from model.commands.sessions import mark_session_read
 from model.domain.resources import Session
 from server.auth import Door
@@ -88,7 +89,7 @@ class Lite:
 
     async def _sessions(self, _: web.Request, visit: Visit) -> str:
         """All sessions, those that need you first; `page` leads on."""
-        return sessions_page(visit, await get_problems.function(self._workspace))
+        return sessions_page(visit, await get_problems(self._workspace))
 
     async def _worktrees(self, _: web.Request, visit: Visit) -> str:
         """All worktrees with git's counts; `page` leads on."""
@@ -108,7 +109,7 @@ class Lite:
         session_id = request.match_info["session_id"]
         is_newest = visit.query.keys() <= {"every", "beat"}
         if is_newest and request.method == "GET" and session_in(visit.state, session_id).unread:
-            await mark_session_read.function(self._workspace, session_id)
+            await mark_session_read(self._workspace, session_id)
         return await session_page(visit, session_id)
 
     async def _nothing(self, _: web.Request, visit: Visit) -> str:
@@ -158,7 +159,7 @@ class Lite:
         if form.get("message").strip():
             given = {"sessionId": session.id, **message_of(form)}
             try:
-                await find_command("send_chat_message").run(self._workspace, given)
+                await run(self._workspace, send_chat_message, given)
             except SpinneyError as error:
                 again = replace(visit, typed=form, problem=error.message)
                 page = await session_page(again, session.id)

@@ -33,7 +33,7 @@ async def workspace(
 
 async def write(workspace: Workspace, worktree: Worktree, prompt: str, **material: str) -> str:
     """The title that comes of a prompt of the provider's script."""
-    await update_preferences.function(workspace, {"magic_prompts": {"pr_content": prompt}})
+    await update_preferences(workspace, {"magic_prompts": {"pr_content": prompt}})
     written = await workspace.writer.write("pr_content", worktree, material, ("title",))
     return written["title"]
 

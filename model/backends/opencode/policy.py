@@ -1,6 +1,6 @@
 """What Spinney's modes mean for OpenCode: who decides about what the program asks.
 
-Whatever may change something asks (see `opencode_rules.js`); a mode is a policy of ours over those
+Whatever may change something asks (see `rules.js`); a mode is a policy of ours over those
 questions. So sub-agents and the person's own agents keep to the mode of the conversation as well,
 and a changed mode holds at once.
 """

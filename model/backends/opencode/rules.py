@@ -1,5 +1,5 @@
 """The person's own rules for OpenCode, as its configuration has them for a directory: what they
-allow, deny and want to be asked about. Our plugin tells them (`opencode_rules.js`).
+allow, deny and want to be asked about. Our plugin tells them (`rules.js`).
 """
 
 import re

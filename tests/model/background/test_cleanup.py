@@ -74,7 +74,7 @@ async def test_files_of_lost_sessions_stay_while_their_database_is_kept(
     directories.database.with_name("spinney.db.broken-20260101-000000").write_text("")
     again = Workspace(directories, workspace.backends, workspace.catalog)
     await again.start()
-    await delete_session.function(again, session.id)
+    await delete_session(again, session.id)
     async with asyncio.timeout(PATIENCE):
         while own.exists():
             await asyncio.sleep(0.01)

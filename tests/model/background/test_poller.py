@@ -37,7 +37,7 @@ async def place(workspace: Workspace, repository: Repository) -> Place:
 
 async def look(place: Place) -> None:
     """One poll of everything."""
-    await fetch_worktrees_status.function(place.workspace, place.project.id)
+    await fetch_worktrees_status(place.workspace, place.project.id)
 
 
 async def looked_at(place: Place, worktree: Worktree, eventually: Eventually) -> None:
@@ -293,9 +293,9 @@ async def test_the_end_of_a_turn_has_git_asked_at_once(
 ) -> None:
     worktree = await place.add("otter")
     await looked_at(place, worktree, eventually)
-    session = await create_session.function(place.workspace, worktree.id, execution_mode="build")
+    session = await create_session(place.workspace, worktree.id, execution_mode="build")
     place.in_worktree(worktree).write("made by the agent", "one\n")
-    await send_chat_message.function(place.workspace, session.id, "hello")
+    await send_chat_message(place.workspace, session.id, "hello")
     await eventually(lambda: place.now(worktree).cached_uncommitted_added == 1)
 
 
@@ -310,13 +310,13 @@ async def test_a_shorter_interval_takes_effect_at_once(
     monkeypatch.setattr(
         "model.background.scheduler.time", SimpleNamespace(monotonic=lambda: time.monotonic() + 30)
     )
-    await update_preferences.function(place.workspace, {"git_poll_interval": 10})
+    await update_preferences(place.workspace, {"git_poll_interval": 10})
     await eventually(lambda: place.now(worktree).cached_uncommitted_added == 1)
 
 
 async def test_both_intervals_are_those_of_the_preferences(workspace: Workspace) -> None:
     changes = {"git_poll_interval": 20, "remote_poll_interval": 40}
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     poller = workspace.poller
     assert (poller._git_interval(), poller._remote_interval()) == (20, 40)
 

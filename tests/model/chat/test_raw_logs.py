@@ -17,7 +17,7 @@ from model.backends.demo.backend import DemoBackend
 from model.backends.traffic import Record
 from model.base.masking import Masking, named_secrets
 from model.chat import raw_files, raw_logs
-from model.chat.raw_files import SIZE, RawLog, append, read
+from model.chat.raw_files import SIZE, append, read
 from model.chat.raw_lines import LONGEST, readable
 from model.commands.doctor import get_problems
 from model.commands.preferences import update_preferences
@@ -25,6 +25,7 @@ from model.commands.projects import remove_project
 from model.commands.raw_logs import get_raw_log
 from model.commands.sessions import delete_session, send_chat_message
 from model.domain.events import TaskCompleted
+from model.domain.output import RawLog
 from model.domain.resources import Session
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
@@ -34,11 +35,11 @@ PLANTED = 'planted "äß\\ value\n0123'
 
 
 async def debug(workspace: Workspace, *, on: bool = True) -> None:
-    await update_preferences.function(workspace, {"debug_mode_enabled": on})
+    await update_preferences(workspace, {"debug_mode_enabled": on})
 
 
 async def log_of(workspace: Workspace, session: Session, **about: Any) -> RawLog:
-    return await get_raw_log.function(workspace, session.id, **about)
+    return await get_raw_log(workspace, session.id, **about)
 
 
 @pytest.fixture
@@ -182,7 +183,7 @@ async def test_lines_have_their_direction_and_no_secret(
     monkeypatch.setenv("PLANTED_TOKEN", "of the environment")
     profile = {"name": "p", "settings_json": json.dumps({"env": {"SOME_KEY": "of a profile"}})}
     changes = {"custom_cli_profiles": [profile], "http_server_token": "of-the-server-0123"}
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     await debug(workspace)
     said = f"{PLANTED}, of the environment, of a profile, of-the-server-0123"
     record("\u2192", {"text": said})
@@ -228,7 +229,7 @@ async def test_a_full_disk_is_told_once_and_what_was_lost_is_counted(
     events = [entry.event for entry in told.take()[0]]
     [problem] = [event.detail for event in events if isinstance(event, TaskCompleted)]
     assert "The disk is full" in problem
-    assert [each for each in await get_problems.function(workspace) if problem in str(each)]
+    assert [each for each in await get_problems(workspace) if problem in str(each)]
     monkeypatch.setattr(raw_files, "_write", write)
     record("\u2190", b"again")
     lines = (await log_of(workspace, session)).text.splitlines()
@@ -243,7 +244,7 @@ async def test_the_log_goes_with_its_session_and_does_not_come_back(
     folder = workspace.directories.raw_logs / session.id
     assert (await log_of(workspace, session)).path == str(folder / "raw-0.log")
     record("\u2190", b"on its way")
-    await delete_session.function(workspace, session.id)
+    await delete_session(workspace, session.id)
     record("\u2190", b"too late")
     while folder.exists():
         await asyncio.sleep(0.01)
@@ -258,7 +259,7 @@ async def test_the_log_goes_with_its_project(
     await debug(workspace)
     record("\u2190", b"said")
     folder = Path((await log_of(workspace, session)).path).parent
-    await remove_project.function(workspace, "project")
+    await remove_project(workspace, "project")
     while folder.exists():
         await asyncio.sleep(0.01)
 
@@ -270,7 +271,7 @@ async def test_the_preference_holds_at_once_for_a_running_agent(
     cast(dict[str, Backend], workspace.backends)["backend_a"] = DemoBackend(tmp_path / "memory")
 
     async def say(words: str) -> str:
-        await send_chat_message.function(workspace, session.id, f"/demo say {words}")
+        await send_chat_message(workspace, session.id, f"/demo say {words}")
         await eventually(lambda: workspace.store.state.sessions[session.id].status == "running")
         await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
         return (await log_of(workspace, session)).text

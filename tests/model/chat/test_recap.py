@@ -56,9 +56,9 @@ async def away(
 ) -> Session:
     """A session that went on while its person was away."""
     monkeypatch.setattr(recap, "AWAY", 0.0)
-    await update_preferences.function(workspace, {"session_recap_enabled": True})
+    await update_preferences(workspace, {"session_recap_enabled": True})
     backend.script = recapping(base.TextDelta("a", f"<recap>\n{RECAP}\n</recap>"), DONE)
-    await send_chat_message.function(workspace, session.id, "Let it swim")
+    await send_chat_message(workspace, session.id, "Let it swim")
     await eventually(lambda: now(workspace, session).unread)
     return now(workspace, session)
 
@@ -66,7 +66,7 @@ async def away(
 async def test_coming_back_gives_a_recap_of_what_was_said_and_done(
     workspace: Workspace, away: Session, backend: FakeBackend, eventually: Eventually
 ) -> None:
-    await mark_session_read.function(workspace, away.id)
+    await mark_session_read(workspace, away.id)
     await eventually(lambda: now(workspace, away).recap == RECAP)
     (asked,) = asked_for(backend, away)
     told = str(asked.calls[0][1])
@@ -78,9 +78,9 @@ async def test_coming_back_gives_a_recap_of_what_was_said_and_done(
 async def test_the_next_message_takes_the_recap_away(
     workspace: Workspace, away: Session, eventually: Eventually
 ) -> None:
-    await mark_session_read.function(workspace, away.id)
+    await mark_session_read(workspace, away.id)
     await eventually(lambda: now(workspace, away).recap is not None)
-    await send_chat_message.function(workspace, away.id, "Go on")
+    await send_chat_message(workspace, away.id, "Go on")
     assert now(workspace, away).recap is None
 
 
@@ -96,7 +96,7 @@ async def test_who_was_not_away_or_wants_none_is_told_nothing(
     monkeypatch.setattr(recap, "AWAY", 600.0)
     await workspace.recaps.write(away.id)
     assert not asked_for(backend, away)
-    await update_preferences.function(workspace, {"session_recap_enabled": False})
+    await update_preferences(workspace, {"session_recap_enabled": False})
     assert not workspace.recaps.is_wanted(away)
 
 
@@ -114,7 +114,7 @@ async def test_a_conversation_that_goes_on_meanwhile_gets_no_stale_recap(
     backend.script = thinks
     writing = asyncio.create_task(workspace.recaps.write(away.id))
     await is_asked.wait()
-    await send_chat_message.function(workspace, away.id, "Go on")
+    await send_chat_message(workspace, away.id, "Go on")
     await eventually(lambda: now(workspace, away).message_count > away.message_count + 1)
     await eventually(lambda: now(workspace, away).status == "idle")
     (asked,) = asked_for(backend, away)

@@ -8,8 +8,9 @@ import pytest
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.chat import tool_outputs as module
-from model.chat.tool_outputs import SHOWN, ToolOutput, ToolOutputs, follow_sessions, shortened
+from model.chat.tool_outputs import SHOWN, ToolOutputs, follow_sessions, shortened
 from model.domain.events import SessionDeleted
+from model.domain.output import ToolOutput
 from model.domain.resources import ToolResultBlock
 from tests.model.chat.stage import DONE, Stage
 

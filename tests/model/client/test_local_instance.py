@@ -58,7 +58,7 @@ def test_the_token_of_a_killed_one_goes_to_nobody(directories: Directories, path
     held(path).close()
     told_of_a_server(directories, os.getpid())  # a number that is alive again
     with pytest.raises(SpinneyError, match="No Spinney is running here"):
-        local_instance.found_door(directories)
+        local_instance.find_endpoint(directories)
 
 
 def test_a_server_is_found_only_where_the_lock_is_held_by_its_process(
@@ -69,9 +69,9 @@ def test_a_server_is_found_only_where_the_lock_is_held_by_its_process(
     assert not directories.server.exists(), "what was left by one of the same number is forgotten"
     lock.tell(4321, "of the door")
     told_of_a_server(directories, os.getppid())
-    assert local_instance.found_door(directories) == ("http://127.0.0.1:4321", "of the door")
+    assert local_instance.find_endpoint(directories) == ("http://127.0.0.1:4321", "of the door")
     told_of_a_server(directories, os.getpid())
-    assert local_instance.found_door(directories) == ("http://127.0.0.1:9", "of the server")
+    assert local_instance.find_endpoint(directories) == ("http://127.0.0.1:9", "of the server")
     lock.close()
 
 
@@ -115,7 +115,7 @@ def test_an_end_that_works_is_waited_for_however_busy_the_machine_is(
 async def test_one_that_works_has_longer_to_answer(
     directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_instance, "PATIENCE", 0.2)
+    monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.2)
     waited: list[float] = []
     lock = held(path)
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -124,7 +124,7 @@ async def test_one_that_works_has_longer_to_answer(
             monkeypatch.setattr(running_module, "_spent_by", lambda _, steps=steps: next(steps))
             began = time.monotonic()
             with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
-                await local_instance.connected(directories)
+                await local_instance.connect_local(directories)
             waited.append(time.monotonic() - began)
     lock.close()
     assert waited[0] >= 1.2, "as long as six rests"
@@ -151,11 +151,11 @@ def test_one_of_another_protocol_is_refused_with_both_versions(path: Path, note:
 async def test_one_that_hangs_is_told_with_its_process_and_how_to_end_it(
     directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_instance, "PATIENCE", 0.2)
+    monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.2)
     lock = held(path)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         lock.tell(silent.getsockname()[1], "token")
-        for ask in (local_instance.end, local_instance.connected):
+        for ask in (local_instance.stop_running, local_instance.connect_local):
             with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
                 await ask(directories)
     lock.close()
@@ -176,6 +176,6 @@ def test_an_address_is_taken_as_it_is_printed(given: str, base_url: str, token: 
 
 @pytest.mark.parametrize("given", ["", "ftp://devbox", "http://", "devbox:port", "http://a:99999"])
 def test_what_is_no_address_is_said_without_its_token(given: str) -> None:
-    with pytest.raises(SpinneyError, match="Not the address") as raised:
+    with pytest.raises(SpinneyError, match="Not a Spinney address") as raised:
         parse_address(f"{given}#token=secret")
     assert "secret" not in raised.value.message

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.git.changes import Changed, Side, changed_file, changed_files, patch_of, shown_name
+from model.domain.changes import Side
+from model.git.changes import Changed, changed_file, changed_files, patch_of, shown_name
 from tests.model.git.made_repository import Repository
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.git.changes import Side, changed_file, changed_files, patch_of, shown_name
+from model.domain.changes import Side
+from model.git.changes import changed_file, changed_files, patch_of, shown_name
 from model.git.discarding import MAX_DISCARDS, discard, undo
 from model.git.merging import abort, operation_of, prepared_message
 from model.git.staging import stage, unstage

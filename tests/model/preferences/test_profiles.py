@@ -123,7 +123,7 @@ def test_an_agent_is_started_with_what_is_not_plainly_anothers(
 
 async def choose(workspace: Workspace, *listed: dict[str, Any], **changes: Any) -> None:
     changes = {"custom_cli_profiles": list(listed), **changes}
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
 
 
 async def test_a_difference_goes_to_the_account_that_the_profile_says(
@@ -135,7 +135,7 @@ async def test_a_difference_goes_to_the_account_that_the_profile_says(
     backend.script = lambda _: [base.TextDelta("answer", "<message>Swim</message>"), DONE]
     assert await wrote_with(workspace, worktree, backend) == GATEWAY
     of_prompt = {"commit_message_provider": "home"}
-    await update_preferences.function(workspace, {"magic_prompt_providers": of_prompt})
+    await update_preferences(workspace, {"magic_prompt_providers": of_prompt})
     assert await wrote_with(workspace, worktree, backend) == {"model": "haiku"}
 
 
@@ -182,7 +182,7 @@ async def test_a_session_is_started_with_its_file_and_without_thinking_where_tha
     file.write_text(json.dumps(GATEWAY))
     more = {"file_path": str(file), "supports_thinking": False}
     await choose(workspace, profile("work", {}, **more), default_provider="work")
-    await send_chat_message.function(workspace, session.id, "go")
+    await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(lambda: session.id in backend.agents)
     launch = backend.agents[session.id].launch
     assert launch.profile == GATEWAY
@@ -194,7 +194,7 @@ async def test_a_file_that_is_gone_is_told_in_the_session(
 ) -> None:
     gone = profile("work", {}, file_path="/nowhere/gateway.json")
     await choose(workspace, gone, default_provider="work")
-    await send_chat_message.function(workspace, session.id, "go")
+    await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(
         lambda: workspace.store.state.sessions[session.id].status == "failed"
     )
@@ -208,13 +208,13 @@ async def test_a_session_of_another_agent_tells_that_it_has_an_account_of_its_ow
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
     await choose(workspace, profile("work", OF_CODEX), default_provider="work")
-    await send_chat_message.function(workspace, session.id, "go")
+    await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(lambda: session.id in backend.agents)
     assert backend.agents[session.id].launch.profile == {}
     await Eventually(workspace.bus)(
         lambda: workspace.store.state.sessions[session.id].last_run is not None
     )
-    page = await get_messages.function(workspace, session.id)
+    page = await get_messages(workspace, session.id)
     assert page.messages[-1].content[0] == TextBlock(
         text="> **Spinney:** The provider profile “work” is not for Claude Code, which works with"
         " its own account."

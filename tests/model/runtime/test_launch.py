@@ -101,9 +101,9 @@ async def test_agents_are_started_as_the_preferences_say(
 ) -> None:
     assert isinstance(workspace.backends, dict)
     workspace.backends["backend_b"] = codex = FakeBackend("backend_b")
-    await update_preferences.function(workspace, changes)
-    session = await create_session.function(workspace, worktree.id, backend="backend_b")
-    await send_chat_message.function(workspace, session.id, "go")
+    await update_preferences(workspace, changes)
+    session = await create_session(workspace, worktree.id, backend="backend_b")
+    await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(lambda: session.id in codex.agents)
     launch = codex.agents[session.id].launch
     found = {**vars_of(launch.settings), **vars_of(launch)}
@@ -122,7 +122,7 @@ async def seen(
 ) -> Preferences:
     """The preferences after a turn in which the agent told that it has these servers."""
     backend.script = lambda prompt: [base.McpServersSeen(names), DONE]
-    await send_chat_message.function(workspace, session.id, "go")
+    await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(
         lambda: (
             set(map(clean_line, names)) - {""} <= set(known_by(workspace).known_mcp_servers)
@@ -150,7 +150,7 @@ async def test_a_server_that_was_switched_off_stays_off_when_it_is_seen_again(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
     await seen(workspace, session, backend, "files", "web")
-    await update_preferences.function(workspace, {"default_enabled_mcp_servers": ["files"]})
+    await update_preferences(workspace, {"default_enabled_mcp_servers": ["files"]})
     preferences = await seen(workspace, session, backend, "web", "tickets")
     assert preferences.known_mcp_servers == ["files", "web", "tickets"]
     assert preferences.default_enabled_mcp_servers == ["files", "tickets"]

@@ -258,7 +258,7 @@ async def test_spinney_starts_with_what_belongs_to_nothing_and_finds_the_reposit
     )
     workspace = Workspace(directories, {"demo": FakeBackend()}, Catalog())
     await workspace.start()
-    problem, *_ = await get_problems.function(workspace)
+    problem, *_ = await get_problems(workspace)
     assert "the project “orchard”" in problem and "kept as" in problem
     state = workspace.store.state
     assert (state.projects["p"].path, state.projects["p"].name) == (str(repository.root), "orchard")
@@ -267,11 +267,11 @@ async def test_spinney_starts_with_what_belongs_to_nothing_and_finds_the_reposit
         "unreadable session",
         "unreadable worktree",
     )
-    assert (await get_session.function(workspace, "two")).messages
+    assert (await get_session(workspace, "two")).messages
     await workspace.poller.ask_and_wait(["w", lost.worktree_id])
     # What nobody wants goes as anything else does.
-    await delete_session.function(workspace, "two")
-    await remove_project.function(workspace, state.worktrees[lost.worktree_id].project_id)
+    await delete_session(workspace, "two")
+    await remove_project(workspace, state.worktrees[lost.worktree_id].project_id)
     assert lost.worktree_id not in workspace.store.state.worktrees
     await workspace.stop()
     assert [record for record in caplog.records if record.exc_info] == []

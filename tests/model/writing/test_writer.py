@@ -95,7 +95,7 @@ async def test_a_persons_own_prompt_model_and_language_hold(
         "magic_prompt_models": {"pr_content_model": "a-model-of-my-own"},
         "ai_language": "Finnish",
     }
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     await write(workspace, worktree)
     agent = await only_agent(workspace, backend)
     prompt = str(agent.calls[0][1])
@@ -288,7 +288,7 @@ async def test_the_prompts_agent_comes_before_the_projects_before_the_persons(
         "default_backend": persons,
         "magic_prompt_backends": {"pr_content_backend": prompts},
     }
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     await write(workspace, worktree)
     assert (len(other.agents), len(backend.agents)) == ((1, 0) if asked else (0, 1))
 
@@ -301,7 +301,7 @@ async def test_another_agent_gets_its_own_model_in_the_place_of_a_preset_it_has_
         "magic_prompt_models": {"pr_content_model": "model_1"},
         "selected_codex_model": "codex_model_3",
     }
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     await write(workspace, worktree)
     settings = (await only_agent(workspace, other)).launch.settings
     assert (settings.model, settings.model_is_preset) == ("gpt-6-sol", True)
@@ -314,7 +314,7 @@ async def test_another_agent_writes_small_texts_with_its_own_small_model(
         "magic_prompt_backends": {"pr_content_backend": "backend_b"},
         "magic_prompt_models": {"pr_content_model": "model_5"},
     }
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     await write(workspace, worktree)
     assert (await only_agent(workspace, other)).launch.settings.model == "gpt-6-luna"
 
@@ -333,7 +333,7 @@ async def test_an_agent_is_there_that_is_installed_and_not_signed_out(
 ) -> None:
     other.found = found
     changes = {"magic_prompt_backends": {"pr_content_backend": "backend_b"}}
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     assert await workspace.writer.is_available("pr_content", worktree) is there
 
 
@@ -341,7 +341,7 @@ async def test_an_agent_that_spinney_cannot_drive_is_not_there(
     workspace: Workspace, worktree: Worktree
 ) -> None:
     changes = {"magic_prompt_backends": {"pr_content_backend": "backend_c"}}
-    await update_preferences.function(workspace, changes)
+    await update_preferences(workspace, changes)
     assert not await workspace.writer.is_available("pr_content", worktree)
     with pytest.raises(SpinneyError, match="cannot run OpenCode here"):
         await write(workspace, worktree)
@@ -353,9 +353,7 @@ async def test_in_the_demo_the_demo_agent_writes_and_follows_no_directive(
     demo = DemoBackend(tmp_path / "memory")
     writer = Writer(workspace.store, {"demo": demo}, workspace.models, lambda _: {}, demo=True)
     assert await writer.is_available("pr_content", worktree)
-    await update_preferences.function(
-        workspace, {"magic_prompts": {"pr_content": "/demo write a.txt: x"}}
-    )
+    await update_preferences(workspace, {"magic_prompts": {"pr_content": "/demo write a.txt: x"}})
     written = await writer.write("pr_content", worktree, MATERIAL, ("title", "body"))
     assert written == dict.fromkeys(("title", "body"), "Teach the otter to swim")
     await writer.close()

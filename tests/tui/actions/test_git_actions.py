@@ -5,14 +5,14 @@ from typing import Any
 
 from textual.widgets import Input, Label, Static
 
+from model.api.changes import ChangedFile, Changes, CommitMessage
+from model.api.doctor import Installation
+from model.api.git import CommitResult, ExchangeResult
+from model.api.pull_requests import OpenedPullRequest
+from model.api.reviews import ConflictTask
 from model.base.errors import SpinneyError
-from model.commands.changes import ChangedFile, Changes, CommitMessage
-from model.commands.doctor import Installation
-from model.commands.git import CommitResult, ExchangeResult
-from model.commands.pull_requests import OpenedPullRequest
-from model.commands.reviews import ConflictTask
 from model.domain import events as e
-from model.runtime.doctor import Finding
+from model.domain.findings import Finding
 from tests.tui.conftest import Start, until
 from tests.tui.every_screen import text_of
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
@@ -45,7 +45,7 @@ def a_client(
 
 
 def act(app: SpinneyApp, action: str) -> None:
-    app.main.action_open_session("s1")
+    app.main.open_session("s1")
     app.main.action_do(action)
 
 

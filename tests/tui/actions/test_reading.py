@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from model.chat.tool_outputs import ToolOutput
+from model.domain.output import ToolOutput
 from model.domain.resources import ToolResultBlock, ToolUseBlock
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
@@ -31,7 +31,7 @@ def a_client(count: int = 250) -> FakeClient:
 
 
 async def opened(app: SpinneyApp, pilot: "Pilot[None]") -> Transcript:
-    app.main.action_open_session("s1")
+    app.main.open_session("s1")
     await until(pilot, lambda: app.main.chat.transcript and app.main.chat.transcript.window)
     transcript = app.main.chat.transcript
     assert transcript is not None
@@ -176,8 +176,7 @@ async def test_the_mouse_is_given_to_the_terminal_and_taken_back(
 ) -> None:
     async with start(a_client()) as (app, pilot):
         written: list[str] = []
-        assert app._driver is not None
-        monkeypatch.setattr(app._driver, "write", written.append)
+        monkeypatch.setattr(app, "write", written.append)
         await pilot.press("f12")
         await until(pilot, lambda: any("\x1b[?1000l" in piece for piece in written))
         written.clear()

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from model.agents.catalog import BUILT_IN, DEMO
-from model.commands.doctor import AgentKind
+from model.api.doctor import AgentKind
 from model.domain import events as e
 from model.preferences.apply import changed
 from model.preferences.fields import shown_fields

@@ -8,8 +8,7 @@ from textual.widgets import Static, TextArea
 from model.base.errors import SpinneyError
 from model.base.text import find_hidden, make_visible
 from model.domain import events as e
-from model.scripts.config import Script
-from model.scripts.runner import ScriptRun
+from model.domain.scripts import Script, ScriptRun
 from tests.tui.conftest import Start, until
 from tests.tui.fake_client import FakeClient, a_project, a_session, a_state, a_worktree
 from tui.screens.scripts import EditScript, Scripts

@@ -35,8 +35,8 @@ async def tree(make: Maker) -> Worktree:  # noqa: F811
 @pytest.fixture
 async def talk(workspace: Workspace, tree: Worktree, eventually: Eventually) -> Session:
     """A session in it that has been spoken with."""
-    session = await create_session.function(workspace, tree.id, name="Fix it")
-    await send_chat_message.function(workspace, session.id, message="words that stay")
+    session = await create_session(workspace, tree.id, name="Fix it")
+    await send_chat_message(workspace, session.id, message="words that stay")
     await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
     return session
 
@@ -98,7 +98,7 @@ async def test_the_conversation_of_a_worktree_that_is_gone_can_be_read_and_says_
     workspace: Workspace, tree: Worktree, talk: Session
 ) -> None:
     async with terminal_on(workspace) as (app, pilot):
-        app.main.action_open_session(talk.id)
+        app.main.open_session(talk.id)
         await until_shown(app, pilot, "words that stay")
         shutil.rmtree(tree.path)
         await pilot.press("f5")
@@ -118,7 +118,7 @@ async def test_a_worktree_that_is_gone_can_be_put_away_from_its_conversation(
     workspace: Workspace, tree: Worktree, talk: Session
 ) -> None:
     async with terminal_on(workspace) as (app, pilot):
-        app.main.action_open_session(talk.id)
+        app.main.open_session(talk.id)
         shutil.rmtree(tree.path)
         await pilot.press("f5")
         await until_shown(app, pilot, "words that stay", "/archive")

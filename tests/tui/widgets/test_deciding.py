@@ -392,13 +392,13 @@ async def test_a_half_typed_answer_is_there_again_behind_another_session(start: 
     sessions = (a_session(**asking(QUESTION)), other)
     client = FakeClient(a_state(a_project(), a_worktree(), *sessions))
     async with start(client) as (app, pilot):
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         await settled(app, pilot, QUESTION)
         await pilot.press(*"both")
-        app.main.action_open_session("s2")
+        app.main.open_session("s2")
         await settled(app, pilot, PERMISSION)
         assert app.main.chat.composer.text == ""
-        app.main.action_open_session("s1")
+        app.main.open_session("s1")
         await settled(app, pilot, QUESTION)
         await pilot.press("enter")
         await until(pilot, lambda: client.called("answer_question"))
