@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.domain.resources import Project
-from model.worktrees.file_search import _listed
+from model.worktrees.file_search import _index_paths
 
 
 def search(pattern: Any, text: str) -> object:
@@ -86,25 +86,25 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/richtext/diff_rows.py: _WORD": every,
     "model/richtext/diff_text.py: _HUNK": match,
     "model/git/cloning.py: _URL": whole,
-    "model/git/cloning.py: name_in": call,
-    "model/git/hosts.py: _BY_SSH": match,
+    "model/git/cloning.py: directory_name_from": call,
+    "model/git/hosts.py: _SSH_URL": match,
     "model/git/hosts.py: _HOST_ENTRY": every,
     "model/git/hosts.py: _REPOSITORY": whole,
     "model/git/hosts.py: _SCP_LIKE": whole,
     "model/git/hosts.py: _URL": whole,
-    "model/git/merging.py: _CHANGED_SINCE": every,
-    "model/git/branch_summary.py: _shared_out": lambda share, text: share(text, 16_000),
+    "model/git/merging.py: _NOT_UP_TO_DATE": every,
+    "model/git/branch_summary.py: _split_evenly": lambda split, text: split(text, 16_000),
     "model/git/refs.py: _FORBIDDEN": search,
-    "model/git/refs.py: branch_name_from": call,
+    "model/git/refs.py: make_branch_name": call,
     "model/git/run.py: _CREDENTIALS": every,
     "model/git/run.py: _LABEL": every,
-    "model/git/safe_config.py: _COMMANDS": whole,
-    "model/git/safe_config.py: _FILES": whole,
-    "model/git/safe_config.py: _INCLUDED": whole,
-    "model/git/safe_config.py: _ON_FETCHING": whole,
+    "model/git/safe_config.py: _COMMAND_SETTINGS": whole,
+    "model/git/safe_config.py: _FILE_SETTINGS": whole,
+    "model/git/safe_config.py: _INCLUDE_SETTING": whole,
+    "model/git/safe_config.py: _UPLOAD_PACK_SETTING": whole,
     "model/git/ssh.py: _HOST": whole,
     "model/cli/export.py: _fenced": call,
-    "model/hosting/gh.py: _trouble": lambda trouble, text: trouble(text, 1),
+    "model/hosting/gh.py: _to_error": lambda to_error, text: to_error(text, 1),
     "model/hosting/pull_requests.py: _LINK": every,
     "model/base/masking.py: _SECRETS": every,
     "model/richtext/markdown.py: _DEFINITION": search,
@@ -124,10 +124,12 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/store/damaged_rows.py: _ESCAPED": every,
     "model/store/damaged_rows.py: _SAID": search,
     "model/store/damaged_rows.py: _fields": lambda fields, text: fields(Project, text),
-    "model/worktrees/file_search.py: _best": lambda best, text: best(_listed([text]), text[:20], 9),
+    "model/worktrees/file_search.py: _find_best": lambda find, text: find(
+        _index_paths([text]), text[:20], 9
+    ),
     "model/worktrees/lookup.py: folder_name": call,
     "model/writing/writer.py: _MARKDOWN_FENCE": whole,
-    "model/writing/writer.py: _between": lambda between, text: between(text, ("a", "b")),
+    "model/writing/writer.py: _split_by_tags": lambda split, text: split(text, ("a", "b")),
     "server/auth.py: _HOST": whole,
     "server/auth.py: _ORIGIN": whole,
     "server/middleware.py: _HEADER_LIST": whole,
@@ -186,9 +188,9 @@ OTHERS: Final = {
     "model/cli/parser.py: _port": "the person's own command line",
     "model/cli/parser.py: _token": "the person's own command line",
     "model/api/worktrees.py: _validate_label": "a color of seven characters at most",
-    "model/git/cloning.py: _Words.hear": "a set of two characters, in pieces of 64 kB",
-    "model/git/run.py: _look_at_git": "what the installed git says of its version",
-    "model/git/ssh.py: real_host": "settings that the person's own ssh lists, a word for each line",
+    "model/git/cloning.py: _ProgressReader.feed": "a set of two characters, in pieces of 64 kB",
+    "model/git/run.py: _read_version": "what the installed git says of its version",
+    "model/git/ssh.py: resolve_host": "settings that the person's own ssh lists, one on each line",
     "model/base/masking.py: Masking.__init__": "the person's own secrets, letter by letter",
     "model/base/masking.py: _SECRET_NAME": "names in the person's own environment and settings",
     "model/base/paths.py: _remove_stale": "names in Spinney's own directories",

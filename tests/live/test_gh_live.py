@@ -23,7 +23,7 @@ from model.commands.worktrees import create_worktree
 from model.domain.resources import Worktree
 from model.domain.worktrees import PullRequestContext
 from model.hosting import gh
-from model.hosting.pull_requests import PullRequestState, pull_request_state
+from model.hosting.pull_requests import PullRequestState, fetch_pull_request_state
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend
 from tests.live.hosting_cases import PASSED, RECORDING, STATES, TROUBLES, URL
@@ -168,7 +168,7 @@ async def test_an_account_that_may_not_propose_is_told(
 ) -> None:
     service.refused = "PullRequestCreate"
     service.message = "ada does not have the correct permissions to execute `CreatePullRequest`"
-    with pytest.raises(SpinneyError, match="The account that gh is signed in with may not"):
+    with pytest.raises(SpinneyError, match="The account that gh is signed in with does not"):
         await open_pull_request(place_there.workspace, worktree.id)
     assert place_there.now(worktree).pr_number is None
 
@@ -189,7 +189,7 @@ async def test_a_service_that_never_answers_is_given_up(
     service.silent = True
     monkeypatch.setattr(gh, "_TIMEOUT", 1)
     with pytest.raises(SpinneyError, match="gh took longer than 1 seconds and was stopped"):
-        await pull_request_state(tmp_path, URL)
+        await fetch_pull_request_state(tmp_path, URL)
 
 
 async def test_every_state_of_a_pull_request_has_its_word(
@@ -197,7 +197,7 @@ async def test_every_state_of_a_pull_request_has_its_word(
 ) -> None:
     for name, case in STATES.items():
         service.shows(case.shown)
-        found = await pull_request_state(tmp_path, URL)
+        found = await fetch_pull_request_state(tmp_path, URL)
         assert (found.status, found.checks) == (case.status, case.checks), name
 
 
@@ -207,7 +207,7 @@ async def test_a_token_that_may_not_read_checks_tells_the_rest(
     service.shows(PullRequest(draft=True, checks=[PASSED]))
     service.refused = "statusCheckRollup"
     service.message = "Resource not accessible by personal access token"
-    assert await pull_request_state(tmp_path, URL) == PullRequestState("draft", None)
+    assert await fetch_pull_request_state(tmp_path, URL) == PullRequestState("draft", None)
 
 
 @pytest.mark.parametrize("name", TROUBLES)
@@ -228,7 +228,7 @@ async def trouble(
         for variable, value in TROUBLES[name].environment.items():
             patch.setenv(variable, value)
         with pytest.raises(SpinneyError) as refused:
-            await pull_request_state(cwd, URL)
+            await fetch_pull_request_state(cwd, URL)
     return refused.value
 
 
@@ -322,7 +322,7 @@ async def test_the_recording_has_what_gh_says(
     recorded: dict[str, Answer] = {}
     for name, case in STATES.items():
         service.shows(case.shown)
-        await pull_request_state(tmp_path, URL)
+        await fetch_pull_request_state(tmp_path, URL)
         recorded[name] = answers.pop()
     service.shows()
     for name in TROUBLES:

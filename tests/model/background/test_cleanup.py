@@ -50,15 +50,15 @@ def test_folders_of_worktrees_that_are_gone_are_removed_when_they_are_old(
 def test_discarded_changes_are_bounded_by_bytes_and_the_newest_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(discarding, "MOST_BYTES", 1000)
+    monkeypatch.setattr(discarding, "MAX_BYTES", 1000)
     for number in range(4):
         folder = tmp_path / "kept" / f"{number:020}-x"
         folder.mkdir(parents=True)
         (folder / "content").write_bytes(b"x" * (400 if number < 3 else 300))
-    discarding.make_room(tmp_path / "kept")
+    discarding.prune(tmp_path / "kept")
     assert [path.name[19] for path in sorted((tmp_path / "kept").iterdir())] == ["2", "3"]
-    monkeypatch.setattr(discarding, "MOST_BYTES", 10)
-    discarding.make_room(tmp_path / "kept")
+    monkeypatch.setattr(discarding, "MAX_BYTES", 10)
+    discarding.prune(tmp_path / "kept")
     assert [path.name[19] for path in (tmp_path / "kept").iterdir()] == ["3"]
 
 

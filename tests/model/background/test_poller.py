@@ -109,7 +109,7 @@ async def test_a_commit_that_was_not_told_yet_when_another_worktree_came_is_noti
     watches: dict[str, asyncio.Event],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("model.git.watch._SETTLED_MS", 800)
+    monkeypatch.setattr("model.git.watch._STEP_MS", 800)
     monkeypatch.setattr(poller, "_STILL_TELLS", PATIENCE)
     worktree = await place.add("otter")
     await watched(watches, worktree)

@@ -13,7 +13,7 @@ from model.commands.preferences import update_preferences
 from model.commands.sessions import mark_session_read, send_chat_message
 from model.domain.resources import Session
 from model.runtime.workspace import Workspace
-from model.writing.prompts import BUILT_IN
+from model.writing.prompts import DEFAULT_PROMPTS
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeAgent, FakeBackend
 
@@ -21,7 +21,7 @@ RECAP = "The otter swims now; two tests were added. Nothing waits for you."
 
 
 def is_for_a_recap(prompt: base.Prompt) -> bool:
-    return prompt.text.startswith(BUILT_IN["session_recap"])
+    return prompt.text.startswith(DEFAULT_PROMPTS["session_recap"])
 
 
 def recapping(*events: base.AgentEvent) -> Any:

@@ -10,7 +10,7 @@ from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message, update_session
 from model.domain.resources import Session, Worktree
 from model.runtime.workspace import Workspace
-from model.writing.prompts import BUILT_IN
+from model.writing.prompts import DEFAULT_PROMPTS
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeAgent, FakeBackend, echo, silence
 
@@ -19,7 +19,7 @@ FIRST_WORDS = "The otter does not swim in cold water."
 
 
 def is_for_a_name(prompt: base.Prompt) -> bool:
-    return prompt.text.startswith(BUILT_IN["session_naming"])
+    return prompt.text.startswith(DEFAULT_PROMPTS["session_naming"])
 
 
 def names(name: str) -> object:
@@ -61,7 +61,7 @@ async def test_a_session_gets_its_first_words_and_then_the_agents_name(
     assert f"<message>\n{LONG}\n</message>" in str(asked.calls[0][1])
     assert (asked.launch.settings.model, asked.launch.text_only) == ("haiku", True)
     page = await workspace.store.messages(unnamed.id)
-    assert not any(BUILT_IN["session_naming"] in message.text for message in page.messages)
+    assert not any(DEFAULT_PROMPTS["session_naming"] in message.text for message in page.messages)
 
 
 async def test_a_name_is_one_short_line(

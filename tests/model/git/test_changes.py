@@ -110,5 +110,5 @@ async def test_carriage_returns_are_seen_only_where_they_matter(repository: Repo
 
 async def test_what_does_not_differ_is_refused(repository: Repository, tmp_path: Path) -> None:
     for name in ("read.me", "../secret", str(tmp_path), ""):
-        with pytest.raises(SpinneyError, match="no such changes any more"):
+        with pytest.raises(SpinneyError, match="no longer has such changes"):
             await changed_file(repository.root, "unstaged", name)

@@ -98,7 +98,7 @@ async def test_a_damaged_note_of_a_discard_says_where_the_content_lies(
     done = await discard_changes(place.workspace, worktree.id, "new")
     kept = place.workspace.directories.discarded / worktree.id / done.id
     (kept / "record.json").write_text(damage)
-    with pytest.raises(SpinneyError, match="note of it is damaged") as told:
+    with pytest.raises(SpinneyError, match="its record is damaged") as told:
         await undo_discard(place.workspace, worktree.id)
     assert (kept / "content").read_text() == "1\n" and str(kept / "content") in told.value.message
 
@@ -121,6 +121,6 @@ async def test_a_message_is_asked_for_only_where_there_is_something_to_commit(
     place: Place, worktree: Worktree
 ) -> None:
     place.in_worktree(worktree).write("new", "1\n")
-    with pytest.raises(SpinneyError, match="There is nothing staged; stage changes first"):
+    with pytest.raises(SpinneyError, match=r"There is nothing staged\. Stage changes first"):
         await write_commit_message(place.workspace, worktree.id)
     assert Path(worktree.path, "new").exists()

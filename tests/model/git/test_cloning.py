@@ -7,7 +7,7 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.commands.cloning import cancel_clone, clone_project, get_clone_progress
-from model.git.cloning import name_in
+from model.git.cloning import directory_name_from
 from model.runtime.workspace import Workspace
 from tests.model.git.made_repository import Repository
 
@@ -42,7 +42,7 @@ async def test_a_directory_that_holds_something_is_not_touched(
     target = tmp_path / "full"
     target.mkdir()
     (target / "mine").write_text("keep")
-    with pytest.raises(SpinneyError, match="stands at"):
+    with pytest.raises(SpinneyError, match="already exists"):
         await clone_project(workspace, f"file://{repository.root}", str(target))
     assert (target / "mine").read_text() == "keep"
 
@@ -92,4 +92,4 @@ async def test_a_clone_can_be_cancelled_and_leaves_nothing(
     ],
 )
 def test_the_directory_is_called_as_git_would_call_it(url: str, name: str) -> None:
-    assert name_in(url) == name
+    assert directory_name_from(url) == name

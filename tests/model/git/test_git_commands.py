@@ -175,7 +175,7 @@ async def test_a_lock_held_by_another_git_is_waited_for_then_told_and_never_take
 async def test_a_lock_that_goes_away_in_time_is_no_failure(
     place: Place, worktree: Worktree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "_PATIENCE", PATIENCE)
+    monkeypatch.setattr(run, "_RETRY_SECONDS", PATIENCE)
     tree = place.in_worktree(worktree)
     lock = Path(tree.git("rev-parse", "--absolute-git-dir")) / "index.lock"
     lock.touch()
@@ -219,7 +219,7 @@ async def test_a_diff_of_a_hundred_thousand_lines_does_not_hold_up_the_loop(
 async def test_a_diff_without_end_is_cut_and_says_so(
     place: Place, worktree: Worktree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(diff_module, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(diff_module, "MAX_BYTES", 10_000)
     tree = place.in_worktree(worktree)
     tree.commit("long.txt", "".join(f"line {n}\n" for n in range(5_000)))
     text = await get_git_diff(place.workspace, worktree.path, "branch")

@@ -140,7 +140,7 @@ async def test_a_worktree_that_lost_its_git_directory_harms_no_other(
     (Path(broken.path) / ".git").unlink()
     if marker is not None:
         (Path(broken.path) / ".git").write_text(marker)
-    with pytest.raises(SpinneyError, match="no git worktree any more"):
+    with pytest.raises(SpinneyError, match="no longer a git worktree"):
         await get_git_diff(workspace, broken.path, "working")
     with pytest.raises(SpinneyError, match="and recreate the worktree"):
         await list_changed_files(workspace, broken.id)

@@ -33,7 +33,7 @@ async def test_an_answer_that_is_no_list_is_said_in_a_sentence(
     answer: str, place: Place, fake_gh: FakeGh
 ) -> None:
     fake_gh.answers("issue list", answer)
-    with pytest.raises(SpinneyError, match="gh answered what is no list"):
+    with pytest.raises(SpinneyError, match="gh did not return a list"):
         await list_issues(place.workspace, place.project.id)
 
 

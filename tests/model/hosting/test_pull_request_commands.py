@@ -162,7 +162,7 @@ async def test_a_base_that_was_never_pushed_is_told(
     said = "pull request create failed: GraphQL: Base ref must be a branch (createPullRequest)\n"
     fake_gh.answers("pr create", err=said, code=1)
     error = await refusal(place, worktree)
-    assert error.message.startswith("“main” is no branch on GitHub")
+    assert error.message.startswith("'main' is not a branch on GitHub")
 
 
 async def test_a_push_that_is_refused_is_told_in_git_s_words(
@@ -192,16 +192,16 @@ TROUBLES = {
         "conflict",
     ),
     "GraphQL: ada does not have the correct permissions to execute `CreatePullRequest`": (
-        "The account that gh is signed in with may not",
+        "The account that gh is signed in with does not have permission",
         "forbidden",
     ),
     "GraphQL: Could not resolve to a Repository with the name 'ada/engine'.": (
-        "GitHub knows no such repository",
+        "There is no such repository on GitHub",
         "not_found",
     ),
     "error connecting to api.github.com": ("GitHub cannot be reached.", "backend_unavailable"),
     "GraphQL: API rate limit exceeded for user": (
-        "GitHub takes no more requests",
+        "GitHub's rate limit for this account is exceeded",
         "rate_limit_error",
     ),
     "pull request create failed: something new": (
@@ -226,7 +226,7 @@ async def test_a_missing_gh_is_told_with_what_to_do(
     place: Place, worktree: Worktree, no_gh: None
 ) -> None:
     error = await refusal(place, worktree)
-    assert error.message.startswith("The program “gh” is not installed. Install it")
+    assert error.message.startswith("The program 'gh' is not installed. Install it")
     assert error.error_type == "backend_unavailable"
 
 
@@ -359,5 +359,5 @@ async def test_a_pull_request_that_is_gone_is_told(
 ) -> None:
     said = "GraphQL: Could not resolve to a PullRequest with the number of 7. (repository)"
     fake_gh.answers("pr view", err=said, code=1)
-    with pytest.raises(SpinneyError, match="The pull request does not exist any more"):
+    with pytest.raises(SpinneyError, match="The pull request no longer exists"):
         await git_push(place.workspace, worktree.path, pr_number=7)

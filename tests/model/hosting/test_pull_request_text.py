@@ -123,7 +123,7 @@ def failed(_: base.Prompt) -> Iterable[base.AgentEvent]:
     [
         (failed, "The provider is overloaded."),
         (silence, "Claude Code took longer than 0.01 seconds."),
-        (writes("Certainly! Shall I go on?"), "The agent did not answer in the form"),
+        (writes("Certainly! Shall I go on?"), "The agent did not answer in the requested form"),
     ],
 )
 async def test_an_agent_that_fails_costs_a_note_and_not_the_pull_request(
@@ -137,7 +137,7 @@ async def test_an_agent_that_fails_costs_a_note_and_not_the_pull_request(
     reason: str,
 ) -> None:
     if script is silence:
-        monkeypatch.setattr(writing, "PATIENCE", 0.01)
+        monkeypatch.setattr(writing, "TIMEOUT", 0.01)
     backend.script = script  # type: ignore[assignment]
     opened = await open_pull_request(place.workspace, worktree.id)
     assert opened.pr_number == 7

@@ -158,7 +158,7 @@ async def test_nothing_is_written_where_it_would_leave_by_another_account(
 ) -> None:
     listed = [profile("work", settings)] if settings else []
     await choose(workspace, *listed, default_provider="work")
-    with pytest.raises(SpinneyError, match=r"“work” (is not for Claude Code|does not exist)"):
+    with pytest.raises(SpinneyError, match=r"['“]work['”] (is not for Claude Code|does not exist)"):
         await write(workspace, worktree)
     assert backend.agents == {}
 
@@ -170,9 +170,9 @@ async def test_an_agent_that_is_signed_out_writes_with_a_profile(
         return base.Probe(program="/bin/true", signed_in=False)
 
     monkeypatch.setattr(backend, "probe", signed_out)
-    assert not await workspace.writer.is_there("commit_message", worktree)
+    assert not await workspace.writer.is_available("commit_message", worktree)
     await choose(workspace, profile("work", GATEWAY), default_provider="work")
-    assert await workspace.writer.is_there("commit_message", worktree)
+    assert await workspace.writer.is_available("commit_message", worktree)
 
 
 async def test_a_session_is_started_with_its_file_and_without_thinking_where_that_is_said(

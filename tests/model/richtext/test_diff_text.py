@@ -50,11 +50,11 @@ def test_a_missing_line_break_belongs_to_its_line() -> None:
 
 
 def test_what_git_says_besides_is_said() -> None:
-    cut = "\\ The rest is not shown: the difference is larger than 32 MB.\n"
+    cut = "\\ The rest is not shown: the diff is larger than 32 MB.\n"
     text = diff_text(f"diff --git a/x b/x\nnew file mode 120000\n@@ -0,0 +1 @@\n+a\n{cut}")
     assert [row.text for row in text.rows if isinstance(row, Note)] == [
         "A link; its text is where it leads.",
-        "The rest is not shown: the difference is larger than 32 MB.",
+        "The rest is not shown: the diff is larger than 32 MB.",
     ]
     assert diff_text("").rows == []
 

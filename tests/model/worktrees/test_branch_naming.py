@@ -15,7 +15,7 @@ from model.domain.resources import Session, Worktree
 from model.domain.worktrees import IssueContext
 from model.git.random_names import is_random_name, random_name
 from model.runtime.workspace import Workspace
-from model.writing.prompts import BUILT_IN
+from model.writing.prompts import DEFAULT_PROMPTS
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeAgent, FakeBackend, echo
 from tests.model.git.made_repository import Repository
@@ -25,7 +25,7 @@ MESSAGE = "Let the otter swim"
 
 
 def is_for_a_branch(prompt: base.Prompt) -> bool:
-    return prompt.text.startswith(BUILT_IN["branch_naming"])
+    return prompt.text.startswith(DEFAULT_PROMPTS["branch_naming"])
 
 
 def names(name: str) -> Any:
@@ -177,7 +177,7 @@ async def test_an_agent_that_fails_is_in_the_log_and_not_in_the_chat(
     backend.script = lambda prompt: [failure]
     with caplog.at_level(logging.WARNING):
         await workspace.branch_naming.name(made.id, MESSAGE)
-    assert "keeps its branch's name: The provider is overloaded." in caplog.text
+    assert "was not renamed: The provider is overloaded." in caplog.text
     assert branch_of(workspace, made) == made.branch
 
 

@@ -63,7 +63,7 @@ async def test_no_worktree_is_archived_while_one_of_its_sessions_works(
     await send_chat_message(workspace, busy.id, "work")
     assert idle.status == "idle"
     for refused in (archive_worktree, delete_worktree):
-        with pytest.raises(SpinneyError, match="'Busy' is still at work in 'one'"):
+        with pytest.raises(SpinneyError, match="'Busy' is still running in 'one'"):
             await refused(workspace, made.id)
     await stop_generation(workspace, busy.id)
 

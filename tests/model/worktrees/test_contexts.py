@@ -119,7 +119,7 @@ async def test_it_is_bounded_private_and_goes_with_its_worktree(
     text = file.read_text()
     assert text.startswith("# Issue #12: The door squeaks")
     assert "more characters]" in text
-    assert len(text) < issue_context._LONGEST + 100
+    assert len(text) < issue_context._MAX_CHARACTERS + 100
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     await remove_worktree(workspace, worktree.id, force=True, for_good=True)
     assert not Path(file.parent).exists()

@@ -97,7 +97,7 @@ async def test_a_base_that_is_not_there_fails_with_the_reason(
     )
     await make.settled(announced.id)
     assert (await told.failure()).startswith(
-        "Failed to create worktree: There is no branch or commit “origin/nowhere”"
+        "Failed to create worktree: There is no branch or commit 'origin/nowhere'"
     )
     assert announced.id not in workspace.store.state.worktrees
     assert with_remote.git("branch", "--list", "one") == ""
@@ -138,7 +138,7 @@ async def test_a_remote_out_of_reach_is_a_note_and_no_failure(
     await make.eventually(lambda: told.task("pull_base") is not None)
     note = told.task("pull_base")
     assert note is not None
-    assert "'one' starts from what was here already" in note.detail
+    assert "'one' starts from the local commits" in note.detail
     assert note.worktree_id == made.id
 
 
@@ -147,8 +147,8 @@ async def test_a_remote_that_does_not_answer_costs_bounded_time(
 ) -> None:
     fake_git('case "$*" in *fetch*) exec sleep 60;; esac\nexec "$real_git" "$@"')
     async with asyncio.timeout(PATIENCE):
-        note = await fetching.freshen(with_remote.root, "main", patience=0.3)
-    assert note == "“origin” did not answer within 0.3 seconds"
+        note = await fetching.fetch_base(with_remote.root, "main", timeout=0.3)
+    assert note == "'origin' did not respond within 0.3 seconds"
 
 
 async def test_a_repository_without_remotes_has_no_note(make: Maker, told: Told) -> None:
@@ -213,7 +213,7 @@ async def test_what_was_half_made_at_a_kill_is_undone_at_the_next_start(
     assert not path.exists()
     assert repository.git("branch", "--list", "one") == ""
     assert (
-        await told.failure() == "Failed to create worktree: Spinney ended while it was being made"
+        await told.failure() == "Failed to create worktree: Spinney was stopped during its creation"
     )
 
 
@@ -306,7 +306,7 @@ async def test_the_end_of_the_making_is_not_lost_to_a_change_of_that_moment(
         await may_write.wait()
         await write(statements)
 
-    monkeypatch.setattr(creation, "_make", made)
+    monkeypatch.setattr(creation, "_create_in_git", made)
     monkeypatch.setattr(database, "write", slow_write)
     label = Label(name="urgent", color="#ff0000")
     labelling = asyncio.create_task(update_worktree_label(workspace, worktree.id, label=label))

@@ -79,7 +79,7 @@ async def test_commits_left_on_the_branch_of_a_detached_worktree_keep_it(
     made = await make("one")
     repository.commit("file", "text\n", cwd=Path(made.path))
     repository.git("checkout", "--quiet", "--detach", "main", cwd=Path(made.path))
-    with pytest.raises(SpinneyError, match="“one” has 1 commit that is on no other branch"):
+    with pytest.raises(SpinneyError, match="'one' has 1 commit that is on no other branch"):
         await remove_worktree(workspace, made.id)
     assert Path(made.path).exists()
 
@@ -101,7 +101,7 @@ async def test_a_working_session_keeps_it_even_by_force(
     made = await make("one")
     session = await create_session(workspace, made.id, name="Busy")
     await send_chat_message(workspace, session.id, "work")
-    with pytest.raises(SpinneyError, match="'Busy' is still at work"):
+    with pytest.raises(SpinneyError, match="'Busy' is still running"):
         await remove_worktree(workspace, made.id, force=True)
     assert Path(made.path).exists()
     await stop_generation(workspace, session.id)
@@ -144,7 +144,7 @@ async def test_a_link_in_its_place_is_not_followed(
     outside = tmp_path / "outside"
     Path(made.path).rename(outside)
     Path(made.path).symlink_to(outside)
-    with pytest.raises(SpinneyError, match="not a directory any more"):
+    with pytest.raises(SpinneyError, match="no longer a directory"):
         await remove_worktree(workspace, made.id, force=True)
     assert (outside / "read.me").exists()
     assert made.id in workspace.store.state.worktrees

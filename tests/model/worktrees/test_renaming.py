@@ -153,7 +153,7 @@ async def test_while_it_is_renamed_nothing_else_takes_hold_of_it(
     renaming = asyncio.create_task(rename_worktree(workspace, made.id, "two"))
     await eventually(lambda: workspace.store.state.worktrees[made.id].renaming_to == "two")
     for command in (archive_worktree, remove_worktree):
-        with pytest.raises(SpinneyError, match="just being renamed"):
+        with pytest.raises(SpinneyError, match="is being renamed"):
             await command(workspace, made.id)
     # Git's branch has its new name by now, and a look at it must not be taken for a switch by hand.
     await fetch_worktrees_status(workspace, made.project_id)

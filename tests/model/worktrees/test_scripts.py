@@ -199,7 +199,7 @@ async def test_of_a_huge_config_file_no_more_is_read_than_one_may_have(
         assert tracemalloc.get_traced_memory()[1] < 20_000_000
     finally:
         tracemalloc.stop()
-    with pytest.raises(SpinneyError, match="no larger than 256 KiB"):
+    with pytest.raises(SpinneyError, match="not larger than 256 KiB"):
         await get_project_scripts(workspace, project.id)
 
 
@@ -211,7 +211,7 @@ async def test_a_script_that_runs_is_stopped_with_all_that_it_started(
     started = await run_worktree_script(workspace, made.id)
     assert started.status == "running"
     child = await _pid(tmp_path / "pid")
-    with pytest.raises(SpinneyError, match="runs already"):
+    with pytest.raises(SpinneyError, match="already running"):
         await run_worktree_script(workspace, made.id)
     await stop_worktree_script(workspace, made.id)
     await becomes(lambda: not lives(child))
@@ -223,7 +223,7 @@ async def test_a_script_that_is_stopped_before_its_start_is_written_down_was_sto
     make: Maker, workspace: Workspace, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = await _set_up(make, told)
-    keep, begun, may_write = runner.Scripts._keep, threading.Event(), threading.Event()
+    keep, begun, may_write = runner.Scripts._save, threading.Event(), threading.Event()
 
     def late(self: runner.Scripts, ran: runner.ScriptRun) -> None:
         if ran.status == "running":
@@ -231,7 +231,7 @@ async def test_a_script_that_is_stopped_before_its_start_is_written_down_was_sto
             assert may_write.wait(PATIENCE)
         keep(self, ran)
 
-    monkeypatch.setattr(runner.Scripts, "_keep", late)
+    monkeypatch.setattr(runner.Scripts, "_save", late)
     await run_worktree_script(workspace, made.id)
     assert await asyncio.to_thread(begun.wait, PATIENCE)
     stopping = asyncio.create_task(stop_worktree_script(workspace, made.id))
@@ -273,7 +273,7 @@ async def test_a_script_beyond_its_time_or_its_output_is_ended(
 ) -> None:
     made = await _set_up(make, told)
     monkeypatch.setattr(process, "OUTPUT_LIMIT", 1000)
-    monkeypatch.setattr(process, "_LOOK_EVERY", 0.05)
+    monkeypatch.setattr(process, "_CHECK_INTERVAL", 0.05)
     for text, limit, words in (
         ("sleep 600", 0.2, "after 0.2 seconds"),
         ("exec yes", PATIENCE, "of output"),

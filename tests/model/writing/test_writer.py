@@ -14,7 +14,7 @@ from model.domain.events import ProjectUpdated
 from model.domain.resources import Project, Question, Usage, Worktree
 from model.runtime.workspace import Workspace
 from model.writing import writer as writing
-from model.writing.prompts import BUILT_IN, ROLE
+from model.writing.prompts import DEFAULT_PROMPTS, ROLE
 from model.writing.writer import Writer
 from tests.fakes import DONE, FakeAgent, FakeBackend, Script, silence
 
@@ -61,7 +61,7 @@ async def test_the_agent_is_told_the_task_the_material_and_the_form(
     await write(workspace, worktree)
     agent = await only_agent(workspace, backend)
     ((_, prompt), _) = agent.calls
-    assert str(prompt).startswith(BUILT_IN["pr_content"])
+    assert str(prompt).startswith(DEFAULT_PROMPTS["pr_content"])
     assert "<commits>\nTeach the otter to swim\n</commits>" in str(prompt)
     assert "<template>" not in str(prompt)  # there is none
     assert str(prompt).endswith("<title>\n…\n</title>\n<body>\n…\n</body>")
@@ -180,7 +180,7 @@ async def test_an_agent_that_takes_too_long_is_closed(
     backend: FakeBackend,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(writing, "PATIENCE", 0.01)
+    monkeypatch.setattr(writing, "TIMEOUT", 0.01)
     backend.script = silence
     with pytest.raises(SpinneyError, match="Claude Code took longer than") as refused:
         await write(workspace, worktree)
@@ -194,7 +194,7 @@ async def test_an_agent_that_starts_too_late_is_closed_when_it_has_started(
     backend: FakeBackend,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(writing, "PATIENCE", 0.01)
+    monkeypatch.setattr(writing, "TIMEOUT", 0.01)
     ready = asyncio.Event()
     opened = backend.open
 
@@ -221,7 +221,7 @@ async def test_an_agent_that_dies_or_does_not_start_is_an_error(
     while not backend.agents:  # the task gets there without waiting for anything outside
         await asyncio.sleep(0)
     next(iter(backend.agents.values())).die()
-    with pytest.raises(SpinneyError, match="ended before it had answered"):
+    with pytest.raises(SpinneyError, match="exited before it answered"):
         await asking
 
     async def stumble(_: base.Launch) -> base.Agent:
@@ -334,7 +334,7 @@ async def test_an_agent_is_there_that_is_installed_and_not_signed_out(
     other.found = found
     changes = {"magic_prompt_backends": {"pr_content_backend": "backend_b"}}
     await update_preferences(workspace, changes)
-    assert await workspace.writer.is_there("pr_content", worktree) is there
+    assert await workspace.writer.is_available("pr_content", worktree) is there
 
 
 async def test_an_agent_that_spinney_cannot_drive_is_not_there(
@@ -342,8 +342,8 @@ async def test_an_agent_that_spinney_cannot_drive_is_not_there(
 ) -> None:
     changes = {"magic_prompt_backends": {"pr_content_backend": "backend_c"}}
     await update_preferences(workspace, changes)
-    assert not await workspace.writer.is_there("pr_content", worktree)
-    with pytest.raises(SpinneyError, match="cannot drive OpenCode here"):
+    assert not await workspace.writer.is_available("pr_content", worktree)
+    with pytest.raises(SpinneyError, match="cannot run OpenCode here"):
         await write(workspace, worktree)
 
 
@@ -352,7 +352,7 @@ async def test_in_the_demo_the_demo_agent_writes_and_follows_no_directive(
 ) -> None:
     demo = DemoBackend(tmp_path / "memory")
     writer = Writer(workspace.store, {"demo": demo}, workspace.models, lambda _: {}, demo=True)
-    assert await writer.is_there("pr_content", worktree)
+    assert await writer.is_available("pr_content", worktree)
     await update_preferences(workspace, {"magic_prompts": {"pr_content": "/demo write a.txt: x"}})
     written = await writer.write("pr_content", worktree, MATERIAL, ("title", "body"))
     assert written == dict.fromkeys(("title", "body"), "Teach the otter to swim")

@@ -356,7 +356,7 @@ async def test_the_first_screen_says_what_mends_a_machine_that_lacks_everything(
     git.write_text("#!/bin/sh\necho git version 2.25.1\n")
     git.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(run, "_checked", {})
+    monkeypatch.setattr(run, "_versions", {})
     catalog = Catalog()
     made = Workspace(directories, all_backends(directories.data, catalog, demo=False), catalog)
     await made.start()
