@@ -424,7 +424,7 @@ async def _beside_own(launch: Launch, settings: Settings) -> Settings:
     if settings.most_of_own_effort is None:
         return settings
     where = launch.worktree, launch.environment, launch.profile
-    return settings.beside_own_effort(await asyncio.to_thread(models.own_effort, *where))
+    return settings.with_user_effort(await asyncio.to_thread(models.own_effort, *where))
 
 
 def _not_started(code: int | None, last_words: str) -> str:

@@ -33,7 +33,7 @@ def effort(settings: Settings, own: str, supported: Sequence[str]) -> str:
     """
     if own and settings.most_of_own_effort == EFFORTS[-1] and own in (supported or (own,)):
         return own  # also one that we have no name for
-    wanted = settings.beside_own_effort(own).effort
+    wanted = settings.with_user_effort(own).effort
     known = [each for each in EFFORTS if each in (supported or EFFORTS[:-1])]
     fitting = [each for each in known if EFFORTS.index(each) <= EFFORTS.index(wanted)]
     return (fitting or known[:1] or [wanted])[-1]

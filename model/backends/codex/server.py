@@ -232,7 +232,7 @@ class CodexServer:
 
     async def _clean_up(self) -> None:
         """The program is a wrapper: when that is killed, what it wraps would talk on unwatched."""
-        await self.process.exited()
+        await self.process.wait()
         await asyncio.wait([self._pump], timeout=_DRAIN_PATIENCE)
         await self.process.kill()
 
@@ -271,7 +271,7 @@ class CodexServer:
     def _rpc_of(self, thread_id: object) -> JsonRpc:
         """For what is said of a thread, which the raw log of its session has."""
         owner = self._owner({"threadId": thread_id})
-        return self.rpc if owner is None else self.rpc.recorded_by(owner.record)
+        return self.rpc if owner is None else self.rpc.with_recorder(owner.record)
 
     def _owner(self, params: Json) -> Listener | None:
         thread_id = params.get("threadId")

@@ -46,7 +46,7 @@ class CodexSession:
         self, server: CodexServer, launch: Launch, thread: Thread, release: Callable[[], None]
     ) -> None:
         self._server = server
-        self.rpc = server.rpc.recorded_by(launch.record)
+        self.rpc = server.rpc.with_recorder(launch.record)
         self.record = launch.record
         self._release = release
         self._launch = launch
@@ -358,7 +358,7 @@ class CodexSession:
             self._failure = base.TurnFailed(sentence, kind)
             words = {"threadId": self._thread.id, "turnId": self._inner_turn}
             # Its answer is not waited for: it comes by the way that we are on.
-            await self.rpc.say(self.rpc.message("turn/interrupt", words))
+            await self.rpc.send(self.rpc.message("turn/interrupt", words))
 
     async def _withdraw(self, *request_ids: str) -> None:
         for request_id in request_ids:

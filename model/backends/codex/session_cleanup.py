@@ -8,7 +8,7 @@ from typing import Final
 
 from model.backends import process_table
 from model.backends.codex import policy
-from model.backends.process_table import Member
+from model.backends.process_table import ProcessRef
 
 _STRAYS: Final = (".agents", ".aws", ".codex", ".git")
 """Empty directories that the sandbox leaves where it stood when it is ended (0.169)."""
@@ -22,11 +22,11 @@ class Remains:
         strays = (worktree / name for name in _STRAYS)
         self._strays = [path for path in strays if not path.exists()]
 
-    async def processes(self) -> set[Member]:
+    async def processes(self) -> set[ProcessRef]:
         """What the session's commands have running, as far as it is known by its mark."""
         return await asyncio.to_thread(process_table.family, None, policy.MARK, self._mark)
 
-    async def sweep(self, known: Iterable[Member] = ()) -> None:
+    async def sweep(self, known: Iterable[ProcessRef] = ()) -> None:
         """End what runs, with those `known` from before, and remove the folders."""
         left = {*known, *await self.processes()}
         await asyncio.to_thread(process_table.kill, left)

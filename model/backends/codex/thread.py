@@ -64,7 +64,7 @@ async def open_thread(
     Raises `ThreadHeldError` when another program has it, else `SpinneyError`.
     """
     mark = mark or uuid.uuid4().hex
-    rpc = server.rpc.recorded_by(launch.record)
+    rpc = server.rpc.with_recorder(launch.record)
     read = await rpc.request("config/read", {"cwd": str(launch.worktree)})
     servers = sorted({*_servers(read), *policy.servers_of(launch.profile)})
     own = Own.of(read, launch.profile)

@@ -26,7 +26,7 @@ async def test_a_crash_in_mid_turn_is_a_failed_turn(open_claude: Open) -> None:
 async def test_a_dead_program_is_quoted(open_claude: Open) -> None:
     conversation = await open_claude([say.init(), "complain"])
     failed = only(await conversation.turn("Hello"), base.TurnFailed)
-    assert failed.error.endswith("Its last words: no disk left")
+    assert failed.error.endswith("Last output: no disk left")
 
 
 async def test_what_is_no_json_is_left_out_and_said_so(open_claude: Open) -> None:
@@ -137,11 +137,11 @@ async def test_a_program_that_is_not_installed_is_explained(
 async def test_the_probe_does_not_wait_for_a_program_that_hangs(
     program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backend_program, "PATIENCE", 0.2)
+    monkeypatch.setattr(backend_program, "COMMAND_TIMEOUT", 0.2)
     (program / "claude").write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     before = children()
     probe = await ClaudeBackend().probe()
-    assert "did not say its version within 0.2 seconds" in (probe.problem or "")
+    assert "did not report its version within 0.2 seconds" in (probe.problem or "")
     assert (probe.fix, probe.supported) == (None, None)
     await becomes(lambda: children() <= before)
 

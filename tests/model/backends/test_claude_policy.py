@@ -147,6 +147,6 @@ def test_a_directory_a_huge_file_and_a_binary_one_are_no_trouble(tmp_path: Path)
     (tmp_path / "huge").write_bytes(b"x" * 2_000_000)
     (tmp_path / "binary").write_bytes(b"\xff\x00")
     edits = Edits(tmp_path, tmp_path / "plans")
-    for name, old in ((".", ""), ("huge", "(too large to be shown)\n"), ("binary", "\ufffd\x00")):
+    for name, old in ((".", ""), ("huge", "(too large to show)\n"), ("binary", "\ufffd\x00")):
         told = {"file_path": str(tmp_path / name), "content": ""}
         assert edits.normalised(ToolUse(name, "Write", told)).input["old_content"] == old
