@@ -128,7 +128,7 @@ class KnownModels:
         except SpinneyError:
             settings = {}  # starting the agent reports it
         arguments = worktree, self._environment, settings
-        return "" if await asyncio.to_thread(claude_models.own_model, *arguments) else model
+        return "" if await asyncio.to_thread(claude_models.find_user_model, *arguments) else model
 
     def note(self, backend: str, models: ModelList, profile: str) -> None:
         """Store, in the background, the models of a program started with this provider profile."""
