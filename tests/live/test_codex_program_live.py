@@ -127,7 +127,7 @@ async def test_an_unknown_conversation_begins_afresh(open_codex: Open) -> None:
     conversation = await open_codex(resume_token=unknown)
     told = await conversation.turn("say: hello")
     assert text(told) == "hello"
-    assert "begins afresh" in only(told, base.Notice).text
+    assert "started a new one" in only(told, base.Notice).text
     assert token(conversation) != unknown
 
 
