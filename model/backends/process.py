@@ -100,7 +100,7 @@ async def run_command(
         return 1, ""
     try:
         async with asyncio.timeout(timeout):
-            output = await process.output()
+            output = await process.read_output()
             await process.wait()
     except TimeoutError:
         return ("busy" if await process.is_busy() else None), ""
@@ -247,7 +247,7 @@ class AgentProcess:
         if ended or (self._stdout.at_eof and await self._exits_within(_EXIT_TIMEOUT)):
             await asyncio.wait(self._tasks[:1], timeout=_SETTLE_TIMEOUT)
 
-    async def output(self) -> str:
+    async def read_output(self) -> str:
         """Close stdin and read all of stdout."""
         self._stdin.close()
         chunks = []
