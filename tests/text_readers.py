@@ -52,10 +52,12 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
         text, text, ("plan",)
     ),
     "model/backends/claude/models.py: _COMMAND": match,
-    "model/backends/claude/prompt.py: _PLAIN": whole,
-    "model/backends/codex/edits.py: _sides": call,
+    "model/backends/claude/prompt.py: _UNQUOTED": whole,
+    "model/backends/codex/edits.py: _split_sides": call,
     "model/backends/codex/errors.py: _DELAY": search,
-    "model/backends/codex/errors.py: retry_notice": lambda notice, text: notice({"message": text}),
+    "model/backends/codex/errors.py: format_retry_notice": lambda notice, text: notice(
+        {"message": text}
+    ),
     "model/backends/codex/stream.py: _PLAN": search,
     "model/backends/demo/directives.py: _ITEM": every,
     "model/backends/demo/directives.py: _MARK": match,

@@ -101,7 +101,7 @@ async def test_who_looked_at_a_program_while_another_asked_it_asks_it_no_more(
     look, looks = known_models._signature, itertools.count()
     both_look, was_told = threading.Event(), threading.Event()
 
-    def slow_for_one(driver: base.ListsModels, environment: Mapping[str, str]) -> str:
+    def slow_for_one(driver: base.ModelLister, environment: Mapping[str, str]) -> str:
         match next(looks):
             case 0:
                 both_look.wait(PATIENCE)

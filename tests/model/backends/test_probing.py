@@ -32,14 +32,14 @@ class Broken(FakeBackend):
     ("wrong", "told"),
     [
         (SpinneyError("It is not installed."), "It is not installed."),
-        (ValueError("surprise"), "Looking for Codex failed; Spinney's log says how."),
-        (None, "Codex did not say its version within 0.05 seconds."),
+        (ValueError("surprise"), "Checking Codex failed. See Spinney's log for details."),
+        (None, "Codex did not report its version within 0.05 seconds."),
     ],
 )
 async def test_one_that_cannot_be_looked_at_is_told_and_the_others_are_found(
     wrong: Exception | None, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probing, "_PATIENCE", 0.05)
+    monkeypatch.setattr(probing, "_TIMEOUT", 0.05)
     backends = {"backend_a": FakeBackend(), "backend_b": Broken(wrong)}
     found = {row.name: probe for row, probe in await probe_all(Catalog().backends, backends)}
     assert found["backend_a"] == Probe("/bin/true", "1.0")

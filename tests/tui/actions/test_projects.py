@@ -9,7 +9,7 @@ from textual.widgets import Input, Static
 
 from model.agents.catalog import BUILT_IN
 from model.api.doctor import AgentKind, AgentModel
-from model.backends.model_lists import ModelList, OfferedModel, with_lists
+from model.backends.model_lists import ModelList, OfferedModel, apply_model_lists
 from model.domain import events as e
 from model.domain.resources import AgentMemory
 from tests.tui.conftest import Start, until
@@ -442,7 +442,7 @@ async def test_the_models_that_the_program_has_are_offered_with_its_default_and_
     client = two_sessions()
     opus = OfferedModel(name="opus", label="Opus 9", efforts=["low", "max"], answers_as="opus-9")
     told = ModelList(models=[opus], default="opus-9")
-    (row, *_) = with_lists(BUILT_IN, {"backend_a": told}).backends
+    (row, *_) = apply_model_lists(BUILT_IN, {"backend_a": told}).backends
     models = [AgentModel.model_validate(asdict(model)) for model in row.models]
     kind = AgentKind(name=row.name, label=row.label, program=row.program, models=models)
     async with start(client) as (app, pilot):
