@@ -113,7 +113,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
         text
     ),
     "model/backends/model_lists.py: _SMALL": search,
-    "model/base/git_layout.py: _configured_root": configured,
+    "model/base/git_layout.py: _configured_worktree": configured,
     "model/base/text.py: _ASCII_CONTROL": search,
     "model/base/text.py: _COLOR": every,
     "model/base/text.py: _MARK": every,
