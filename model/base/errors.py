@@ -88,7 +88,7 @@ def foreseen(error: BaseException, operation: str) -> SpinneyError:
     reference = os.urandom(4).hex()
     _log.error("internal error %s in %s", reference, operation, exc_info=error)
     return SpinneyError(
-        f"Something went wrong inside Spinney. See reference {reference} in its log for details.",
+        f"Something went wrong inside Spinney. Its log has the details under {reference}.",
         "internal_error",
     )
 
