@@ -48,9 +48,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/agents/agents_file.py: _NAME": whole,
     "model/backends/acp/errors.py: _KEY": search,
     "model/backends/acp/errors.py: _LIMIT": search,
-    "model/backends/acp/settings.py: _is_called": lambda called, text: called(
-        text, text, ("plan",)
-    ),
+    "model/backends/acp/settings.py: _has_name": lambda called, text: called(text, text, ("plan",)),
     "model/backends/claude/models.py: _COMMAND": match,
     "model/backends/claude/prompt.py: _PLAIN": whole,
     "model/backends/codex/edits.py: _sides": call,

@@ -198,4 +198,4 @@ async def test_an_error_of_the_provider_fails_the_turn(shared: Shared) -> None:
 
 
 async def test_the_greeting_tells_the_version(shared: Shared) -> None:
-    assert (shared.conversation.agent.can.version or "").count(".") == 2
+    assert (shared.conversation.agent.capabilities.version or "").count(".") == 2

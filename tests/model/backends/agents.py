@@ -129,7 +129,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel, "STOP_PATIENCE", PATIENCE)
     monkeypatch.setattr(stop, "_LIMIT", PATIENCE)
     monkeypatch.setattr(program, "PATIENCE", PATIENCE)
-    monkeypatch.setattr(backend, "_PROBE_PATIENCE", PATIENCE)
+    monkeypatch.setattr(backend, "_PROBE_TIMEOUT", PATIENCE)
 
 
 @pytest.fixture
