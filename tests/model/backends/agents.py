@@ -127,7 +127,7 @@ async def first(items: AsyncIterator[Item]) -> Item:
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is: programs answer and obey, and nobody gives them up."""
     monkeypatch.setattr(channel, "STOP_PATIENCE", PATIENCE)
-    monkeypatch.setattr(stop, "_LIMIT", PATIENCE)
+    monkeypatch.setattr(stop, "_TIMEOUT", PATIENCE)
     monkeypatch.setattr(program, "PATIENCE", PATIENCE)
     monkeypatch.setattr(backend, "_PROBE_TIMEOUT", PATIENCE)
 

@@ -99,7 +99,7 @@ async def test_a_program_that_dies_fails_the_turn_with_its_last_words(open_small
         ("error: -32603 HTTP 401 Unauthorized", "authentication_error", "HTTP 401"),
         ("error: -32603 429 Too Many Requests", "rate_limit_error", "Wait a while"),
         ("error: -32603 the loom", "backend_error", "It failed: the loom"),
-        ("stop: refusal", "invalid_request", "refuses"),
+        ("stop: refusal", "invalid_request", "refused to continue"),
     ],
 )
 async def test_an_error_fails_the_turn_and_the_next_one_works(
