@@ -27,7 +27,7 @@ _PLAN_PROMPT: Final = (
     "When the person wants something done, work out a plan for it and end your answer with the "
     f"whole plan between the lines {PLAN_START} and {PLAN_END}. It is shown to the person, who "
     "approves it, changes it or comments on it; so do not ask in words whether it is all right, "
-    "and never carry it out before you are told that it is approved. A mere question is answered "
+    "and never carry it out before it is approved. A mere question is answered "
     "without a plan."
 )
 

@@ -178,7 +178,7 @@ async def test_a_conversation_is_taken_up_without_its_history(open_acp: Open) ->
 async def test_a_lost_conversation_begins_afresh(open_acp: Open) -> None:
     conversation = await open_acp(resume_token="ses_gone")
     assert text(await conversation.turn("say: hi")) == "hi"
-    assert "lost the conversation" in only(conversation.told, base.Notice).text
+    assert "no longer knows the conversation" in only(conversation.told, base.Notice).text
 
 
 async def test_a_stop_ends_the_turn_and_the_agent_stays(shared: Shared) -> None:
