@@ -112,7 +112,7 @@ def test_a_spinney_that_takes_the_connection_and_says_nothing_is_not_waited_for(
             (tmp_path / "data" / "server.json").write_text(json.dumps(told))
             code, out, errors = run(*words)
     assert (code, out) == (3, "")
-    assert errors.startswith(f"spinney: Spinney (process {os.getpid()}) runs here and does not")
+    assert errors.startswith(f"spinney: Spinney (process {os.getpid()}) is running but does not")
 
 
 def test_what_can_be_called_is_listed_and_explained(run: Run) -> None:

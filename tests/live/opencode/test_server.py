@@ -65,7 +65,7 @@ def server_of(data: Path) -> int:
 async def test_a_server_that_nobody_uses_ends(
     environment: dict[str, str], worktree: Path, tmp_path: Path
 ) -> None:
-    backend = OpenCodeBackend(tmp_path / "data", unused_limit=0.1)
+    backend = OpenCodeBackend(tmp_path / "data", idle_timeout=0.1)
     agent = await backend.open(a_launch(worktree, environment=environment))
     assert servers_of(tmp_path / "data")
     await agent.close()

@@ -127,9 +127,9 @@ async def first(items: AsyncIterator[Item]) -> Item:
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is: programs answer and obey, and nobody gives them up."""
     monkeypatch.setattr(channel, "STOP_TIMEOUT", PATIENCE)
-    monkeypatch.setattr(stop, "_LIMIT", PATIENCE)
+    monkeypatch.setattr(stop, "_TIMEOUT", PATIENCE)
     monkeypatch.setattr(program, "COMMAND_TIMEOUT", PATIENCE)
-    monkeypatch.setattr(backend, "_PROBE_PATIENCE", PATIENCE)
+    monkeypatch.setattr(backend, "_PROBE_TIMEOUT", PATIENCE)
 
 
 @pytest.fixture

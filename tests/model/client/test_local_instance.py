@@ -86,12 +86,12 @@ def test_a_start_that_works_is_waited_for_however_busy_the_machine_is(
             lock.tell(4321, "secret")
         return look
 
-    monkeypatch.setattr(running_module, "_spent_by", work)
+    monkeypatch.setattr(running_module, "_cpu_ticks", work)
     found = answering_here(path, patience=0.5)
     assert found is not None and found.port == 4321
-    monkeypatch.setattr(running_module, "_spent_by", lambda _: 0)
+    monkeypatch.setattr(running_module, "_cpu_ticks", lambda _: 0)
     lock.tell()
-    with pytest.raises(SpinneyError, match="does not answer"):
+    with pytest.raises(SpinneyError, match="does not respond"):
         answering_here(path, patience=0.1)
     lock.close()
 
@@ -107,7 +107,7 @@ def test_an_end_that_works_is_waited_for_however_busy_the_machine_is(
             lock.close()
         return look
 
-    monkeypatch.setattr(running_module, "_spent_by", work)
+    monkeypatch.setattr(running_module, "_cpu_ticks", work)
     monkeypatch.setattr(running_module, "is_alive", lambda _: False)
     assert wait_for_end(path, os.getpid(), 0.5)
 
@@ -121,7 +121,7 @@ async def test_one_that_works_has_longer_to_answer(
     with socket.create_server(("127.0.0.1", 0)) as silent:
         lock.tell(silent.getsockname()[1], "token")
         for steps in (count(), repeat(0)):
-            monkeypatch.setattr(running_module, "_spent_by", lambda _, steps=steps: next(steps))
+            monkeypatch.setattr(running_module, "_cpu_ticks", lambda _, steps=steps: next(steps))
             began = time.monotonic()
             with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
                 await local_instance.connect_local(directories)
@@ -134,7 +134,7 @@ async def test_one_that_works_has_longer_to_answer(
 def test_a_note_that_is_half_written_is_of_one_that_starts(path: Path, note: str) -> None:
     lock = held(path)
     path.write_text(note)
-    with pytest.raises(SpinneyError, match="does not answer"):
+    with pytest.raises(SpinneyError, match="does not respond"):
         answering_here(path, patience=0.1)
     lock.close()
 

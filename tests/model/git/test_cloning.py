@@ -76,7 +76,7 @@ async def test_a_clone_can_be_cancelled_and_leaves_nothing(
         progress = await get_clone_progress(workspace, str(target))
         assert progress.running
         await cancel_clone(workspace, str(target))
-        with pytest.raises(SpinneyError, match="The clone was cancelled"):
+        with pytest.raises(SpinneyError, match="The clone was canceled"):
             await cloning
     assert not target.exists()
     assert not (await get_clone_progress(workspace, str(target))).running

@@ -133,7 +133,7 @@ def test_a_bad_value_costs_only_itself() -> None:
     preferences, problems = parse_preferences({"ui_font_size": 99, "theme": "dark"})
     assert preferences == Preferences(theme="dark")
     assert problems == [
-        "The setting 'ui_font_size' must be a number from 12 to 24; its default, 16, is used."
+        "The setting 'ui_font_size' must be a number from 12 to 24; the default, 16, is used."
     ]
 
 
@@ -157,7 +157,7 @@ def test_a_keybinding_equal_to_an_old_default_becomes_the_new_default(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     history = (("quit", "ctrl+c", "ctrl+x"), ("quit", "ctrl+x", "ctrl+q"), ("send", "a", "b"))
-    monkeypatch.setattr(migrations, "RENEWED_KEYBINDINGS", history)
+    monkeypatch.setattr(migrations, "CHANGED_KEYBINDINGS", history)
     stored = {"keybindings": {"quit": "ctrl+c", "send": "own", "new": "ctrl+n"}}
     assert parse_preferences(stored)[0].keybindings == {
         "quit": "ctrl+q", "send": "own", "new": "ctrl+n",

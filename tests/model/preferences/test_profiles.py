@@ -40,9 +40,9 @@ def test_the_prompts_profile_goes_before_the_projects_before_the_persons() -> No
 @pytest.mark.parametrize(
     ("listed", "said"),
     [
-        ([], "“work” does not exist any more"),
-        ([{"name": "work", "settings_json": "[]"}], "“work” are no JSON object"),
-        ([{"name": "work", "settings_json": "{"}], "“work” are no JSON object"),
+        ([], "'work' no longer exists"),
+        ([{"name": "work", "settings_json": "[]"}], "'work' are not a JSON object"),
+        ([{"name": "work", "settings_json": "{"}], "'work' are not a JSON object"),
     ],
 )
 def test_a_profile_that_is_gone_or_broken_is_told(listed: Any, said: str) -> None:
@@ -67,10 +67,10 @@ def test_a_profiles_own_settings_stand_over_those_of_its_file(tmp_path: Path) ->
     ("name", "said"),
     [
         ("missing.json", "missing.json, cannot be read: No such file"),
-        ("pipe", "pipe, cannot be read: it is no regular file"),
+        ("pipe", "pipe, cannot be read: it is not a regular file"),
         ("large.json", "large.json, cannot be read: it is larger than"),
-        ("list.json", "list.json, holds no JSON object"),
-        ("broken.toml", "broken.toml, holds no TOML"),
+        ("list.json", "list.json, does not contain a JSON object"),
+        ("broken.toml", "broken.toml, does not contain valid TOML"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_told_by_its_name(
@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_used_is_told_by_its_name(
     (tmp_path / "list.json").write_text("[]")
     (tmp_path / "broken.toml").write_text("= no")
     named = CliProfile(name="work", settings_json="{}", file_path=str(tmp_path / name))
-    with pytest.raises(SpinneyError, match="“work”") as refused:
+    with pytest.raises(SpinneyError, match="'work'") as refused:
         profiles.read(named)
     assert said in refused.value.message
 
@@ -92,7 +92,7 @@ def test_a_file_is_named_with_its_whole_path(
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "own.json").write_text("{}")
     assert profiles.read(CliProfile(name="w", settings_json="{}", file_path="~/own.json")) == {}
-    with pytest.raises(SpinneyError, match="with its whole path"):
+    with pytest.raises(SpinneyError, match="must be an absolute path"):
         profiles.read(CliProfile(name="w", settings_json="{}", file_path="own.json"))
 
 
@@ -158,7 +158,7 @@ async def test_nothing_is_written_where_it_would_leave_by_another_account(
 ) -> None:
     listed = [profile("work", settings)] if settings else []
     await choose(workspace, *listed, default_provider="work")
-    with pytest.raises(SpinneyError, match=r"['“]work['”] (is not for Claude Code|does not exist)"):
+    with pytest.raises(SpinneyError, match=r"'work' (is not for Claude Code|no longer exists)"):
         await write(workspace, worktree)
     assert backend.agents == {}
 

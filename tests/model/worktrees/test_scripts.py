@@ -111,10 +111,10 @@ async def test_trust_in_one_text_is_no_trust_in_the_next(
 
 
 HIDING = {
-    "# \x1b]0;\ntouch made\n# \x07done": r"line 1 holds the character ␛ \(U\+001B\)",
-    "touch made\r\n": r"line 1 holds the character ␍ \(U\+000D\)",
-    "touch made\necho \u202e": r"line 2 holds the character U\+202E",
-    "touch made \U000e0041": r"line 1 holds the character U\+E0041",
+    "# \x1b]0;\ntouch made\n# \x07done": r"line 1 contains the character ␛ \(U\+001B\)",
+    "touch made\r\n": r"line 1 contains the character ␍ \(U\+000D\)",
+    "touch made\necho \u202e": r"line 2 contains the character U\+202E",
+    "touch made \U000e0041": r"line 1 contains the character U\+E0041",
 }
 """Scripts that are not what they look like, and what is said of them."""
 

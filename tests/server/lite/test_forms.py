@@ -264,7 +264,7 @@ async def test_what_nobody_foresaw_is_a_page_with_a_reference(
     monkeypatch.setattr("server.lite.routes.sessions_page", explode)
     seen = await browser.ask("GET", "/lite")
     assert seen.status == 500
-    assert "its log has the details under" in seen.page.text
+    assert "Its log has the details under" in seen.page.text
     assert "hunter2" not in seen.body
 
 

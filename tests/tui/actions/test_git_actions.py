@@ -133,7 +133,7 @@ async def test_escape_ends_a_commit_that_takes_long(start: Start) -> None:
 
     async def slow(given: dict[str, Any]) -> None:
         await cancelled.wait()
-        raise SpinneyError("The commit was cancelled.", "conflict")
+        raise SpinneyError("The commit was canceled.", "conflict")
 
     client.answers["commit_changes"] = slow
     client.answers["cancel_git"] = lambda given: cancelled.set()
@@ -143,7 +143,7 @@ async def test_escape_ends_a_commit_that_takes_long(start: Start) -> None:
         await pilot.press(*"Mend", "enter")
         await until(pilot, lambda: "Committing" in words(app))
         await pilot.press("escape")
-        await until(pilot, lambda: words(app) == "The commit was cancelled.")
+        await until(pilot, lambda: words(app) == "The commit was canceled.")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
 

@@ -43,7 +43,7 @@ async def test_what_has_no_lines_is_said_in_words(start: Start) -> None:
         await until(pilot, lambda: "A binary file" in lines(screen)[0])
         await pilot.press("v")
         await until(pilot, lambda: "rename from old" in "\n".join(lines(screen)))
-        assert "The file can now be run." in "\n".join(lines(screen))
+        assert "The file is now executable." in "\n".join(lines(screen))
         await pilot.press("v")
         await until(pilot, lambda: "no commits that its base lacks" in screen.view.said)
 

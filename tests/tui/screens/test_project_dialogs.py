@@ -71,7 +71,7 @@ class Clone:
             "clone_project": self._clone,
             "get_clone_progress": lambda given: CloneProgress(running=True, words=self.words),
             "cancel_clone": lambda given: self.ends.set_exception(
-                SpinneyError("The clone was cancelled.", "conflict")
+                SpinneyError("The clone was canceled.", "conflict")
             ),
         }
 
