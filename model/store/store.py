@@ -25,7 +25,7 @@ from model.domain.events import (
     ToolUsed,
 )
 from model.domain.resources import Message, MessagePage
-from model.state import State, apply, rebased
+from model.state import State, apply, rebase
 from model.store.bus import EventBus
 from model.store.database import Database
 from model.store.queries import FoundMessage, Reading
@@ -145,7 +145,7 @@ class Store:
             await self._write(statements)
             for made, before in events:
                 # What was recorded during the write stays.
-                event = rebased(made, before, self.state)
+                event = rebase(made, before, self.state)
                 self.state = apply(self.state, event)
                 self.bus.publish(event)
 
