@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.paths import Directories
-from model.store.backups import kept_aside
+from model.store.backups import list_kept_copies
 from model.store.store import Store
 
 SWEEP_EVERY: Final = 6 * 3600.0
@@ -34,7 +34,7 @@ async def sweep(store: Store, directories: Directories) -> None:
 
 def clear(directories: Directories, worktree_ids: Collection[str], now: float) -> None:
     """Remove what belongs to none of these worktrees, unless a lost database may still name it."""
-    if kept_aside(directories.database):
+    if list_kept_copies(directories.database):
         return
     for folder in (directories.discarded, directories.contexts, directories.scripts):
         for path in _older(folder, now - AGE):
@@ -46,7 +46,7 @@ def clear(directories: Directories, worktree_ids: Collection[str], now: float) -
 
 def lost_sessions(directories: Directories, known: Collection[str]) -> set[str]:
     """Sessions that only a database which was kept aside may name: those that have files."""
-    if not kept_aside(directories.database):
+    if not list_kept_copies(directories.database):
         return set()
     folders = (directories.outputs, directories.pictures, directories.raw_logs)
     return {path.name for folder in folders for path in _older(folder, inf)}.difference(known)

@@ -22,10 +22,10 @@ AT_LAST: Final = 40.0
 
 async def return_freed_memory(bus: EventBus, soon: float = SOON, at_last: float = AT_LAST) -> None:
     """Do so for as long as this runs; nothing where the C library is another one."""
-    told, news = bus.told, asyncio.Event()
+    told, news = bus.sealed_bytes, asyncio.Event()
 
     def look() -> None:
-        if bus.told - told >= ENOUGH:
+        if bus.sealed_bytes - told >= ENOUGH:
             news.set()
 
     end_listening = bus.listen(look)
@@ -34,7 +34,7 @@ async def return_freed_memory(bus: EventBus, soon: float = SOON, at_last: float 
             await news.wait()
             while news.is_set():
                 await asyncio.sleep(soon)
-                told = bus.told
+                told = bus.sealed_bytes
                 news.clear()
                 if not await asyncio.to_thread(trim):
                     return

@@ -19,8 +19,8 @@ from model.base.paths import Directories
 from model.base.text import clean_line
 from model.git import run
 from model.preferences.file import problems_of
-from model.store.backups import backups_of, kept_aside
-from model.store.repair import found_damage
+from model.store.backups import list_backups, list_kept_copies
+from model.store.repair import find_damage
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _preferences(path: Path) -> list[Finding]:
 def _database(path: Path) -> list[Finding]:
     """The database, its newest backup, and what was kept of damaged ones."""
     found = [_looked_into(path) if path.exists() else Finding("database", None, "none yet")]
-    newest = next(iter(backups_of(path)), None)
+    newest = next(iter(list_backups(path)), None)
     if newest is not None:
         hours = max(0, (time.time() - newest.at) / 3600)
         age = f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.0f} days"
@@ -124,7 +124,7 @@ def _database(path: Path) -> list[Finding]:
     elif path.exists():
         remedy = "Spinney makes one a day while it runs."
         found.append(Finding("backup", None, "none yet", remedy))
-    if kept := kept_aside(path):
+    if kept := list_kept_copies(path):
         more = f" and {len(kept) - 1} more" if len(kept) > 1 else ""
         remedy = "What was damaged or replaced. Read it with: spinney export FOLDER --from FILE"
         found.append(Finding("kept", None, f"{kept[-1]}{more}", remedy))
@@ -134,7 +134,7 @@ def _database(path: Path) -> list[Finding]:
 def _looked_into(path: Path) -> Finding:
     repair = "spinney doctor --repair"
     try:
-        if damage := found_damage(path):
+        if damage := find_damage(path):
             remedy = f"End Spinney (spinney stop), then run: {repair}"
             return Finding("database", False, f"{path} is damaged: {damage}", remedy, repair)
     except SpinneyError as error:

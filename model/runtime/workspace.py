@@ -148,7 +148,7 @@ class Workspace:
         saved = await database.saved()
         self.problems += [*problems, *([problem] if problem else [])]
         if saved.damage:
-            self.problems.append(await database.keep_and_mend(saved))
+            self.problems.append(await database.back_up_and_repair(saved))
         queued: dict[str, tuple[Any, ...]] = {}
         for message in saved.queued:
             queued[message.session_id] = (*queued.get(message.session_id, ()), message)

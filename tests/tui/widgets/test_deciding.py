@@ -11,7 +11,7 @@ from textual.widgets import Static
 from model.domain import events as e
 from model.domain.resources import Question, QuestionOption, Request, ToolUseBlock
 from tests.tui.conftest import Start, until
-from tests.tui.every_screen import text_of
+from tests.tui.every_screen import to_text
 from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
 from tui.shell.app import SpinneyApp
 from tui.widgets.key_hints import KeyHints
@@ -458,8 +458,8 @@ async def test_a_tool_that_waits_for_permission_is_not_called_running(start: Sta
     message = a_message("m", role="assistant", status="processing")
     client.messages["s1"] = [message.model_copy(update={"content": [tool]})]
     async with start(client) as (app, pilot):
-        await until(pilot, lambda: any("waiting for permission" in row for row in text_of(app)))
-        assert not any("◌ running" in row for row in text_of(app))
+        await until(pilot, lambda: any("waiting for permission" in row for row in to_text(app)))
+        assert not any("◌ running" in row for row in to_text(app))
 
 
 # Escape -------------------------------------------------------------------------------------------
