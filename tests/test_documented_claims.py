@@ -68,10 +68,10 @@ FIGURES: Final = (
     ("docs/architecture.md", f"else every {bus.WINDOW * 1000:.0f} ms"),
     (
         "docs/architecture.md",
-        f"without a word for {WORDS[int(stall_monitor.FIRST_WORD / 60)]} minutes",
+        f"without a word for {WORDS[int(stall_monitor.FIRST_NOTICE / 60)]} minutes",
     ),
-    ("docs/http.md", f"after {tool_outputs.KEPT // MIB} MiB of one result"),
-    ("docs/http.md", f"more than {tool_outputs.KEPT_IN_ALL // GIB} GiB"),
+    ("docs/http.md", f"after {tool_outputs.MAX_FILE_SIZE // MIB} MiB of one result"),
+    ("docs/http.md", f"more than {tool_outputs.MAX_TOTAL_SIZE // GIB} GiB"),
     ("docs/page.md", f"each page under {test_reading.MOST // 1000} KB"),
 )
 

@@ -55,7 +55,7 @@ class Launching:
         self._in_background = in_background
         self._noting = asyncio.Lock()
 
-    def settings_of(self, session: Session) -> Settings:
+    def resolve_settings(self, session: Session) -> Settings:
         """The session's settings as its program takes them."""
         state = self._store.state
         preferences = state.preferences
@@ -75,7 +75,7 @@ class Launching:
             web_in_plan=preferences.allow_web_tools_in_plan_mode,
         )
 
-    async def launch_of(self, session: Session) -> Launch:
+    async def resolve_launch(self, session: Session) -> Launch:
         """What starts the session's agent. Raises `SpinneyError` where nothing can run there."""
         profile, note = await self._profile(session)
         state = self._store.state
@@ -84,7 +84,7 @@ class Launching:
         return Launch(
             session_id=session.id,
             worktree=_directory(worktree),
-            settings=self.settings_of(session),
+            settings=self.resolve_settings(session),
             resume_token=session.resume_token or None,
             system_prompt=system_prompt(state.preferences, project),
             environment=self._environment_of(worktree),
@@ -109,7 +109,7 @@ class Launching:
             " which works with its own account."
         )
 
-    def directory_of(self, session: Session) -> tuple[int, int]:
+    def identify_directory(self, session: Session) -> tuple[int, int]:
         """Device and inode of the session's directory. Raises `SpinneyError` where it is gone."""
         facts = _directory(worktree_in(self._store.state, session.worktree_id)).stat()
         return facts.st_dev, facts.st_ino

@@ -21,14 +21,14 @@ from model.background.retention import Retention
 from model.base.cancellation import SlowWork
 from model.base.paths import Directories
 from model.chat import interrupted_runs
-from model.chat.agent_commands import offered
+from model.chat.agent_commands import merge_commands
 from model.chat.chats import Chats
-from model.chat.handover import Handovers
+from model.chat.handover import HandoverWriter
 from model.chat.raw_logs import RawLogs
-from model.chat.recap import Recaps
+from model.chat.recap import RecapWriter
 from model.chat.session_naming import SessionNaming
-from model.chat.tool_outputs import ToolOutputs, follow_sessions
-from model.chat.uploaded_images import Pictures
+from model.chat.tool_outputs import ToolOutputs, remove_files_of_deleted_sessions
+from model.chat.uploaded_images import UploadedImages
 from model.domain.events import ModelsUpdated, PreferencesUpdated, TaskCompleted
 from model.domain.resources import AgentCommand, Worktree
 from model.preferences.file import PreferencesFile
@@ -103,12 +103,12 @@ class Workspace:
         self.chats: Chats
         self.outputs: ToolOutputs
         self.raw_logs: RawLogs
-        self.pictures: Pictures
+        self.pictures: UploadedImages
         self.contexts: Contexts
         self.writer: Writer
         self.naming: SessionNaming
         self.branch_naming: BranchNaming
-        self.recaps: Recaps
+        self.recaps: RecapWriter
         self.scripts: Scripts
         self.removals: Removals
         self.poller: Poller
@@ -172,7 +172,7 @@ class Workspace:
         self._ending.push_async_callback(self.writer.close)
         self.naming = SessionNaming(self.store, self.writer)
         self.branch_naming = BranchNaming(self.store, self.writer)
-        self.recaps = Recaps(self.store, self.writer)
+        self.recaps = RecapWriter(self.store, self.writer)
         self._ending.push_async_callback(self._end_background)
         self.raw_logs = RawLogs(
             self.directories, self.store, partial(self._tell_problem, task="raw_log")
@@ -182,16 +182,18 @@ class Workspace:
             self.store,
             self.models,
             self._environment_of,
-            self.raw_logs.record_of,
+            self.raw_logs.make_recorder,
             self.change_preferences,
             self.run_in_background,
         )
         self.outputs = ToolOutputs(self.directories.outputs)
         self._ending.push_async_callback(self.outputs.close)
-        self.pictures = Pictures(self.directories.pictures)
+        self.pictures = UploadedImages(self.directories.pictures)
         spared = await asyncio.to_thread(lost_sessions, self.directories, frozenset(state.sessions))
         self.run_in_background(
-            follow_sessions(self.store, self.outputs, self.pictures, self.raw_logs, spared=spared)
+            remove_files_of_deleted_sessions(
+                self.store, self.outputs, self.pictures, self.raw_logs, keep=spared
+            )
         )
         self.run_in_background(sweep(self.store, self.directories))
         backups = DailyBackups(
@@ -199,11 +201,11 @@ class Workspace:
         )
         self.run_in_background(backups.run())
         self.contexts = Contexts(self.directories.contexts)
-        handovers = Handovers(self.store, self.writer, self.catalog)
+        handovers = HandoverWriter(self.store, self.writer, self.catalog)
         self.chats = Chats(self.store, self.backends, launching, self.outputs, handovers)
         self._ending.push_async_callback(self.chats.close)
         interrupted_runs.recover(self.store)
-        self.scripts = Scripts(self.store, self.directories, self.chats.send_held)
+        self.scripts = Scripts(self.store, self.directories, self.chats.send_held_messages)
         self._ending.push_async_callback(self.scripts.close)
         self.scripts.recover()
         self.removals = Removals(self.store, self.directories, self.scripts, self.chats.end)
@@ -223,12 +225,12 @@ class Workspace:
 
     async def commands_of(self, backend: str, worktree: Worktree) -> list[AgentCommand]:
         """The agent's own commands in the worktree: those that it told, and those in files."""
-        told = self.chats.commands_told(worktree.id, backend)
+        told = self.chats.reported_commands(worktree.id, backend)
         driver = self.backends.get(backend)
         if driver is None:
-            return offered(told, ())
+            return merge_commands(told, ())
         where = Path(worktree.path)
-        return offered(told, await driver.commands(where, self._environment_of(worktree)))
+        return merge_commands(told, await driver.commands(where, self._environment_of(worktree)))
 
     async def _ask_for_models(self) -> None:
         """Some time after the start, when nobody waits for the machine, renew what is old."""
@@ -283,7 +285,7 @@ class Workspace:
         changes = {key: value for key, value in new.items() if old.get(key) != value}
         if changes:
             self.store.record(PreferencesUpdated(changes=changes))
-            self.chats.room.look()
+            self.chats.agent_pool.schedule()
 
     def _tell_problem(self, problem: str, task: str) -> None:
         """Say what went wrong meanwhile, and keep it for who comes later."""

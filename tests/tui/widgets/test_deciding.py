@@ -11,7 +11,7 @@ from textual.widgets import Static
 from model.domain import events as e
 from model.domain.resources import Question, QuestionOption, Request, ToolUseBlock
 from tests.tui.conftest import Start, until
-from tests.tui.every_screen import to_text
+from tests.tui.every_screen import text_of
 from tests.tui.fake_client import FakeClient, a_message, a_project, a_session, a_state, a_worktree
 from tui.shell.app import SpinneyApp
 from tui.widgets.key_hints import KeyHints
@@ -166,11 +166,11 @@ async def test_words_that_could_not_be_sent_come_back_and_the_request_can_be_ans
     start: Start,
 ) -> None:
     client = a_client(PERMISSION)
-    client.refuse("answer_permission", "No permission waits for this answer any more.", "conflict")
+    client.refuse("answer_permission", "This permission no longer needs an answer.", "conflict")
     async with start(client) as (app, pilot):
         await pilot.press(*"keep", "enter")
         await until(pilot, lambda: app.main.chat.composer.text == "keep")
-        assert said(app) == ["No permission waits for this answer any more."]
+        assert said(app) == ["This permission no longer needs an answer."]
         del client.answers["answer_permission"]
         app.main.chat.composer.text = ""
         await pilot.press("enter")
@@ -458,8 +458,8 @@ async def test_a_tool_that_waits_for_permission_is_not_called_running(start: Sta
     message = a_message("m", role="assistant", status="processing")
     client.messages["s1"] = [message.model_copy(update={"content": [tool]})]
     async with start(client) as (app, pilot):
-        await until(pilot, lambda: any("waiting for permission" in row for row in to_text(app)))
-        assert not any("◌ running" in row for row in to_text(app))
+        await until(pilot, lambda: any("waiting for permission" in row for row in text_of(app)))
+        assert not any("◌ running" in row for row in text_of(app))
 
 
 # Escape -------------------------------------------------------------------------------------------
