@@ -14,7 +14,7 @@ from model.agents.catalog import Catalog
 from model.backends.base import Backend
 from model.backends.known_models import KnownModels
 from model.backends.orphans import OWNER, end_leftovers, owner_mark
-from model.background.cleanup import lost_sessions, sweep
+from model.background.cleanup import find_lost_sessions, sweep
 from model.background.memory_release import return_freed_memory
 from model.background.poller import Poller
 from model.background.retention import Retention
@@ -189,7 +189,9 @@ class Workspace:
         self.outputs = ToolOutputs(self.directories.outputs)
         self._ending.push_async_callback(self.outputs.close)
         self.pictures = UploadedImages(self.directories.pictures)
-        spared = await asyncio.to_thread(lost_sessions, self.directories, frozenset(state.sessions))
+        spared = await asyncio.to_thread(
+            find_lost_sessions, self.directories, frozenset(state.sessions)
+        )
         self.run_in_background(
             remove_files_of_deleted_sessions(
                 self.store, self.outputs, self.pictures, self.raw_logs, keep=spared
