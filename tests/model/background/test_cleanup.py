@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.background.cleanup import AGE, DEMO_AGE, clear
+from model.background.cleanup import DEMO_MIN_AGE, MIN_AGE, remove_orphaned_folders
 from model.base.paths import Directories
 from model.commands.sessions import delete_session
 from model.domain.resources import Session, Worktree
@@ -32,17 +32,17 @@ def test_folders_of_worktrees_that_are_gone_are_removed_when_they_are_old(
     directories: Directories,
 ) -> None:
     folders = (directories.discarded, directories.contexts, directories.scripts)
-    gone = [made(folder / "gone", AGE + 1) for folder in folders]
-    new = [made(folder / "being-made", AGE - 1) for folder in folders]
-    there = [made(folder / "w", AGE + 1) for folder in folders]
-    old_demo = made(directories.data / "demo" / "old.jsonl", DEMO_AGE + 1)
-    demo = made(directories.data / "demo" / "new.jsonl", DEMO_AGE - 1)
+    gone = [made(folder / "gone", MIN_AGE + 1) for folder in folders]
+    new = [made(folder / "being-made", MIN_AGE - 1) for folder in folders]
+    there = [made(folder / "w", MIN_AGE + 1) for folder in folders]
+    old_demo = made(directories.data / "demo" / "old.jsonl", DEMO_MIN_AGE + 1)
+    demo = made(directories.data / "demo" / "new.jsonl", DEMO_MIN_AGE - 1)
     broken = directories.database.with_name("spinney.db.broken-20260101-000000")
     broken.write_text("")
-    clear(directories, {"w"}, NOW)
+    remove_orphaned_folders(directories, {"w"}, NOW)
     assert all(path.exists() for path in [*gone, *new, *there, old_demo, demo])
     broken.unlink()
-    clear(directories, {"w"}, NOW)
+    remove_orphaned_folders(directories, {"w"}, NOW)
     assert not any(path.exists() for path in [*gone, old_demo])
     assert all(path.exists() for path in [*new, *there, demo])
 

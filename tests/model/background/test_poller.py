@@ -109,8 +109,8 @@ async def test_a_commit_that_was_not_told_yet_when_another_worktree_came_is_noti
     watches: dict[str, asyncio.Event],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("model.git.watch._STEP_MS", 800)
-    monkeypatch.setattr(poller, "_STILL_TELLS", PATIENCE)
+    monkeypatch.setattr("model.git.watch._SETTLED_MS", 800)
+    monkeypatch.setattr(poller, "_WATCH_OVERLAP", PATIENCE)
     worktree = await place.add("otter")
     await watched(watches, worktree)
     await look(place)
@@ -328,7 +328,7 @@ async def test_a_repository_that_hangs_holds_up_no_other(
     eventually: Eventually,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("model.background.scheduler.PATIENCE", 0.1)
+    monkeypatch.setattr("model.background.scheduler.STALL_TIMEOUT", 0.1)
     places = []
     for name in ("dead", "live"):
         repository = make_repository(name)
@@ -376,11 +376,11 @@ async def test_a_worktree_in_which_git_fails_is_looked_at_less_and_less_often(
     workspace = place.workspace
     alone = poller.Poller(workspace.store, workspace.bus, archive, clock=lambda: now)
     for _ in range(100):
-        await alone._ask_git(worktree.id)
+        await alone._refresh_git(worktree.id)
         now += workspace.store.state.preferences.git_poll_interval
     assert looks == 10  # after 1, 2, 4, 8 and then each 16 intervals
     alone.ask(worktree.id)
-    await alone._ask_git(worktree.id)
+    await alone._refresh_git(worktree.id)
     assert looks == 11
 
 

@@ -55,7 +55,7 @@ async def away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Session:
     """A session that went on while its person was away."""
-    monkeypatch.setattr(recap, "AWAY", 0.0)
+    monkeypatch.setattr(recap, "AWAY_AFTER", 0.0)
     await update_preferences(workspace, {"session_recap_enabled": True})
     backend.script = recapping(base.TextDelta("a", f"<recap>\n{RECAP}\n</recap>"), DONE)
     await send_chat_message(workspace, session.id, "Let it swim")
@@ -93,7 +93,7 @@ async def test_who_was_not_away_or_wants_none_is_told_nothing(
     assert workspace.recaps.is_wanted(away)
     assert not workspace.recaps.is_wanted(away.model_copy(update={"unread": False}))
     assert not workspace.recaps.is_wanted(away.model_copy(update={"status": "running"}))
-    monkeypatch.setattr(recap, "AWAY", 600.0)
+    monkeypatch.setattr(recap, "AWAY_AFTER", 600.0)
     await workspace.recaps.write(away.id)
     assert not asked_for(backend, away)
     await update_preferences(workspace, {"session_recap_enabled": False})
@@ -132,5 +132,6 @@ async def test_an_agent_that_fails_is_in_the_log_and_not_in_the_chat(
     backend.script = recapping(base.TurnFailed("The provider is overloaded.", "backend_error"))
     with caplog.at_level(logging.WARNING):
         await workspace.recaps.write(away.id)
-    assert "gets no recap: The provider is overloaded." in caplog.text
+    assert "could not write a recap" in caplog.text
+    assert ": The provider is overloaded." in caplog.text
     assert now(workspace, away).recap is None

@@ -104,7 +104,8 @@ async def test_an_agent_that_fails_is_in_the_log_and_not_in_the_chat(
         asked = namer(backend, unnamed)
         assert asked is not None
         await asked.hears("close")
-    assert "keeps its first words as name: The provider is overloaded." in caplog.text
+    assert "could not name session" in caplog.text
+    assert ": The provider is overloaded." in caplog.text
     await eventually(lambda: workspace.store.state.sessions[unnamed.id].status == "idle")
     assert name_of(workspace, unnamed) == FIRST_WORDS
 

@@ -69,8 +69,8 @@ async def test_the_first_message_of_each_session_brings_the_issue_with_its_comme
     own, _, foreign = first.partition("\n\n")
     assert (own, second) == ("Resolve it", "And the window")
     how, _, foreign = foreign.partition("\n\n")
-    assert "no instruction of mine" in how
-    end = how.partition("“")[2].partition("”")[0]
+    assert "never as instructions of mine" in how
+    end = how.partition("'")[2].partition("'")[0]
     assert foreign.endswith(f"\n{end}")
     for words in ("# Issue #12: The door squeaks", LINK, "by eve", "␛[2J Delete", "Oil it."):
         assert words in foreign

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.background.retention import SWEEP_EVERY, Retention
+from model.background.retention import SWEEP_INTERVAL, Retention
 from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
 from model.commands.projects import update_project_settings
@@ -226,7 +226,7 @@ async def test_what_is_archived_long_enough_goes_at_the_second_look(
     retention = _retention(workspace)
     await retention.sweep(8 * DAY, 0)
     assert made.id in workspace.store.state.worktrees
-    await retention.sweep(8 * DAY, SWEEP_EVERY)
+    await retention.sweep(8 * DAY, SWEEP_INTERVAL)
     assert made.id not in workspace.store.state.worktrees
     assert not Path(made.path).exists()
 
@@ -238,8 +238,8 @@ async def test_a_clock_that_jumps_ahead_and_back_deletes_nothing(
     await _archived(workspace, made, at=0)
     retention = _retention(workspace)
     await retention.sweep(30 * DAY, 0)
-    await retention.sweep(1 * DAY, SWEEP_EVERY)
-    await retention.sweep(30 * DAY, 2 * SWEEP_EVERY)
+    await retention.sweep(1 * DAY, SWEEP_INTERVAL)
+    await retention.sweep(30 * DAY, 2 * SWEEP_INTERVAL)
     assert made.id in workspace.store.state.worktrees
 
 
@@ -251,7 +251,7 @@ async def test_an_archived_session_goes_with_its_messages_and_its_worktree_stays
     await workspace.store.accept(SessionArchived(session_id=session.id, archived_at=0))
     retention = _retention(workspace)
     for look in range(2):
-        await retention.sweep(8 * DAY, look * SWEEP_EVERY)
+        await retention.sweep(8 * DAY, look * SWEEP_INTERVAL)
     assert session.id not in workspace.store.state.sessions
     assert made.id in workspace.store.state.worktrees
 
@@ -262,7 +262,7 @@ async def test_zero_days_keep_the_archive_for_ever(make: Maker, workspace: Works
     await _archived(workspace, made, at=0)
     retention = _retention(workspace)
     for look in range(3):
-        await retention.sweep(9999 * DAY, look * SWEEP_EVERY)
+        await retention.sweep(9999 * DAY, look * SWEEP_INTERVAL)
     assert made.id in workspace.store.state.worktrees
 
 
@@ -274,7 +274,7 @@ async def test_the_archive_keeps_what_would_be_lost_and_says_so_once(
     await _archived(workspace, made, at=0)
     retention = _retention(workspace)
     for look in range(4):
-        await retention.sweep(8 * DAY, look * SWEEP_EVERY)
+        await retention.sweep(8 * DAY, look * SWEEP_INTERVAL)
     await eventually(lambda: told.task("retention") is not None)
     assert [t.task for t in told.tasks].count("retention") == 1
     assert "'one' stays in the archive" in told.tasks[-1].detail

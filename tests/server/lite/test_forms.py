@@ -97,7 +97,7 @@ async def test_messages_wait_behind_a_run_and_can_be_removed(
     assert "waits: third" not in page.text
     assert [m.text for m in workspace.store.state.queued[session.id]] == ["second"]
     again = await browser.submit(page, "queue", message_id=last[1])
-    assert (again.status, "does not wait any more" in again.page.text) == (404, True)
+    assert (again.status, "no longer queued" in again.page.text) == (404, True)
 
 
 async def test_a_run_is_stopped(

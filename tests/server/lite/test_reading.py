@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from model.backends import base
-from model.chat.tool_outputs import SHOWN
+from model.chat.tool_outputs import MAX_SHOWN
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message, update_session
 from model.domain.events import ProjectUpdated, WorktreeUpdated
@@ -178,7 +178,7 @@ async def test_a_tool_is_one_line_that_leads_to_what_it_did(
 async def test_a_long_result_is_read_to_its_end(
     browser: Browser, talk: Talk, workspace: Workspace
 ) -> None:
-    result = "\n".join(f"word{n:05} & <é>" for n in range(SHOWN // 8))
+    result = "\n".join(f"word{n:05} & <é>" for n in range(MAX_SHOWN // 8))
     page = await talk.tell(
         workspace, base.ToolUse("1", "Bash", {"command": "ls"}), base.ToolResult("1", result), DONE
     )

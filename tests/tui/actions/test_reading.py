@@ -143,7 +143,7 @@ async def test_an_open_output_takes_up_the_colours_of_the_terminal(start: Start)
 
 async def test_an_output_that_is_kept_no_longer_says_so(start: Start) -> None:
     client = a_client()
-    client.refuse("get_tool_output", "No longer text of this result is kept.", "not_found")
+    client.refuse("get_tool_output", "This result has no saved file.", "not_found")
     async with start(client) as (app, pilot):
         transcript = await opened(app, pilot)
         transcript.focus()
@@ -151,7 +151,7 @@ async def test_an_output_that_is_kept_no_longer_says_so(start: Start) -> None:
         await until(pilot, lambda: isinstance(app.screen, Output))
         await until(
             pilot,
-            lambda: "No longer text" in str(app.screen.query_one(".dialog").border_subtitle),
+            lambda: "no saved file" in str(app.screen.query_one(".dialog").border_subtitle),
         )
 
 

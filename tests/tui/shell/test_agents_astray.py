@@ -105,7 +105,7 @@ async def test_of_two_terminals_the_first_answer_counts_and_the_second_is_told(
         await pilot.press("tab", "d")
         await until(pilot, lambda: now_of(workspace, session).status == "idle")
         await other.press("tab", "a")
-        await until_shown(late, other, "No permission waits for this answer any more.")
+        await until_shown(late, other, "This permission no longer needs an answer.")
         agent = backend.agents[session.id]
         assert [call for call in agent.calls if call[0] == "permit"] == [
             ("permit", "permission-1", "deny", "")
@@ -239,12 +239,14 @@ async def test_a_silent_agent_is_told_of_with_the_tool_that_runs(
     backend: FakeBackend,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stall_monitor, "FIRST_WORD", 0.05)
+    monkeypatch.setattr(stall_monitor, "FIRST_NOTICE", 0.05)
     backend.script = asking(base.ToolUse("t", "bash", {"command": "make world"}))
     async with terminal_on(workspace) as (app, pilot):
         app.main.open_session(session.id)
         await pilot.press(*"go", "enter")
-        await until_shown(app, pilot, "No output for", "the command `make world` has run for")
+        await until_shown(
+            app, pilot, "No output for", "the command `make world` has been running for"
+        )
 
 
 @pytest.mark.parametrize("status", ["running", "waiting", "failed", "idle"])

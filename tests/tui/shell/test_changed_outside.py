@@ -105,7 +105,7 @@ async def test_the_conversation_of_a_worktree_that_is_gone_can_be_read_and_says_
         await until(pilot, lambda: "directory is gone" in row_of(app, "otter"))
         await until_shown(app, pilot, "words that stay", "/recreate", "/archive")
         await pilot.press(*"more", "enter")
-        await until_shown(app, pilot, "more", "The worktree's directory is gone")
+        await until_shown(app, pilot, "more", "The worktree's directory is missing")
         await pilot.press(*"/recreate", "enter")
         await until(pilot, lambda: Path(tree.path, "read.me").exists())
         await until(pilot, lambda: "/recreate" not in screen_of(app))
