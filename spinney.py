@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from model.base.instance import Lock
+    from model.base.instance import InstanceLock
     from model.base.paths import Directories
     from model.client.base import Client
     from server.engine import Engine
@@ -34,9 +34,9 @@ _TOKEN = "SPINNEY_TOKEN"
 def main(arguments: list[str] | None = None) -> int:
     """Run a command line; returns the exit code."""
     try:
-        from model.base.standard_streams import steady
+        from model.base.standard_streams import make_robust
 
-        steady()
+        make_robust()
         return _run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         return 130
@@ -44,12 +44,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 0  # The reader of our output has gone, as in `spinney events | head`.
     except Exception as error:
         from model.base.errors import SpinneyError, UsageError, exit_code
-        from model.base.standard_streams import complain
+        from model.base.standard_streams import write_error
 
         if not isinstance(error, SpinneyError):
             raise
         usage = error.usage if isinstance(error, UsageError) else ""
-        complain(f"{usage}spinney: {error.message}\n")
+        write_error(f"{usage}spinney: {error.message}\n")
         return exit_code(error)
 
 
@@ -151,12 +151,12 @@ def _open_terminal(path: str, foreground: "Leash", *, demo: bool) -> int:
     """Become the Spinney of this data directory, or attach to the one that is running."""
     from pathlib import Path
 
-    from model.base.instance import take_lock
-    from model.base.paths import directories
+    from model.base.instance import acquire_lock
+    from model.base.paths import resolve_directories
 
-    paths, offered = directories(), Path(path).expanduser().absolute()
+    paths, offered = resolve_directories(), Path(path).expanduser().absolute()
     paths.create()
-    lock = take_lock(paths.lock)
+    lock = acquire_lock(paths.lock)
     if lock is None:
         return _attach_here(offered, foreground)
     try:
@@ -167,7 +167,7 @@ def _open_terminal(path: str, foreground: "Leash", *, demo: bool) -> int:
 
 def _run_here(
     paths: "Directories",
-    lock: "Lock",
+    lock: "InstanceLock",
     path: "Path | None",
     foreground: "Leash",
     *,
@@ -209,10 +209,10 @@ def _run_here(
 
 
 def _attach_here(path: "Path | None", foreground: "Leash") -> int:
-    from model.base.paths import directories
+    from model.base.paths import resolve_directories
     from model.client.local_instance import connect_local, find_running
 
-    paths = directories()
+    paths = resolve_directories()
     if path is None:
         find_running(paths)  # Fail before the terminal opens if none is running.
 
@@ -223,7 +223,7 @@ def _attach_here(path: "Path | None", foreground: "Leash") -> int:
 
 
 def _attach_remote(url: str, token: str, foreground: "Leash") -> int:
-    from model.base.errors import NobodyThereError
+    from model.base.errors import NotRunningError
     from model.client.address import parse_address
     from model.client.local_instance import connect_to
 
@@ -233,7 +233,7 @@ def _attach_remote(url: str, token: str, foreground: "Leash") -> int:
         try:
             return await connect_to(base_url, token)
         except TimeoutError:
-            raise NobodyThereError(
+            raise NotRunningError(
                 f"{base_url} does not answer. Is Spinney running there?"
             ) from None
 
@@ -245,7 +245,7 @@ def _attach_terminal(
 ) -> int:
     """Open a terminal for a Spinney in another process, which outlives it."""
     gc.disable()
-    from model.base.paths import directories
+    from model.base.paths import resolve_directories
     from tui.shell.app import SpinneyApp
 
     app = SpinneyApp(
@@ -254,7 +254,7 @@ def _attach_terminal(
         attached=True,
         elsewhere=elsewhere,
         leash=foreground,
-        data=directories().data,
+        data=resolve_directories().data,
     )
     app.run()
     return app.return_code or 0
@@ -265,11 +265,11 @@ def _attach_terminal(
 
 def _serve(options: "Namespace") -> int:
     from model.base.instance import hold_lock
-    from model.base.paths import directories
-    from model.base.standard_streams import complain
+    from model.base.paths import resolve_directories
+    from model.base.standard_streams import write_error
     from server.serve import Wanted, serve
 
-    paths = directories()
+    paths = resolve_directories()
     paths.create()
     wanted = Wanted(
         port=options.port,
@@ -282,7 +282,7 @@ def _serve(options: "Namespace") -> int:
 
     def announce(status: "dict[str, Any]", token: str, problems: list[str]) -> None:
         for problem in problems:
-            complain(f"spinney: {problem}\n")
+            write_error(f"spinney: {problem}\n")
         _announce(status, token, as_json=options.json)
 
     with hold_lock(paths.lock) as lock:
@@ -293,7 +293,7 @@ def _serve(options: "Namespace") -> int:
 def _announce(status: "dict[str, Any]", token: str, *, as_json: bool) -> None:
     import json
 
-    from model.base.standard_streams import put
+    from model.base.standard_streams import write_output
 
     if as_json:
         shown = {"base_url": status["base_url"], "port": status["port"]}
@@ -302,17 +302,17 @@ def _announce(status: "dict[str, Any]", token: str, *, as_json: bool) -> None:
         line = f"Spinney answers at {status['base_url']}/#token={token}  (ctrl+c stops it)"
     else:
         line = f"Spinney answers at {status['base_url']}, without a token  (ctrl+c stops it)"
-    put(line + "\n")
+    write_output(line + "\n")
 
 
 def _stop(_: "Namespace") -> int:
     import asyncio
 
-    from model.base.paths import directories
-    from model.base.standard_streams import put
+    from model.base.paths import resolve_directories
+    from model.base.standard_streams import write_output
     from model.client.local_instance import stop_running
 
-    put(asyncio.run(stop_running(directories())) + "\n")
+    write_output(asyncio.run(stop_running(resolve_directories())) + "\n")
     return 0
 
 
@@ -334,10 +334,10 @@ def _events(options: "Namespace") -> int:
 def _schema(_: "Namespace") -> int:
     import json
 
-    from model.base.standard_streams import put_json
+    from model.base.standard_streams import write_json
     from model.cli.reference import schema
 
-    put_json(json.dumps(schema(), indent=2))
+    write_json(json.dumps(schema(), indent=2))
     return 0
 
 
@@ -347,45 +347,45 @@ def _doctor(options: "Namespace") -> int:
     from dataclasses import asdict
 
     from model.agents.agents_file import load_catalog
-    from model.backends.all import all_backends
-    from model.base.paths import directories
-    from model.base.standard_streams import put, put_json
+    from model.backends.registry import create_backends
+    from model.base.paths import resolve_directories
+    from model.base.standard_streams import write_json, write_output
     from model.domain.findings import Finding
-    from model.runtime.doctor import as_text, examine
-    from model.store.repair import mend
+    from model.runtime.doctor import examine, format_report
+    from model.store.repair import repair_or_restore
     from tui.terminal.capabilities import examine_terminal
 
-    paths = directories()
-    if report := mend(paths, repair=options.repair, restore=options.restore):
-        put(report + "\n")
+    paths = resolve_directories()
+    if report := repair_or_restore(paths, repair=options.repair, restore=options.restore):
+        write_output(report + "\n")
         return 0
     catalog, problems = load_catalog(paths.models, paths.agents)
-    findings = asyncio.run(examine(paths, all_backends(paths.data, catalog), catalog))
+    findings = asyncio.run(examine(paths, create_backends(paths.data, catalog), catalog))
     for path in (paths.models, paths.agents):
         findings += [Finding(path.name, False, p) for p in problems if p.startswith(str(path))]
     findings.append(examine_terminal())
     if options.json:
-        put_json(json.dumps([asdict(finding) for finding in findings], indent=2))
+        write_json(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
-        put(as_text(findings) + "\n")
+        write_output(format_report(findings) + "\n")
     return 1 if any(finding.ok is False for finding in findings) else 0
 
 
 def _export(options: "Namespace") -> int:
-    from model.base.standard_streams import put
+    from model.base.standard_streams import write_output
     from model.cli.export import export
 
-    put(export(options.folder, options.database) + "\n")
+    write_output(export(options.folder, options.database) + "\n")
     return 0
 
 
 def _completion(options: "Namespace") -> int:
-    from model.base.standard_streams import put
+    from model.base.standard_streams import write_output
     from model.cli.arguments import callable_names
     from model.cli.completion import completion_script
     from model.cli.parser import build_parser
 
-    put(completion_script(options.shell, build_parser(), callable_names()))
+    write_output(completion_script(options.shell, build_parser(), callable_names()))
     return 0
 
 

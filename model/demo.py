@@ -7,7 +7,7 @@ from model.base.paths import Directories
 from model.commands.projects import add_project
 from model.commands.sessions import create_session
 from model.git.run import git
-from model.preferences.apply import changed
+from model.preferences.apply import apply_changes
 from model.runtime.workspace import Workspace
 from model.worktrees import announce, create
 
@@ -39,14 +39,14 @@ async def prepare(workspace: Workspace, directories: Directories) -> None:
     """Create the repository, a worktree and a session in it. Raises `SpinneyError`."""
     # A regular Spinney running at the same time keeps the usual port.
     preferences = workspace.store.state.preferences
-    await workspace.change_preferences(changed(preferences, {"http_server_port": 0}))
+    await workspace.change_preferences(apply_changes(preferences, {"http_server_port": 0}))
     root = directories.home / "orchard"
     await _make_repository(root)
     project = await add_project(workspace, str(root))
     worktree = await announce(
         workspace.store, workspace.directories, project.id, name="first-steps"
     )
-    await create(workspace.store, workspace.slow_work, worktree)
+    await create(workspace.store, workspace.cancellable_tasks, worktree)
     if workspace.store.state.worktrees.get(worktree.id) is not None:
         await create_session(workspace, worktree.id, name="Tour")
 

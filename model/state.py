@@ -58,7 +58,7 @@ class State:
         shown = (s for s in found if archived or s.archived_at is None)
         return sorted(shown, key=lambda s: (s.order, s.created_at))
 
-    def at_work(self) -> list[Session]:
+    def interruptible_sessions(self) -> list[Session]:
         """Return the sessions that would be interrupted if Spinney exited now.
 
         Plans and questions are kept; a permission is awaited by a running program.
@@ -79,12 +79,12 @@ class State:
         return next((m for m in self.streaming.values() if m.session_id == session_id), None)
 
 
-def in_order(projects: Iterable[Project]) -> list[Project]:
+def sort_projects(projects: Iterable[Project]) -> list[Project]:
     """Lowest `order` first, then the oldest first."""
     return sorted(projects, key=lambda project: (project.order, project.added_at, project.id))
 
 
-def item_in(state: State, item_id: str) -> Project:
+def require_item(state: State, item_id: str) -> Project:
     """The project or folder of this id. Raises `not_found`."""
     item = state.projects.get(item_id)
     if item is None:
@@ -92,9 +92,9 @@ def item_in(state: State, item_id: str) -> Project:
     return item
 
 
-def children_of(state: State, parent_id: str | None) -> list[Project]:
+def list_children(state: State, parent_id: str | None) -> list[Project]:
     """What lies directly in a folder, or at the root."""
-    return in_order(item for item in state.projects.values() if item.parent_id == parent_id)
+    return sort_projects(item for item in state.projects.values() if item.parent_id == parent_id)
 
 
 def put(mapping: Mapping[str, V], key: str, value: V) -> Mapping[str, V]:

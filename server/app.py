@@ -16,7 +16,7 @@ from aiohttp import WSCloseCode, web
 
 from model.base.errors import SpinneyError
 from model.base.paths import write_atomically
-from model.commands.server import regenerate_http_token, stopped_status
+from model.commands.server import regenerate_http_token, status_when_stopped
 from model.domain.events import TaskCompleted
 from server.auth import Door
 from server.connection_limiter import Doorman, ProtocolFactory
@@ -94,7 +94,7 @@ class Server:
         """`{running, base_url, port, localhost_only, token_required}`, without the token."""
         running = self._running
         if running is None:
-            return stopped_status(self._workspace.store.state.preferences)
+            return status_when_stopped(self._workspace.store.state.preferences)
         return {
             "running": True,
             "base_url": running.base_url,

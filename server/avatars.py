@@ -33,14 +33,14 @@ class Avatars:
         picture = await asyncio.to_thread(self._read, project.avatar_path)
         if picture is None:
             raise SpinneyError("The project has no picture.", "not_found")
-        kind = f"image/{avatars.kind_of(picture)}"
+        kind = f"image/{avatars.detect_format(picture)}"
         return web.Response(body=picture, content_type=kind, headers=_HEADERS)
 
     def _read(self, relative: str | None) -> bytes | None:
-        path = avatars.stored(self._workspace.directories, relative)
+        path = avatars.find_saved(self._workspace.directories, relative)
         if path is None:
             return None
         try:
-            return avatars.read(path)
+            return avatars.read_image(path)
         except SpinneyError:
             return None

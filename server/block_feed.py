@@ -140,7 +140,7 @@ class BlockFeed:
             self._begin_anew()
             return
         for entry in entries:
-            shown = self._shown.get(entry.event.concerns or "")
+            shown = self._shown.get(entry.event.related_session_id or "")
             if shown is not None:
                 self._follow(shown, entry.event)
 

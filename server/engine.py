@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from model.agents.agents_file import load_catalog
-from model.backends.all import all_backends
+from model.backends.registry import create_backends
 from model.base.errors import SpinneyError
-from model.base.instance import Lock
-from model.base.log import log_to
+from model.base.instance import InstanceLock
+from model.base.log import configure_logging
 from model.base.paths import Directories
 from model.client.local import LocalClient
 from model.demo import prepare
@@ -42,7 +42,7 @@ class Engine:
     """Everything behind one terminal."""
 
     def __init__(
-        self, places: Directories, lock: Lock, *, demo: bool, prepared: bool = False
+        self, places: Directories, lock: InstanceLock, *, demo: bool, prepared: bool = False
     ) -> None:
         """`demo` adds the demo agent; `prepared` makes something to try it on, too."""
         self._prepared = prepared
@@ -121,22 +121,22 @@ class Engine:
 
 def made_workspace(places: Directories, *, demo: bool) -> Workspace:
     """A workspace with every agent, not started yet. Its program ends by SIGTERM."""
-    log_to(places.log, os.environ.get("SPINNEY_LOG", "info"))
+    configure_logging(places.log, os.environ.get("SPINNEY_LOG", "info"))
     catalog, problems = load_catalog(places.models, places.agents)
     for problem in problems:
         _log.warning(problem)
-    agents = all_backends(places.data, catalog, demo=demo)
+    agents = create_backends(places.data, catalog, demo=demo)
     workspace = Workspace(places, agents, catalog, demo=demo)
-    workspace.end_program = lambda: os.kill(os.getpid(), signal.SIGTERM)
+    workspace.request_shutdown = lambda: os.kill(os.getpid(), signal.SIGTERM)
     workspace.problems += problems
     return workspace
 
 
-async def opened_door(workspace: Workspace, lock: Lock) -> OwnDoor:
+async def opened_door(workspace: Workspace, lock: InstanceLock) -> OwnDoor:
     """The way in for this user's other terminals, told in the lock."""
     door = OwnDoor(workspace)
     try:
-        lock.tell(*door.open())
+        lock.write_instance(*door.open())
     except SpinneyError as error:
         workspace.problems.append(f"Other terminals cannot join: {error.message}")
     return door

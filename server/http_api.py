@@ -14,7 +14,7 @@ from model.api.command import Command, snake_case
 from model.base.errors import HTTP_STATUS, SpinneyError
 from model.base.suggestions import did_you_mean
 from model.base.text import clean_line
-from model.client.snapshot import snapshot_json
+from model.client.snapshot import build_snapshot
 from model.commands.dispatch import run
 from server.auth import Door, Knock
 from server.avatars import Avatars
@@ -139,7 +139,7 @@ class HttpApi:
 
     async def _init(self, _: web.Request) -> web.Response:
         """Everything that a client needs to begin, and the number of the event it stands after."""
-        snapshot = await snapshot_json(self._workspace)
+        snapshot = await build_snapshot(self._workspace)
         return web.json_response({**snapshot, "run": self._run})
 
     def _handler(self, operation: Operation) -> Handler:

@@ -7,7 +7,7 @@ import time
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from model.base.errors import HTTP_STATUS, SpinneyError, foreseen
+from model.base.errors import HTTP_STATUS, SpinneyError, as_user_error
 from server.auth import Door
 from server.connection_limiter import Doorman
 from server.http_api import knock_of
@@ -38,7 +38,7 @@ class Entrance:
             except web.HTTPException as error:
                 response = error_response(error_of(error), error.status, error.headers)
             except Exception as error:
-                told = foreseen(error, f"{request.method} {request.path}")
+                told = as_user_error(error, f"{request.method} {request.path}")
                 response = error_response(told, HTTP_STATUS[told.error_type])
             milliseconds = (time.perf_counter() - begun) * 1000
             _access.info(

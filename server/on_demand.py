@@ -9,10 +9,10 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from model.base.errors import SpinneyError, foreseen
-from model.commands.server import start_http_server, stop_http_server, stopped_status
+from model.base.errors import SpinneyError, as_user_error
+from model.commands.server import start_http_server, status_when_stopped, stop_http_server
 from model.domain.events import TaskCompleted
-from model.preferences.apply import changed
+from model.preferences.apply import apply_changes
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -45,7 +45,7 @@ class ServerOnDemand:
     def status(self) -> dict[str, Any]:
         """As `Server.status`."""
         if self._server is None:
-            return stopped_status(self._workspace.store.state.preferences)
+            return status_when_stopped(self._workspace.store.state.preferences)
         return dict(self._server.status())
 
     async def start(self, port: int, *, localhost_only: bool, token_required: bool) -> None:
@@ -80,7 +80,7 @@ class ServerOnDemand:
         preferences = self._workspace.store.state.preferences
         if preferences.http_server_enabled is not is_wanted:
             changes = {"http_server_enabled": is_wanted}
-            await self._workspace.change_preferences(changed(preferences, changes))
+            await self._workspace.change_preferences(apply_changes(preferences, changes))
 
     def _look(self) -> None:
         wanted = self._workspace.store.state.preferences.http_server_enabled
@@ -98,7 +98,7 @@ class ServerOnDemand:
             try:
                 await (start_http_server if wanted else stop_http_server)(self._workspace)
             except Exception as error:
-                detail = f"The server did not start: {foreseen(error, 'the server').message}"
+                detail = f"The server did not start: {as_user_error(error, 'the server').message}"
                 told = TaskCompleted(task="http_server", ok=False, detail=detail)
                 self._workspace.store.record(told)
                 await self._note_off()

@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.web_protocol import RequestPayloadError
 
-from model.base.errors import HTTP_STATUS, SpinneyError, foreseen
+from model.base.errors import HTTP_STATUS, SpinneyError, as_user_error
 from server.limits import Limits
 from server.wire import error_body
 
@@ -60,7 +60,7 @@ class HttpProtocol(web.RequestHandler):
         if isinstance(exc, HttpProcessingError):
             error = SpinneyError("Invalid request: it is not valid HTTP")
         else:
-            error = foreseen(exc or TimeoutError(message), "the HTTP server")
+            error = as_user_error(exc or TimeoutError(message), "the HTTP server")
         response = error_response(error, HTTP_STATUS[error.error_type])
         # No request, so nobody else adds them.
         response.headers.update({**HEADERS, "Access-Control-Allow-Origin": "*"})
@@ -99,7 +99,7 @@ def error_of(error: web.HTTPException) -> SpinneyError:
         case status if status < 500:
             return SpinneyError(f"Invalid request: {error.reason}")
         case _:
-            return foreseen(error, "the HTTP server")
+            return as_user_error(error, "the HTTP server")
 
 
 def error_response(error: SpinneyError, status: int, headers: Any = None) -> web.Response:

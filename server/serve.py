@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from model.base.instance import Lock
+from model.base.instance import InstanceLock
 from model.base.paths import Directories
 from model.commands.preferences import update_preferences
 from model.commands.server import get_http_server_token, start_http_server
@@ -31,12 +31,14 @@ Announce = Callable[[dict[str, Any], str, list[str]], None]
 """Told once it answers: the server's status, the token, problems in sentences."""
 
 
-def serve(places: Directories, lock: Lock, wanted: Wanted, announce: Announce) -> None:
+def serve(places: Directories, lock: InstanceLock, wanted: Wanted, announce: Announce) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP. Raises `SpinneyError` if it cannot."""
     asyncio.run(_serve(places, lock, wanted, announce))
 
 
-async def _serve(places: Directories, lock: Lock, wanted: Wanted, announce: Announce) -> None:
+async def _serve(
+    places: Directories, lock: InstanceLock, wanted: Wanted, announce: Announce
+) -> None:
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)

@@ -14,7 +14,7 @@ from aiohttp import web
 from model.base.errors import SpinneyError
 from model.preferences.schema import Preferences
 from themes import loader
-from themes.sharper import Rules, sharper
+from themes.high_contrast import Rules, increase_contrast
 from themes.stylesheet import custom_properties, diff_properties, token_rules, word_properties
 
 _PLAIN = re.compile(r"color-scheme$|--ui-|--code-(background|foreground)$")
@@ -54,7 +54,7 @@ def _sheet(dark: str, light: str, is_plain: bool) -> tuple[str, str]:
             "/* Made by Spinney from its themes. */",
             *_both(kept(light_rules), kept(dark_rules)),
             "@media (prefers-contrast: more) {",
-            *_both(kept(sharper(light_rules)), kept(sharper(dark_rules))),
+            *_both(kept(increase_contrast(light_rules)), kept(increase_contrast(dark_rules))),
             "}",
             *([] if is_plain else token_rules()),
             "",
@@ -74,9 +74,9 @@ def _both(light: Rules, dark: Rules) -> list[str]:
 
 
 def _rules(kind: loader.Kind, syntax: str) -> dict[str, Mapping[str, str]]:
-    theme = loader.syntax_theme(syntax)
+    theme = loader.load_syntax_theme(syntax)
     return {
-        "": {"color-scheme": kind, **custom_properties(loader.chrome(kind), theme)},
+        "": {"color-scheme": kind, **custom_properties(loader.load_chrome(kind), theme)},
         " .added": diff_properties(theme, "inserted"),
         " .removed": diff_properties(theme, "deleted"),
         " .added .word": word_properties(theme, "inserted"),

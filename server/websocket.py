@@ -14,7 +14,7 @@ from aiohttp import WSCloseCode, WSMsgType, web
 import model
 from model.api.command import Command, find_command
 from model.api.sessions import send_chat_message
-from model.base.errors import SpinneyError, foreseen, session_not_found
+from model.base.errors import SpinneyError, as_user_error, session_not_found
 from model.commands.dispatch import run
 from model.store.bus import Missed
 from server.block_feed import BlockFeed
@@ -195,7 +195,7 @@ class _Client:
                 request_id = given_id
             self._act(frame, request_id)
         except Exception as error:
-            self.refuse(request_id, foreseen(error, "a WebSocket request"))
+            self.refuse(request_id, as_user_error(error, "a WebSocket request"))
 
     def refuse(self, request_id: str | None, error: SpinneyError) -> None:
         """Answer with an error."""
@@ -297,11 +297,11 @@ class _Client:
             result = await run(self._workspace, command, arguments)
             data = dump_result(command.result, result)
         except Exception as error:
-            self.refuse(request_id, foreseen(error, command.name))
+            self.refuse(request_id, as_user_error(error, command.name))
             return
         if answered:
             head = f'{{"type":"response","id":{json.dumps(request_id)},"data":'
-            warnings = command.strangers(arguments)
+            warnings = command.unknown_arguments(arguments)
             tail = f',"warnings":{json.dumps(warnings)}}}' if warnings else "}"
             self._fanout.send(self._connection, head.encode() + data + tail.encode())
 

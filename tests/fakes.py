@@ -76,7 +76,7 @@ class FakeBackend:
     async def probe(self) -> base.Probe:
         return base.Probe(program="/bin/true", version="1.0")
 
-    async def commands(
+    async def list_commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
         return self.in_files

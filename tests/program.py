@@ -21,7 +21,7 @@ from typing import Any
 
 import psutil
 
-from model.base.instance import running_here, wait_for_end
+from model.base.instance import find_running_instance, wait_for_exit
 from model.base.paths import Directories
 from model.cli.arguments import find_spec, parse_arguments
 from model.client.local_instance import find_endpoint
@@ -220,11 +220,11 @@ class Program:
 
     def kill(self) -> None:
         """Kill whoever holds the data directory, if anybody does."""
-        running = running_here(self.data / "spinney.lock")
+        running = find_running_instance(self.data / "spinney.lock")
         if running is not None:
             with suppress(ProcessLookupError):
                 os.kill(running.pid, signal.SIGKILL)
-            assert wait_for_end(self.data / "spinney.lock", running.pid, PATIENCE)
+            assert wait_for_exit(self.data / "spinney.lock", running.pid, PATIENCE)
 
     @contextmanager
     def serving(self, *arguments: str) -> Iterator[Serving]:
@@ -237,7 +237,7 @@ class Program:
 
 def pid_of(spinney: Program) -> int:
     """The process that runs here, with or without a screen."""
-    running = running_here(spinney.data / "spinney.lock")
+    running = find_running_instance(spinney.data / "spinney.lock")
     assert running is not None, "nobody runs here"
     return running.pid
 

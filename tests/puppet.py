@@ -100,7 +100,7 @@ class PuppetBackend:
     async def probe(self) -> base.Probe:
         return base.Probe("/bin/true")
 
-    async def commands(
+    async def list_commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
         return self.in_files

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from model.richtext.markdown import MarkdownStream, render
+from model.richtext.markdown import MarkdownStream, parse_markdown
 from tests.text_cost import MOST, growth
 from tests.text_readers import OTHERS, READERS, every, search
 
@@ -106,10 +106,10 @@ def _streamed(text: str) -> object:
     [
         (_streamed, "```\n", "\n"),
         (_streamed, "", "```\n```\n"),
-        (render, "", "a\n"),
-        (render, "", "[a]("),
-        (render, "- ", "> "),
-        (render, "|a|\n|-|\n", "|a"),
+        (parse_markdown, "", "a\n"),
+        (parse_markdown, "", "[a]("),
+        (parse_markdown, "- ", "> "),
+        (parse_markdown, "|a|\n|-|\n", "|a"),
     ],
 )
 def test_markdown_is_read_once(read: Callable[[str], object], beginning: str, word: str) -> None:

@@ -25,7 +25,7 @@ from server.lite import sign_in
 from tests.program import ROOT
 from tests.server.lite import test_reading
 from tests.test_documented_commands import PAGES
-from themes.loader import names
+from themes.loader import list_syntax_themes
 from tui.terminal import capabilities, sequences
 
 MADE: Final = ("commands.md", "contract.md", "events.md", "http.md", "preferences.md")
@@ -40,12 +40,12 @@ def _version(numbers: tuple[int, ...]) -> str:
 
 
 FIGURES: Final = (
-    ("README.md", f"all {len(names())} themes"),
-    ("README.md", f"(`claude` {_version(program.PROGRAM.oldest)} or newer)"),
-    ("README.md", f"(`codex` {_version(codex_program.PROGRAM.oldest)} or newer)"),
-    ("README.md", f"(`opencode` {_version(opencode_program.PROGRAM.oldest)} or newer)"),
+    ("README.md", f"all {len(list_syntax_themes())} themes"),
+    ("README.md", f"(`claude` {_version(program.PROGRAM.min_version)} or newer)"),
+    ("README.md", f"(`codex` {_version(codex_program.PROGRAM.min_version)} or newer)"),
+    ("README.md", f"(`opencode` {_version(opencode_program.PROGRAM.min_version)} or newer)"),
     ("README.md", f"or the server runs; {WORDS[int(engine.STAY / 60)]} minutes after"),
-    ("SECURITY.md", f"at most {log.LINE // 1000} kB"),
+    ("SECURITY.md", f"at most {log.MAX_LINE_BYTES // 1000} kB"),
     ("SECURITY.md", f"It ends after {sign_in.SIGNED_IN // 3600} hours"),
     ("SECURITY.md", f"({sign_in.REMEMBERED // 86400} days if the browser is to remember)"),
     ("docs/command-line.md", f"given up after {WORDS[int(quick_call.CONNECT_TIMEOUT)]} seconds"),

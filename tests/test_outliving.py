@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from model.base.instance import running_here
+from model.base.instance import find_running_instance
 from tests.on_terminal import OnTerminal
 from tests.patience import PATIENCE
 from tests.program import ROOT, Program, pid_of, until
@@ -208,7 +208,7 @@ def test_quitting_while_an_agent_works_interrupts_it_only_when_that_was_chosen(
         terminal.read_until(BACK)
         assert terminal.process.wait(timeout=PATIENCE) == 0
         assert psutil.wait_procs(family, timeout=PATIENCE)[1] == []
-        assert running_here(spinney.data / "spinney.lock") is None
+        assert find_running_instance(spinney.data / "spinney.lock") is None
 
 
 def test_with_nothing_at_work_it_quits_at_once(spinney: Program) -> None:
@@ -217,7 +217,7 @@ def test_with_nothing_at_work_it_quits_at_once(spinney: Program) -> None:
         terminal.write(b"\x11")
         terminal.read_until(BACK)
         assert terminal.process.wait(timeout=PATIENCE) == 0
-        assert running_here(spinney.data / "spinney.lock") is None
+        assert find_running_instance(spinney.data / "spinney.lock") is None
 
 
 @pytest.mark.parametrize("first_hung_up", [False, True])
@@ -421,4 +421,4 @@ def test_nobody_is_left_of_it_when_the_front_and_the_terminal_end_together(
         terminal.vanish()
         until(lambda: not terminals_of(pid), "the terminal is let go of")
         assert spinney.run("stop").returncode == 0
-        assert running_here(spinney.data / "spinney.lock") is None
+        assert find_running_instance(spinney.data / "spinney.lock") is None

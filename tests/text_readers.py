@@ -127,7 +127,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/worktrees/file_search.py: _find_best": lambda find, text: find(
         _index_paths([text]), text[:20], 9
     ),
-    "model/worktrees/lookup.py: folder_name": call,
+    "model/worktrees/lookup.py: to_folder_name": call,
     "model/writing/writer.py: _MARKDOWN_FENCE": whole,
     "model/writing/writer.py: _split_by_tags": lambda split, text: split(text, ("a", "b")),
     "server/auth.py: _HOST": whole,
@@ -191,7 +191,7 @@ OTHERS: Final = {
     "model/git/cloning.py: _ProgressReader.feed": "a set of two characters, in pieces of 64 kB",
     "model/git/run.py: _read_version": "what the installed git says of its version",
     "model/git/ssh.py: resolve_host": "settings that the person's own ssh lists, one on each line",
-    "model/base/masking.py: Masking.__init__": "the person's own secrets, letter by letter",
+    "model/base/masking.py: SecretMasker.__init__": "the person's own secrets, letter by letter",
     "model/base/masking.py: _SECRET_NAME": "names in the person's own environment and settings",
     "model/base/paths.py: _remove_stale": "names in Spinney's own directories",
     "model/preferences/apply.py: _check_token": "a token that the person writes",
@@ -199,7 +199,7 @@ OTHERS: Final = {
     "server/static.py: StaticFiles._filled": "names of Spinney's own files",
     "server/static.py: _COMMENT": "Spinney's own scripts",
     "server/theme_css.py: _PLAIN": "names in Spinney's own themes",
-    "themes/sharper.py: _CODE": "names in Spinney's own themes",
+    "themes/high_contrast.py: _CODE": "names in Spinney's own themes",
     "tui/actions/pull_requests.py: _number_and_address": "one address that a person typed",
     "tui/composer/completion_rows.py: _has_part": "names of at most 100 characters",
     "tui/composer/draft.py: Draft.attach": "the name of one file",

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-TEXT: Final = 4.5
+MIN_TEXT_CONTRAST: Final = 4.5
 """The contrast ratio required for text (WCAG 2.2, level AA)."""
 
 _MIN_WORD_CONTRAST: Final = 1.25
@@ -28,7 +28,7 @@ def luminance(color: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
+def contrast_ratio(one: str, other: str) -> float:
     """The contrast ratio of two colors, 1 to 21."""
     lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
@@ -39,14 +39,14 @@ def is_dark(color: str) -> bool:
     return luminance(color) < _MIDDLE
 
 
-def mixed(color: str, background: str, share: float) -> str:
+def blend(color: str, background: str, share: float) -> str:
     """Blend `share` (0 to 1) of the color over the background."""
     pairs = zip(_channels(color), _channels(background), strict=True)
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
 
 
 @lru_cache(maxsize=8192)
-def readable(color: str, *backgrounds: str, ratio: float = TEXT) -> str:
+def ensure_contrast(color: str, *backgrounds: str, ratio: float = MIN_TEXT_CONTRAST) -> str:
     """Return the color, or its nearest lightness with this contrast on every background."""
     if _min_contrast(color, backgrounds) >= ratio:
         return color
@@ -63,18 +63,18 @@ def readable(color: str, *backgrounds: str, ratio: float = TEXT) -> str:
     return max("#ffffff", "#000000", key=lambda end: _min_contrast(end, backgrounds))
 
 
-def word_ground(sign: str, background: str) -> str:
+def changed_word_background(sign: str, background: str) -> str:
     """The background of changed words: the least of the sign's color that stands out."""
     shares = (share / 100 for share in range(10, 60))
-    backgrounds = (mixed(sign, background, share) for share in shares)
+    backgrounds = (blend(sign, background, share) for share in shares)
     return next(
-        (each for each in backgrounds if contrast(each, background) >= _MIN_WORD_CONTRAST),
+        (each for each in backgrounds if contrast_ratio(each, background) >= _MIN_WORD_CONTRAST),
         background,
     )
 
 
 def _min_contrast(color: str, backgrounds: Iterable[str]) -> float:
-    return min(contrast(color, background) for background in backgrounds)
+    return min(contrast_ratio(color, background) for background in backgrounds)
 
 
 def _channels(color: str) -> tuple[int, int, int]:

@@ -56,16 +56,18 @@ class Chrome:
 
 
 @lru_cache(maxsize=1)
-def names() -> tuple[str, ...]:
+def list_syntax_themes() -> tuple[str, ...]:
     """The sorted names of all syntax themes, which are the values of the preference."""
     return tuple(sorted(path.stem for path in (_FOLDER / "syntax").glob("*.toml")))
 
 
 @lru_cache
-def syntax_theme(name: str) -> SyntaxTheme:
+def load_syntax_theme(name: str) -> SyntaxTheme:
     """Load a syntax theme. Raises `ValueError` with a message for the user if there is none."""
-    if name not in names():
-        raise ValueError(f"There is no syntax theme {name!r}. Choose one of: {', '.join(names())}")
+    if name not in list_syntax_themes():
+        raise ValueError(
+            f"There is no syntax theme {name!r}. Choose one of: {', '.join(list_syntax_themes())}"
+        )
     table = _read(_FOLDER / "syntax" / f"{name}.toml")
     return SyntaxTheme(
         name=table["name"],
@@ -78,7 +80,7 @@ def syntax_theme(name: str) -> SyntaxTheme:
 
 
 @lru_cache
-def chrome(kind: Kind) -> Chrome:
+def load_chrome(kind: Kind) -> Chrome:
     """Load our own colors, dark or light. Raises `ValueError` for anything else."""
     if kind not in ("dark", "light"):
         raise ValueError(f"There is no chrome {kind!r}. Choose dark or light.")

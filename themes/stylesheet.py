@@ -7,7 +7,7 @@ properties of `diff_properties` and `word_properties` the backgrounds of a diff.
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-from themes.contrast import mixed, readable, word_ground
+from themes.contrast import blend, changed_word_background, ensure_contrast
 from themes.loader import Chrome, SyntaxTheme
 from themes.tokens import TokenClass
 
@@ -23,7 +23,9 @@ def custom_properties(chrome: Chrome, syntax: SyntaxTheme) -> dict[str, str]:
     properties = _prefixed("ui", chrome.ui) | _prefixed("code", syntax.ui) | _token_colors(syntax)
     background, foreground = syntax.ui["background"], syntax.ui["foreground"]
     sides = (syntax.ui["inserted_background"], syntax.ui["deleted_background"])
-    properties["--code-faint"] = readable(mixed(foreground, background, 0.6), background, *sides)
+    properties["--code-faint"] = ensure_contrast(
+        blend(foreground, background, 0.6), background, *sides
+    )
     for name, style in syntax.tokens.items():
         token = _token_property(name)
         if style.bold:
@@ -62,7 +64,7 @@ def diff_properties(syntax: SyntaxTheme, side: Side) -> dict[str, str]:
     background = syntax.ui[f"{side}_background"]
     own = {
         "--code-side": background,
-        "--code-sign": readable(syntax.tokens[side].color, background),
+        "--code-sign": ensure_contrast(syntax.tokens[side].color, background),
     }
     return own | _differing(_code_colors_on(syntax, background), _default_colors(syntax))
 
@@ -70,7 +72,7 @@ def diff_properties(syntax: SyntaxTheme, side: Side) -> dict[str, str]:
 def word_properties(syntax: SyntaxTheme, side: Side) -> dict[str, str]:
     """`--code-side` of changed words, and the `--tok-*` that must differ from those of the row."""
     background = syntax.ui[f"{side}_background"]
-    words_background = word_ground(syntax.tokens[side].color, background)
+    words_background = changed_word_background(syntax.tokens[side].color, background)
     differing = _differing(
         _code_colors_on(syntax, words_background), _code_colors_on(syntax, background)
     )
@@ -83,10 +85,10 @@ def _differing(required: Mapping[str, str], current: Mapping[str, str]) -> dict[
 
 def _code_colors_on(syntax: SyntaxTheme, background: str) -> dict[str, str]:
     own = {
-        _token_property(name): readable(style.color, background)
+        _token_property(name): ensure_contrast(style.color, background)
         for name, style in syntax.tokens.items()
     }
-    return {"--code-foreground": readable(syntax.ui["foreground"], background)} | own
+    return {"--code-foreground": ensure_contrast(syntax.ui["foreground"], background)} | own
 
 
 def _default_colors(syntax: SyntaxTheme) -> dict[str, str]:
@@ -96,7 +98,7 @@ def _default_colors(syntax: SyntaxTheme) -> dict[str, str]:
 def _token_colors(syntax: SyntaxTheme) -> dict[str, str]:
     backgrounds = (syntax.ui["background"], syntax.ui["line_highlight"])
     return {
-        _token_property(name): readable(
+        _token_property(name): ensure_contrast(
             style.color, *([style.background] if style.background else backgrounds)
         )
         for name, style in syntax.tokens.items()

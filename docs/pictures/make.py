@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from model.api.preferences import update_preferences
 from model.api.sessions import create_session, send_chat_message, update_session
 from model.api.worktrees import create_worktree
-from model.base.instance import take_lock
+from model.base.instance import acquire_lock
 from model.demo import demo_directories
 from model.domain.resources import ExecutionMode, Session
 from model.state import State
@@ -115,7 +115,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         places = demo_directories(Path(place))
         places.create()
-        lock = take_lock(places.lock)
+        lock = acquire_lock(places.lock)
         assert lock is not None
         engine = Engine(places, lock, demo=True, prepared=True)
         app = SpinneyApp(engine.connect, demo=True, environ=ENVIRON)

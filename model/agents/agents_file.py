@@ -16,7 +16,7 @@ from model.agents.catalog import (
     ModelRow,
     load_overrides,
     model_row,
-    read_tables,
+    read_user_file,
 )
 
 PREFIX: Final = "acp:"
@@ -61,7 +61,7 @@ def load_catalog(models: Path, agents: Path) -> tuple[Catalog, list[str]]:
     An invalid agent is skipped; the others are kept.
     """
     catalog, problems = load_overrides(models)
-    tables, unread = read_tables(agents, "None of its agents is available.")
+    tables, unread = read_user_file(agents, "None of its agents is available.")
     rows: list[AgentRow] = []
     invalid: list[str] = []
     for name, table in (tables or {}).items():

@@ -28,7 +28,7 @@ class ModelRow:
     efforts: tuple[str, ...] = ()
     """The effort levels that it supports, as far as its program reports them."""
     default_effort: str = ""
-    answers_as: str = ""
+    full_name: str = ""
     """The full name, if `passed` is a short one."""
     is_default: bool = False
     """Whether its program uses it by default."""
@@ -156,7 +156,7 @@ class Catalog:
         rows: tuple[BackendRow | ProgramRow, ...] = (*self.backends, DEMO, *EDITORS, *TERMINALS)
         return next((row.label for row in rows if row.name == name), SERVICES.get(name, name))
 
-    def offered(self, backend: str, model: str) -> str:
+    def selectable_name(self, backend: str, model: str) -> str:
         """The name under which selection lists show this model, which may be a preset."""
         row = self.model(backend, model)
         if row is None or row.is_offered:
@@ -178,7 +178,7 @@ class Catalog:
         return Catalog(tuple(rows))
 
     def _find_by_full_name(self, backend: str, name: str) -> ModelRow | None:
-        matches = (model for model in self.models(backend) if name and model.answers_as == name)
+        matches = (model for model in self.models(backend) if name and model.full_name == name)
         return next((model for model in matches if model.name), None)
 
 
@@ -197,11 +197,11 @@ def load_overrides(path: Path) -> tuple[Catalog, list[str]]:
     A table per backend; in it `model = "passed"`, or `model = {passed = "…", label = "…"}`. If the
     file cannot be read, the built-in catalog is used; an invalid row is skipped.
     """
-    tables, problems = read_tables(path, "The built-in models are used.")
+    tables, problems = read_user_file(path, "The built-in models are used.")
     return (BUILT_IN, problems) if tables is None else _apply_overrides(tables, path)
 
 
-def read_tables(path: Path, instead: str) -> tuple[Mapping[str, Any] | None, list[str]]:
+def read_user_file(path: Path, instead: str) -> tuple[Mapping[str, Any] | None, list[str]]:
     """Read a TOML file of the user; `None` if it does not exist or cannot be read.
 
     The message for the latter names the line and ends with `instead`, the consequence.

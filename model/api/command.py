@@ -143,7 +143,7 @@ class Command(Generic[P, R]):
             _log.info("%s: unknown arguments ignored: %s", self.name, names)
         return parsed
 
-    def strangers(self, given: Mapping[str, Any]) -> list[str]:
+    def unknown_arguments(self, given: Mapping[str, Any]) -> list[str]:
         """Warn of each argument that the command does not have, in a sentence."""
         known = {argument.name: argument.wire for argument in self.arguments}
         unknown = [clean_line(name)[:_MAX_NAME] for name in given if snake_case(name) not in known]

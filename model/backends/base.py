@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from model.backends.model_lists import ModelList
-from model.backends.traffic import UNRECORDED, Record
+from model.backends.traffic import NULL_RECORDER, TrafficRecorder
 from model.base.errors import ErrorType
 from model.domain.resources import (
     EFFORTS,
@@ -26,7 +26,7 @@ from model.domain.resources import (
 Verdict = Literal["allow", "deny"]
 """A user's decision on one tool call."""
 
-OUTPUT_KEPT: Final = 16 * 1024
+OUTPUT_LIMIT: Final = 16 * 1024
 """Characters kept of a running tool's output: the last ones."""
 
 
@@ -57,7 +57,7 @@ class Settings:
     thinking: ThinkingLevel = "off"
     effort: Effort = "low"
     """For models that take an effort instead of a thinking level."""
-    most_of_own_effort: Effort | None = None
+    user_effort_limit: Effort | None = None
     """Set when no effort was chosen: the effort in the user's own configuration of the agent then
     takes precedence, up to this one."""
     web_in_plan: bool = True
@@ -70,7 +70,7 @@ class Settings:
 
         A name that is not an `Effort` is ignored.
         """
-        limit = self.most_of_own_effort
+        limit = self.user_effort_limit
         if limit is None or configured not in EFFORTS:
             return self
         return replace(self, effort=min(configured, limit, key=EFFORTS.index))
@@ -88,21 +88,21 @@ class Launch:
     """Appended to the program's own system prompt; empty for none."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables added to Spinney's own environment."""
-    mcp_off: frozenset[str] = frozenset()
+    disabled_mcp_servers: frozenset[str] = frozenset()
     """Names of configured MCP servers that the program must not use."""
     profile: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the program in its own format; they override the user's."""
     note: str = ""
     """A note for the conversation on how the agent was started; not sent to the program."""
-    sub_agents: int | None = None
+    max_sub_agents: int | None = None
     """Maximum number running at a time; 0 for none, `None` for the program's own limit."""
-    browser: bool = False
+    can_use_browser: bool = False
     """Whether the agent may use the user's browser, if its program supports that."""
     text_only: bool = False
     """For generating one text unattended: the agent gets no tools, its program persists nothing,
     and `system_prompt` replaces the program's own. Where a program does not support that, the mode
     (`plan`) keeps it from changing anything."""
-    record: Record = UNRECORDED
+    recorder: TrafficRecorder = NULL_RECORDER
     """Records everything sent to and received from the program."""
 
 
@@ -200,7 +200,7 @@ class QuestionAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class PermissionAsked:
+class PermissionRequested:
     """The agent wants to use a tool that needs the user's permission."""
 
     request_id: str
@@ -227,7 +227,7 @@ class ModeChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnKeepsMode:
+class TurnModeReported:
     """The mode of the running turn; a mode chosen since applies from the next turn on.
 
     Emitted after each `configure` during a turn that cannot switch at once; carries the mode of the
@@ -245,7 +245,7 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class ConversationNote:
     """A lasting message in the conversation, such as one about hooks that will not run.
 
     Shown once, or `each_time` that it is emitted.
@@ -263,32 +263,32 @@ class ConversationIdentified:
 
 
 @dataclass(frozen=True, slots=True)
-class McpServersSeen:
+class McpServersListed:
     """The MCP servers configured in the program; disabled ones may be missing."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class CommandsKnown:
+class CommandsListed:
     """All slash commands that the program accepts here; replaces the previous list."""
 
     commands: tuple[AgentCommand, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ModelsKnown:
+class ModelsListed:
     """The models that the program offers; replaces the previous list."""
 
     models: ModelList
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAnswers:
+class ModelReported:
     """The model in use from now on, by the program's name for it."""
 
     name: str
-    chosen: bool = False
+    is_user_choice: bool = False
     """Whether the user chose it with a command of the program."""
 
 
@@ -313,38 +313,38 @@ class TurnFailed:
     """Seconds, if a rate limit reported them."""
 
 
-OfAnswer = TextDelta | TextFinal | BlockDropped | ToolUse | ToolOutput | ToolResult
+ContentEvent = TextDelta | TextFinal | BlockDropped | ToolUse | ToolOutput | ToolResult
 """Events that add to an answer or remove from it."""
 
 AgentEvent = (
     TurnStarted
-    | OfAnswer
+    | ContentEvent
     | PlanProposed
     | QuestionAsked
-    | PermissionAsked
+    | PermissionRequested
     | RequestWithdrawn
     | ModeChanged
-    | TurnKeepsMode
+    | TurnModeReported
     | Notice
-    | Note
+    | ConversationNote
     | ConversationIdentified
-    | McpServersSeen
-    | CommandsKnown
-    | ModelsKnown
-    | ModelAnswers
+    | McpServersListed
+    | CommandsListed
+    | ModelsListed
+    | ModelReported
     | TurnFinished
     | TurnFailed
 )
 
-BETWEEN_TURNS = (
+OutOfTurnEvent = (
     TurnStarted
     | ModeChanged
     | Notice
-    | Note
-    | McpServersSeen
-    | CommandsKnown
-    | ModelsKnown
-    | ModelAnswers
+    | ConversationNote
+    | McpServersListed
+    | CommandsListed
+    | ModelsListed
+    | ModelReported
     | ConversationIdentified
     | RequestWithdrawn
 )
@@ -408,7 +408,7 @@ class Agent(Protocol):
 class ModelLister(Protocol):
     """A backend whose program emits `ModelsListed` right after its start."""
 
-    def models_stand_on(self, environment: Mapping[str, str]) -> Sequence[Path]:
+    def list_model_sources(self, environment: Mapping[str, str]) -> Sequence[Path]:
         """The program and the user's files; when one changes, the model list may have changed."""
         ...
 
@@ -423,7 +423,7 @@ class Backend(Protocol):
         """Look for the program; takes at most 10 seconds and never contacts a provider."""
         ...
 
-    async def commands(
+    async def list_commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
         """The program's own commands as far as files define them, without starting it.
@@ -441,12 +441,12 @@ class Backend(Protocol):
         ...
 
 
-SHORTENED: Final = Note(
+COMPACTION_NOTE: Final = ConversationNote(
     "The conversation so far was shortened to a summary. The agent no longer sees the rest.",
     each_time=True,
 )
 
 
-def falls_back(agent: str, model: str) -> str:
+def model_fallback_notice(agent: str, model: str) -> str:
     """The notice for a preset model that the program of `agent` does not have."""
     return f"{agent} does not have the model '{model}' here and uses its default model."

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
 from model.backends.base import (
-    OUTPUT_KEPT,
+    OUTPUT_LIMIT,
     AgentEvent,
     TextDelta,
     ToolOutput,
@@ -39,8 +39,8 @@ class Channel:
     def __init__(self, name: str) -> None:
         self.name = name
         """The program's display name."""
-        self.turn_open = False
-        self.stopping = False
+        self.is_turn_open = False
+        self.is_stopping = False
         """Whether the user stopped the open turn."""
         self._events = _EventQueue()
         self._turn_ended = asyncio.Event()
@@ -51,20 +51,20 @@ class Channel:
 
     def begin_turn(self) -> None:
         """Open a turn; it stays open until `TurnFinished` or `TurnFailed` is emitted."""
-        self.turn_open = True
-        self.stopping = False
+        self.is_turn_open = True
+        self.is_stopping = False
         self._turn_ended.clear()
 
-    async def tell(self, event: AgentEvent) -> None:
+    async def emit(self, event: AgentEvent) -> None:
         """Queue an event for the engine. The end of a turn is dropped if no turn is open."""
         if isinstance(event, TurnFinished | TurnFailed):
-            if not self.turn_open:
+            if not self.is_turn_open:
                 return
-            self.turn_open = False
+            self.is_turn_open = False
             self._turn_ended.set()
         await self._events.put(event)
 
-    def let_go(self) -> None:
+    def lift_event_limit(self) -> None:
         """Stop back-pressure: the engine may have stopped reading, and `emit` must not block."""
         self._events.lift_limit()
 
@@ -77,21 +77,21 @@ class Channel:
         self, interrupt: Callable[[], Awaitable[None]], kill: Callable[[], Awaitable[None]]
     ) -> None:
         """End the open turn: `interrupt` the program, and `kill` it if it does not stop in time."""
-        if not self.turn_open:
+        if not self.is_turn_open:
             return
-        self.stopping = True
-        if not await self.obeys(interrupt, STOP_TIMEOUT):
+        self.is_stopping = True
+        if not await self.request_stop(interrupt, STOP_TIMEOUT):
             _log.warning("%s did not stop; killing it", self.name)
             await kill()
 
-    async def obeys(self, interrupt: Callable[[], Awaitable[None]], timeout: float) -> bool:
+    async def request_stop(self, interrupt: Callable[[], Awaitable[None]], timeout: float) -> bool:
         """`interrupt` the program; return whether the turn ended within `timeout` seconds."""
         try:
             async with asyncio.timeout(timeout):
                 await interrupt()
                 await self._turn_ended.wait()
         except (TimeoutError, SpinneyError):
-            return not self.turn_open
+            return not self.is_turn_open
         return True
 
 
@@ -143,7 +143,7 @@ def _merge(earlier: AgentEvent, later: AgentEvent) -> AgentEvent | None:
         case ToolOutput(), ToolOutput() if earlier.tool_use_id == later.tool_use_id:
             if later.is_whole:
                 return later
-            text = (earlier.text + later.text)[-OUTPUT_KEPT:]
+            text = (earlier.text + later.text)[-OUTPUT_LIMIT:]
             return ToolOutput(later.tool_use_id, text, earlier.is_whole)
         case TextDelta(), TextDelta() if (earlier.block, earlier.kind) == (
             later.block,

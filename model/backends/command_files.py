@@ -10,7 +10,7 @@ from typing import Final
 
 from model.domain.resources import AgentCommand
 
-MOST: Final = 500
+FILE_LIMIT: Final = 500
 """Maximum number of files, and of folders, scanned below a folder."""
 
 _HEAD_BYTES: Final = 16 * 1024
@@ -22,21 +22,21 @@ _MAX_DEPTH: Final = 5
 """Maximum folder depth; a symbolic link may lead back up."""
 
 
-def commands_in(folder: Path, separator: str) -> Iterator[AgentCommand]:
+def read_commands(folder: Path, separator: str) -> Iterator[AgentCommand]:
     """A command for each file in or below the folder, named by its path joined with `separator`."""
-    for file in islice(_files(folder, ".md"), MOST):
+    for file in islice(_files(folder, ".md"), FILE_LIMIT):
         name = separator.join(file.relative_to(folder).with_suffix("").parts)
         yield from _read(file, name)
 
 
-def skills_in(folder: Path) -> Iterator[AgentCommand]:
+def read_skills(folder: Path) -> Iterator[AgentCommand]:
     """A command for each skill in the folder that users may invoke by name."""
-    for file in islice(_files(folder, "SKILL.md"), MOST):
+    for file in islice(_files(folder, "SKILL.md"), FILE_LIMIT):
         yield from _read(file)
 
 
 def _files(folder: Path, suffix: str) -> Iterator[Path]:
-    for directory, folders, names in islice(os.walk(folder, followlinks=True), MOST):
+    for directory, folders, names in islice(os.walk(folder, followlinks=True), FILE_LIMIT):
         depth = len(Path(directory).relative_to(folder).parts)
         folders[:] = (
             sorted(n for n in folders if not n.startswith(".")) if depth < _MAX_DEPTH else []

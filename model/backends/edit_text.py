@@ -8,7 +8,7 @@ SIZE_LIMIT: Final = 1024 * 1024
 """Maximum size in bytes of a file whose old content is shown."""
 
 
-def content_before(file: Path, new: str) -> str:
+def read_old_content(file: Path, new: str) -> str:
     """The content of a file that `new` will replace. Reads the file: call it in a thread.
 
     Carriage returns are kept only if `new` has some: a program that reports none may still keep
@@ -25,6 +25,6 @@ def content_before(file: Path, new: str) -> str:
         return ""
 
 
-def pieces(texts: Sequence[str]) -> str:
+def join_pieces(texts: Sequence[str]) -> str:
     """Join several pieces of one file, one below the other."""
     return ("\r\n" if any("\r\n" in text for text in texts) else "\n").join(texts)

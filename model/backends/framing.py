@@ -8,7 +8,7 @@ LINE_LIMIT: Final = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class TooLong:
+class OversizedLine:
     """A line over the limit, whose content was discarded."""
 
     size: int
@@ -22,7 +22,7 @@ class LineSplitter:
         self._pieces: list[bytes] = []
         self._size = 0
 
-    def feed(self, chunk: bytes) -> list[bytes | TooLong]:
+    def feed(self, chunk: bytes) -> list[bytes | OversizedLine]:
         """Add a chunk; return the lines that it completes."""
         first, *others = chunk.split(b"\n")
         if not others:
@@ -34,7 +34,7 @@ class LineSplitter:
         self._add(last)
         return lines
 
-    def rest(self) -> list[bytes | TooLong]:
+    def flush(self) -> list[bytes | OversizedLine]:
         """Return the unfinished last line, if there is one."""
         return [self._take()] if self._size else []
 
@@ -45,12 +45,12 @@ class LineSplitter:
         elif piece:
             self._pieces.append(piece)
 
-    def _take(self) -> bytes | TooLong:
+    def _take(self) -> bytes | OversizedLine:
         line = self._within_limit(b"".join(self._pieces)) if self._size <= self._limit else None
-        taken = TooLong(self._size) if line is None else line
+        taken = OversizedLine(self._size) if line is None else line
         self._pieces.clear()
         self._size = 0
         return taken
 
-    def _within_limit(self, line: bytes) -> bytes | TooLong:
-        return TooLong(len(line)) if len(line) > self._limit else line
+    def _within_limit(self, line: bytes) -> bytes | OversizedLine:
+        return OversizedLine(len(line)) if len(line) > self._limit else line

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from model.backends.traffic import UNRECORDED, Record
+from model.backends.traffic import NULL_RECORDER, TrafficRecorder
 from model.base.errors import ErrorType, SpinneyError
 from model.base.text import clean_line
 
@@ -20,7 +20,7 @@ METHOD_NOT_FOUND: Final = -32601
 
 Message = dict[str, Any]
 
-_NO_REQUEST: Final = (None, UNRECORDED)
+_NO_REQUEST: Final = (None, NULL_RECORDER)
 
 
 class RpcError(SpinneyError):
@@ -44,13 +44,13 @@ class JsonRpc:
         self._write = write
         self._ended = ended
         self._ids = itertools.count(1)
-        self._pending: dict[int, tuple[asyncio.Future[Message], Record]] = {}
-        self._record: Record = UNRECORDED
+        self._pending: dict[int, tuple[asyncio.Future[Message], TrafficRecorder]] = {}
+        self._record: TrafficRecorder = NULL_RECORDER
 
-    def with_recorder(self, record: Record) -> "JsonRpc":
+    def with_recorder(self, recorder: TrafficRecorder) -> "JsonRpc":
         """A view for one of the sessions that share the program; `record` logs its messages."""
         view = copy.copy(self)
-        view._record = record
+        view._record = recorder
         return view
 
     async def request(
@@ -60,7 +60,7 @@ class JsonRpc:
 
         Raises `RpcError` for an error response, and `backend_error` if there is no response.
         """
-        message = self.message(method, params)
+        message = self.build_request(method, params)
         response: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._pending[message["id"]] = response, self._record
         ended = asyncio.create_task(self._ended.wait())
@@ -79,7 +79,7 @@ class JsonRpc:
         result = response.result().get("result")
         return result if isinstance(result, dict) else {}
 
-    def message(self, method: str, params: Mapping[str, Any]) -> Message:
+    def build_request(self, method: str, params: Mapping[str, Any]) -> Message:
         """Build a request with a new id, for callers that handle the response themselves."""
         request_id = next(self._ids)
         return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
@@ -88,11 +88,11 @@ class JsonRpc:
         """Send a notification, which has no response."""
         await self.send({"jsonrpc": "2.0", "method": method, "params": params})
 
-    async def answer(self, request_id: object, result: Mapping[str, Any]) -> None:
+    async def respond(self, request_id: object, result: Mapping[str, Any]) -> None:
         """Respond to a request of the program."""
         await self.send({"jsonrpc": "2.0", "id": request_id, "result": result})
 
-    async def refuse(self, request_id: object, code: int, reason: str) -> None:
+    async def respond_error(self, request_id: object, code: int, reason: str) -> None:
         """Respond to a request of the program with an error."""
         error = {"code": code, "message": reason}
         await self.send({"jsonrpc": "2.0", "id": request_id, "error": error})
@@ -102,7 +102,7 @@ class JsonRpc:
         self._record("\u2192", message)
         await self._write(message)
 
-    def settle(self, message: Message, raw: bytes = b"") -> None:
+    def handle_response(self, message: Message, raw: bytes = b"") -> None:
         """Resolve the pending request of a response; late responses are ignored.
 
         `raw` is the line it came in, for the recorder.

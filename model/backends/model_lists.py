@@ -136,7 +136,7 @@ def _default_row(listed: ModelList) -> ModelRow:
     label = f"Default ({name})" if name else "Default"
     efforts = tuple(found.efforts) if found else ()
     answers_as = (found.answers_as or found.name) if found else ""
-    return ModelRow("", "", label, "", efforts, answers_as=answers_as, is_default=True)
+    return ModelRow("", "", label, "", efforts, full_name=answers_as, is_default=True)
 
 
 def _to_row(model: OfferedModel) -> ModelRow:

@@ -14,20 +14,20 @@ from typing import Final
 from model.backends import process_table
 from model.backends.process_table import ProcessRef
 
-OWNER: Final = "SPINNEY_OWNER"
+OWNER_VARIABLE: Final = "SPINNEY_OWNER"
 """The environment variable that holds the mark."""
 
 _PASSES: Final = 5
 """A process that forks during the search is found in the next pass."""
 
 
-def owner_mark(data_dir: Path) -> str:
+def build_owner_mark(data_dir: Path) -> str:
     """The `SPINNEY_OWNER` of processes started by this one: `<data dir>:<pid>:<start>`."""
     pid = os.getpid()
-    return f"{_fingerprint(data_dir)}:{pid}:{process_table.start_time(pid) or '0'}"
+    return f"{_fingerprint(data_dir)}:{pid}:{process_table.get_start_time(pid) or '0'}"
 
 
-def end_leftovers(data_dir: Path) -> list[int]:
+def kill_orphans(data_dir: Path) -> list[int]:
     """Kill processes left behind by earlier owners of `data_dir`; return their pids.
 
     Processes of a running Spinney or of another data directory are not touched.
@@ -46,10 +46,10 @@ def end_leftovers(data_dir: Path) -> list[int]:
 def _find_orphans(data_dir: Path) -> set[ProcessRef]:
     fingerprint = _fingerprint(data_dir)
     orphans = set()
-    for pid, mark in process_table.environment_entries(OWNER):
+    for pid, mark in process_table.find_by_variable(OWNER_VARIABLE):
         directory, _, owner = mark.partition(":")
         if directory == fingerprint and pid != os.getpid() and not _is_running(owner):
-            started = process_table.start_time(pid)
+            started = process_table.get_start_time(pid)
             if started is not None:
                 orphans.add(ProcessRef(pid, started))
     return orphans
@@ -57,7 +57,7 @@ def _find_orphans(data_dir: Path) -> set[ProcessRef]:
 
 def _is_running(owner: str) -> bool:
     pid, _, started = owner.partition(":")
-    return pid.isdigit() and process_table.start_time(int(pid)) == started
+    return pid.isdigit() and process_table.get_start_time(int(pid)) == started
 
 
 def _fingerprint(data_dir: Path) -> str:

@@ -9,7 +9,7 @@ PLAN_START: Final = "<proposed_plan>"
 PLAN_END: Final = "</proposed_plan>"
 
 
-def parted(text: str) -> tuple[str, str]:
+def split_plan(text: str) -> tuple[str, str]:
     """Split a text into the text without its plan, and the plan; an unclosed plan ends the text."""
     before, start, rest = text.partition(PLAN_START)
     if not start:

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from model.backends import process_table
-from model.backends.framing import LineSplitter, TooLong
+from model.backends.framing import LineSplitter, OversizedLine
 from model.backends.pipes import PipeReader, open_pipe_writer
 from model.backends.process_table import ProcessRef
-from model.backends.traffic import UNRECORDED, Record
+from model.backends.traffic import NULL_RECORDER, TrafficRecorder
 from model.base.errors import SpinneyError
 from model.base.text import clean_line, make_output_visible
 
-AGENT: Final = "SPINNEY_AGENT"
+AGENT_VARIABLE: Final = "SPINNEY_AGENT"
 """The environment variable that marks everything started by one agent."""
 
 CLOSE_TIMEOUT: Final = 1.5
@@ -65,7 +65,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class JsonLine:
     """A line that is a JSON object."""
 
     value: dict[str, Any]
@@ -74,7 +74,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class InvalidLine:
     """A line that is not a JSON object: the reason, and its cleaned beginning."""
 
     reason: str
@@ -106,14 +106,14 @@ async def run_command(
         return ("busy" if await process.is_busy() else None), ""
     else:
         if process.returncode and not output:
-            await process.settled()
+            await process.wait_settled()
             output = process.stderr_tail
         return process.returncode, output
     finally:
         await process.kill()
 
 
-def agent_environment(extra: Mapping[str, str]) -> dict[str, str]:
+def build_agent_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """Spinney's environment without the variables meant for Spinney alone, plus `extra`."""
     kept = {
         name: value
@@ -133,14 +133,14 @@ class AgentProcess:
         stdin: asyncio.StreamWriter,
         stdout: PipeReader,
         stderr: PipeReader,
-        record: Record,
+        recorder: TrafficRecorder,
     ) -> None:
         self._process = process
         self._mark = mark
         self._stdin = stdin
         self._stdout = stdout
         self._stderr = stderr
-        self._record = record
+        self._record = recorder
         self._stderr_tail: deque[str] = deque(maxlen=_STDERR_LINES)
         self._write_lock = asyncio.Lock()
         self._close_lock = asyncio.Lock()
@@ -156,7 +156,7 @@ class AgentProcess:
         argv: Sequence[str],
         cwd: Path,
         environment: Mapping[str, str],
-        record: Record = UNRECORDED,
+        recorder: TrafficRecorder = NULL_RECORDER,
     ) -> "AgentProcess":
         """Start `argv` in `cwd` with exactly this environment (plus a mark of its own).
 
@@ -176,7 +176,7 @@ class AgentProcess:
                 stdout=stdout_write,
                 stderr=stderr_write,
                 cwd=cwd,
-                env={**environment, AGENT: mark},
+                env={**environment, AGENT_VARIABLE: mark},
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
@@ -186,14 +186,14 @@ class AgentProcess:
         finally:
             for theirs in (stdin_read, stdout_write, stderr_write):
                 os.close(theirs)
-        record("\u00b7", f"started in {cwd}: {shlex.join(argv)}")
+        recorder("\u00b7", f"started in {cwd}: {shlex.join(argv)}")
         return cls(
             process,
             mark,
             await open_pipe_writer(stdin_write),
             await PipeReader.open(stdout_read),
             await PipeReader.open(stderr_read),
-            record,
+            recorder,
         )
 
     @property
@@ -208,7 +208,7 @@ class AgentProcess:
         return await self._cpu_time() > before
 
     async def _cpu_time(self) -> int:
-        return sum(process_table.cpu_time(member.pid) for member in await self._find_family())
+        return sum(process_table.get_cpu_time(member.pid) for member in await self._find_family())
 
     @property
     def returncode(self) -> int | None:
@@ -220,7 +220,7 @@ class AgentProcess:
         """The last lines of stderr, cleaned."""
         return "\n".join(self._stderr_tail)
 
-    def ending(self, name: str) -> str:
+    def describe_exit(self, name: str) -> str:
         """How the program `name` ended during a turn, what to do, and its last output on stderr."""
         code = self.returncode
         if code is None:
@@ -241,7 +241,7 @@ class AgentProcess:
         """Wait until the program itself has exited, even if others still hold its pipes."""
         await self._process.wait()
 
-    async def settled(self) -> None:
+    async def wait_settled(self) -> None:
         """Wait briefly for the exit code and the rest of stderr of a program that is ending."""
         ended = await self._exits_within(_SETTLE_TIMEOUT)
         if ended or (self._stdout.at_eof and await self._exits_within(_EXIT_TIMEOUT)):
@@ -255,16 +255,16 @@ class AgentProcess:
             chunks.append(chunk)
         return b"".join(chunks).decode(errors="replace")
 
-    async def lines(self) -> AsyncIterator[Said | Unreadable]:
+    async def read_lines(self) -> AsyncIterator[JsonLine | InvalidLine]:
         """Lines of stdout, until it ends. A slow reader blocks the program: its pipe fills up."""
         splitter = LineSplitter()
         while chunk := await self._stdout.read():
             for line in splitter.feed(chunk):
                 if parsed := _parse_line(line):
                     yield parsed
-        for line in splitter.rest():
+        for line in splitter.flush():
             # The last line was cut off, or is complete except for its newline.
-            if isinstance(parsed := _parse_line(line), Said):
+            if isinstance(parsed := _parse_line(line), JsonLine):
                 yield parsed
 
     async def write(self, value: Mapping[str, Any]) -> None:
@@ -317,11 +317,11 @@ class AgentProcess:
 
     async def _find_family(self) -> set[ProcessRef]:
         root = self.pid if self.returncode is None else None
-        return await asyncio.to_thread(process_table.family, root, AGENT, self._mark)
+        return await asyncio.to_thread(process_table.find_family, root, AGENT_VARIABLE, self._mark)
 
     def _signal_group(self, number: signal.Signals) -> None:
         # Without `/proc`, the group is the only way to reach processes that outlived its leader.
-        if self.returncode is None or not process_table.READABLE:
+        if self.returncode is None or not process_table.IS_AVAILABLE:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, number)
 
@@ -337,9 +337,9 @@ class AgentProcess:
         splitter = LineSplitter(limit=1024 * 1024)
         while chunk := await self._stderr.read():
             self._keep_stderr(splitter.feed(chunk))
-        self._keep_stderr(splitter.rest())
+        self._keep_stderr(splitter.flush())
 
-    def _keep_stderr(self, lines: Iterable[bytes | TooLong]) -> None:
+    def _keep_stderr(self, lines: Iterable[bytes | OversizedLine]) -> None:
         for line in lines:
             if isinstance(line, bytes):
                 self._record("\u2190", line, "stderr")
@@ -362,10 +362,10 @@ class AgentProcess:
             self._record("\u00b7", f"ended: {how}")
 
 
-def _parse_line(line: bytes | TooLong) -> Said | Unreadable | None:
-    if isinstance(line, TooLong):
+def _parse_line(line: bytes | OversizedLine) -> JsonLine | InvalidLine | None:
+    if isinstance(line, OversizedLine):
         reason = f"a line of {line.size / 1024 / 1024:.0f} MB"
-        return Unreadable(reason, raw=f"({reason})".encode())
+        return InvalidLine(reason, raw=f"({reason})".encode())
     if not line.strip():
         return None
     text = line.decode(errors="replace")
@@ -374,8 +374,8 @@ def _parse_line(line: bytes | TooLong) -> Said | Unreadable | None:
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
-        return Said(value, line)
-    return Unreadable("not JSON", clean_line(text[:_STDERR_LINE_LENGTH]), line)
+        return JsonLine(value, line)
+    return InvalidLine("not JSON", clean_line(text[:_STDERR_LINE_LENGTH]), line)
 
 
 def _start_error(program: str, cwd: Path, error: OSError | ValueError) -> SpinneyError:

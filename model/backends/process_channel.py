@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from model.backends.base import TurnFailed, TurnFinished
 from model.backends.channel import Channel
-from model.backends.process import AgentProcess, Said, Unreadable
-from model.backends.traffic import Record
+from model.backends.process import AgentProcess, InvalidLine, JsonLine
+from model.backends.traffic import TrafficRecorder
 from model.base.errors import SpinneyError
 from model.domain.resources import Usage
 
@@ -19,19 +19,21 @@ CLOSE_TIMEOUT: Final = 1.0
 
 _log = logging.getLogger(__name__)
 
-OnLine = Callable[[Said | Unreadable], Awaitable[None]]
+OnLine = Callable[[JsonLine | InvalidLine], Awaitable[None]]
 
 
-class AgentLink(Channel):
+class ProcessChannel(Channel):
     """One running program and its turn; `on_line` is the adapter's handler for its lines."""
 
-    def __init__(self, name: str, process: AgentProcess, on_line: OnLine, record: Record) -> None:
+    def __init__(
+        self, name: str, process: AgentProcess, on_line: OnLine, recorder: TrafficRecorder
+    ) -> None:
         super().__init__(name)
         self.process = process
         self.ended = asyncio.Event()
         """Set once the program's output has ended."""
         self._on_line = on_line
-        self._record = record
+        self._record = recorder
         self._reader = asyncio.create_task(self._read())
 
     async def start_turn(self, prompt: Mapping[str, Any]) -> None:
@@ -40,9 +42,9 @@ class AgentLink(Channel):
         try:
             await self.write(prompt)
         except SpinneyError:
-            if not self.turn_open:
+            if not self.is_turn_open:
                 return  # the program's exit has already ended the turn
-            self.turn_open = False
+            self.is_turn_open = False
             raise
 
     async def write(self, value: Mapping[str, Any]) -> None:
@@ -56,16 +58,16 @@ class AgentLink(Channel):
 
     async def close(self, interrupt: Callable[[], Awaitable[None]]) -> None:
         """End the program and everything it started; an open turn is stopped first."""
-        if self.turn_open and self.process.returncode is None:
-            self.stopping = True
-            await self.obeys(interrupt, CLOSE_TIMEOUT)
+        if self.is_turn_open and self.process.returncode is None:
+            self.is_stopping = True
+            await self.request_stop(interrupt, CLOSE_TIMEOUT)
         await self.process.close()
         self._events.lift_limit()
         await self._reader
 
     async def _read(self) -> None:
         try:
-            async for line in self.process.lines():
+            async for line in self.process.read_lines():
                 self._record("\u2190", line.raw)
                 try:
                     await self._on_line(line)
@@ -79,9 +81,9 @@ class AgentLink(Channel):
             self._events.end()
 
     async def _end_turn(self) -> None:
-        if self.stopping:
-            await self.tell(TurnFinished("stopped", Usage()))
-        elif self.turn_open:
+        if self.is_stopping:
+            await self.emit(TurnFinished("stopped", Usage()))
+        elif self.is_turn_open:
             # Its last lines on stderr may not have been read yet.
-            await self.process.settled()
-            await self.tell(TurnFailed(self.process.ending(self.name), "backend_error"))
+            await self.process.wait_settled()
+            await self.emit(TurnFailed(self.process.describe_exit(self.name), "backend_error"))

@@ -14,11 +14,11 @@ from pathlib import Path
 
 _PROC = Path("/proc")
 
-READABLE = (_PROC / "self" / "environ").exists()
+IS_AVAILABLE = (_PROC / "self" / "environ").exists()
 """Whether this system has a readable `/proc`."""
 
 
-def start_time(pid: int) -> str | None:
+def get_start_time(pid: int) -> str | None:
     """When the process started, in clock ticks since boot; `None` if there is no such process.
 
     Together with the pid it identifies a process uniquely: pids are reused.
@@ -29,13 +29,13 @@ def start_time(pid: int) -> str | None:
     return fields[19]
 
 
-def cpu_time(pid: int) -> int:
+def get_cpu_time(pid: int) -> int:
     """The CPU time that the process has used, in clock ticks; 0 if unknown."""
     fields = _stat(pid)
     return int(fields[11]) + int(fields[12]) if fields else 0
 
 
-def environment_entries(name: str) -> Iterator[tuple[int, str]]:
+def find_by_variable(name: str) -> Iterator[tuple[int, str]]:
     """The pid and value of every readable process that was started with the variable `name`."""
     prefix = f"{name}=".encode()
     for pid in _pids():
@@ -53,9 +53,9 @@ class ProcessRef:
     started: str
 
 
-def family(root: int | None, name: str, mark: str) -> set[ProcessRef]:
+def find_family(root: int | None, name: str, mark: str) -> set[ProcessRef]:
     """The descendants of `root`, and processes started with the variable `name` set to `mark`."""
-    pids = {found for found, value in environment_entries(name) if value == mark}
+    pids = {found for found, value in find_by_variable(name) if value == mark}
     children: dict[int, list[int]] = {}
     for candidate in _pids():
         if fields := _stat(candidate):
@@ -66,14 +66,14 @@ def family(root: int | None, name: str, mark: str) -> set[ProcessRef]:
             if child not in pids:
                 pids.add(child)
                 unseen.append(child)
-    start_times = {pid: start_time(pid) for pid in pids - {os.getpid()}}
+    start_times = {pid: get_start_time(pid) for pid in pids - {os.getpid()}}
     return {ProcessRef(pid, time) for pid, time in start_times.items() if time is not None}
 
 
 def kill(members: Iterable[ProcessRef]) -> None:
     """Send SIGKILL to those that are still running."""
     for member in members:
-        if start_time(member.pid) == member.started:
+        if get_start_time(member.pid) == member.started:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(member.pid, signal.SIGKILL)
 

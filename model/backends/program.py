@@ -12,27 +12,27 @@ from pathlib import Path
 from typing import Final
 
 from model.backends.base import Probe
-from model.backends.process import ExitCode, agent_environment, run_command
+from model.backends.process import ExitCode, build_agent_environment, run_command
 from model.base.errors import SpinneyError
 
 COMMAND_TIMEOUT: Final = 9.0
 """Seconds for each command of a probe."""
 
-Answer = tuple[ExitCode, str]
+CommandResult = tuple[ExitCode, str]
 """Exit code and output of a short command, as returned by `run_command`."""
 
 _VERSION: Final = re.compile(r"\d{1,9}\.\d{1,9}\.\d{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class AgentProgram:
     """A program that users install themselves, and the commands to install and update it."""
 
     label: str
     command: str
     install: str
     update: str
-    oldest: tuple[int, int, int]
+    min_version: tuple[int, int, int]
     """The oldest version that its adapter was tested with."""
 
     async def find(self, path: str | None) -> str:
@@ -43,14 +43,14 @@ class Program:
             raise SpinneyError(text, "backend_unavailable")
         return program
 
-    def files(self) -> list[Path]:
+    def list_files(self) -> list[Path]:
         """The program's file, which changes with its version; empty if it is not installed."""
         program = _which(self.command, None)
         return [Path(program).resolve()] if program else []
 
-    async def look(
+    async def probe(
         self, *commands: Sequence[str], environment: Mapping[str, str] | None = None
-    ) -> tuple[Probe, list[Answer]]:
+    ) -> tuple[Probe, list[CommandResult]]:
         """Probe the program, with a `problem` if it cannot be used; takes at most 10 seconds.
 
         Also returns the results of `commands`, argument lists for the program; if there is a
@@ -60,7 +60,7 @@ class Program:
             program = await self.find(None)
         except SpinneyError as error:
             return Probe(None, problem=error.message, fix=self.install), []
-        variables = agent_environment(environment or {})
+        variables = build_agent_environment(environment or {})
         (code, output), *results = await asyncio.gather(
             *(
                 run_command([program, *arguments], Path(os.sep), variables, COMMAND_TIMEOUT)
@@ -80,20 +80,24 @@ class Program:
             text = f"{program} does not run. Install it again: {self.install}"
             return Probe(program, problem=text, fix=self.install)
         version = found[0]
-        if self.drives(version):
+        if self.supports(version):
             return Probe(program, version, supported=True)
         return Probe(
-            program, version, problem=self.too_old(version), fix=self.update, supported=False
+            program,
+            version,
+            problem=self.outdated_message(version),
+            fix=self.update,
+            supported=False,
         )
 
-    def drives(self, version: str) -> bool:
+    def supports(self, version: str) -> bool:
         """Whether this version is new enough; an unreadable version is assumed to work."""
         found = _VERSION.search(version)
-        return found is None or tuple(map(int, found[0].split("."))) >= self.oldest
+        return found is None or tuple(map(int, found[0].split("."))) >= self.min_version
 
-    def too_old(self, version: str = "") -> str:
+    def outdated_message(self, version: str = "") -> str:
         """The error message for a version that is not supported."""
-        oldest = ".".join(map(str, self.oldest))
+        oldest = ".".join(map(str, self.min_version))
         return (
             f"{f'{self.label} {version}'.strip()} is older than {oldest} and does not work with"
             f" Spinney. Run: {self.update}"

@@ -15,7 +15,7 @@ from typing import Final
 from model.background import worktree_status
 from model.background.scheduler import KeyedScheduler
 from model.base.errors import SpinneyError
-from model.base.git_layout import git_directories
+from model.base.git_layout import find_git_directories
 from model.domain.events import (
     Event,
     MessageCompleted,
@@ -31,9 +31,9 @@ from model.domain.events import (
     WorktreeUpdated,
 )
 from model.domain.resources import Worktree
-from model.git.branch_tips import BranchTips, branch_tips
+from model.git.branch_tips import BranchTips, read_branch_tips
 from model.git.watch import WatchedTree, watch
-from model.hosting.polling import Following
+from model.hosting.polling import PullRequestPoller
 from model.store.bus import EventBus, Reader
 from model.store.store import Store
 
@@ -81,9 +81,9 @@ class Poller:
         self._git = KeyedScheduler(
             self._refresh_git, self._worktrees, self._git_interval, CONCURRENCY
         )
-        self._following = Following(store, archive, self._tips_of)
+        self._following = PullRequestPoller(store, archive, self._tips_of)
         self._hosting = KeyedScheduler(
-            self._following.look, self._with_pull_request, self._remote_interval, 1
+            self._following.poll, self._with_pull_request, self._remote_interval, 1
         )
         self._clock = clock
         self._tips: dict[Path, tuple[float, BranchTips | None]] = {}
@@ -105,18 +105,18 @@ class Poller:
             group.create_task(self._follow_events(reader))
             group.create_task(self._watch())
 
-    def ask(self, *worktree_ids: str) -> None:
+    def refresh(self, *worktree_ids: str) -> None:
         """Refresh the git status of these worktrees as soon as possible."""
         self._forget_cached(*worktree_ids)
         self._git.request(*worktree_ids)
 
-    async def ask_and_wait(self, worktree_ids: list[str]) -> None:
+    async def refresh_and_wait(self, worktree_ids: list[str]) -> None:
         """Refresh the git status of these worktrees and publish it, changed or not."""
         self._forget_cached(*worktree_ids)
         self._to_report.update(worktree_ids)
         await self._git.request_and_wait(worktree_ids)
 
-    def ask_hosting(self, worktree_id: str) -> None:
+    def refresh_hosting(self, worktree_id: str) -> None:
         """Refresh the pull request of this worktree."""
         self._hosting.request(worktree_id)
 
@@ -124,7 +124,7 @@ class Poller:
         return {w.id: w.project_id for w in self._active_worktrees()}
 
     def _with_pull_request(self) -> Mapping[str, str]:
-        may_change = self._following.may_change
+        may_change = self._following.needs_polling
         return {w.id: w.project_id for w in self._active_worktrees() if may_change(w)}
 
     def _active_worktrees(self) -> Iterator[Worktree]:
@@ -163,7 +163,7 @@ class Poller:
         now = time.monotonic()
         if tips is None or now - read_at > _TIPS_MAX_AGE:
             self._tips[root] = placeholder = (now, None)
-            tips = await branch_tips(root)
+            tips = await read_branch_tips(root)
             # Not if it was invalidated meanwhile: this may not include the latest change.
             if self._tips.get(root) is placeholder:
                 self._tips[root] = (now, tips)
@@ -204,15 +204,15 @@ class Poller:
             case MessageCompleted() | MessageFailed():
                 session = self._store.state.sessions.get(event.session_id)
                 if session is not None:
-                    self.ask(session.worktree_id)
+                    self.refresh(session.worktree_id)
                     worktree = self._store.state.worktrees.get(session.worktree_id)
-                    if worktree is not None and self._following.turn_ended(worktree):
+                    if worktree is not None and self._following.handle_turn_end(worktree):
                         self._hosting.request(worktree.id)
             case WorktreeCreated() | WorktreeUnarchived() | WorktreeRenamed():
-                self.ask(event.worktree.id)
+                self.refresh(event.worktree.id)
                 self._on_worktrees_changed()
             case WorktreeUpdated() if self._is_watch_outdated(event.worktree):
-                self.ask(event.worktree.id)
+                self.refresh(event.worktree.id)
                 self._on_worktrees_changed()
             case WorktreeUpdated() | WorktreeStatusUpdated() | PreferencesUpdated():
                 self._git.reschedule()
@@ -249,7 +249,7 @@ class Poller:
                 # Nothing is missed meanwhile: the previous watch continues until this one has
                 # started and all is reported, and new worktrees are refreshed once more.
                 await has_started.wait()
-                self.ask(*new & self._worktrees().keys())
+                self.refresh(*new & self._worktrees().keys())
                 for old in watches[-2:-1]:
                     asyncio.get_running_loop().call_later(_WATCH_OVERLAP, old.cancel)
                 await asyncio.sleep(_WATCH_DELAY)
@@ -263,14 +263,16 @@ class Poller:
         trees = []
         for worktree in state.worktrees.values():
             project = state.projects.get(worktree.project_id)
-            directories = git_directories(Path(worktree.path)) if _is_active(worktree) else None
+            directories = (
+                find_git_directories(Path(worktree.path)) if _is_active(worktree) else None
+            )
             if directories is not None and project is not None:
                 base = worktree.base_branch or project.default_branch
                 trees.append(WatchedTree(worktree.id, directories, base))
         return trees
 
     def _on_git_changed(self, worktree_ids: set[str]) -> None:
-        self.ask(*(worktree_ids & self._worktrees().keys()))
+        self.refresh(*(worktree_ids & self._worktrees().keys()))
 
 
 async def _cancel_all(tasks: list[asyncio.Task[None]]) -> None:

@@ -13,7 +13,7 @@ from model.base.errors import SpinneyError
 from model.domain.events import SessionDeleted, TaskCompleted
 from model.domain.resources import Session, Worktree
 from model.store.store import Store
-from model.worktrees.removal import Removals
+from model.worktrees.removal import WorktreeRemover
 
 SWEEP_INTERVAL: Final = 3600.0
 """Seconds between two sweeps."""
@@ -25,7 +25,7 @@ class Retention:
     """Deletes what was archived more than `archive_retention_days` ago."""
 
     def __init__(
-        self, store: Store, removals: Removals, end_session: Callable[[str], Awaitable[None]]
+        self, store: Store, removals: WorktreeRemover, end_session: Callable[[str], Awaitable[None]]
     ) -> None:
         self._store = store
         self._removals = removals

@@ -12,7 +12,7 @@ from typing import Final
 from model.domain.events import Event, GitStatusUpdated, WorktreeStatusUpdated, WorktreeUpdated
 from model.domain.resources import Project, Worktree
 from model.git import status
-from model.git.branch_tips import BranchTips, branch_tips
+from model.git.branch_tips import BranchTips, read_branch_tips
 from model.state import State
 from model.store.store import Store
 
@@ -26,7 +26,7 @@ TipsReader = Callable[[Path], Awaitable[BranchTips]]
 async def refresh(
     store: Store,
     worktree_id: str,
-    tips: TipsReader = branch_tips,
+    tips: TipsReader = read_branch_tips,
     *,
     report_unchanged: bool = False,
 ) -> None:
@@ -61,7 +61,7 @@ async def _read_status(
     root = Path(project.path)
     # A project whose own folder is missing may still have worktrees that can be read.
     repository_tips = await tips(root if await asyncio.to_thread(root.is_dir) else path)
-    return await status.worktree_status(path, base, repository_tips)
+    return await status.read_worktree_status(path, base, repository_tips)
 
 
 def _is_off_limits(worktree: Worktree) -> bool:

@@ -9,7 +9,7 @@ from model.base.errors import SpinneyError
 T = TypeVar("T")
 
 
-class SlowWork:
+class CancellableTasks:
     """The cancellable tasks that run in each worktree. Belongs to the core's event loop."""
 
     def __init__(self) -> None:

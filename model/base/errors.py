@@ -66,7 +66,7 @@ class UsageError(SpinneyError):
         """The usage text, one or more lines; printed before the message."""
 
 
-class NobodyThereError(SpinneyError):
+class NotRunningError(SpinneyError):
     """No Spinney instance runs for this data directory, or it does not respond."""
 
 
@@ -75,13 +75,13 @@ def exit_code(error: SpinneyError) -> int:
     match error:
         case UsageError():
             return 2
-        case NobodyThereError():
+        case NotRunningError():
             return 3
         case _:
             return 4 if error.error_type == "not_found" else 1
 
 
-def foreseen(error: BaseException, operation: str) -> SpinneyError:
+def as_user_error(error: BaseException, operation: str) -> SpinneyError:
     """Convert to a `SpinneyError`; an unexpected error is logged and replaced by a reference."""
     if isinstance(error, SpinneyError):
         return error
@@ -123,7 +123,7 @@ def branch_exists(branch: str) -> SpinneyError:
     return SpinneyError(f"Branch already exists: {branch}", "conflict")
 
 
-def worktree_failed(reason: str) -> SpinneyError:
+def worktree_creation_failed(reason: str) -> SpinneyError:
     """Git could not create the worktree; `reason` is git's own message."""
     return SpinneyError(f"Failed to create worktree: {reason}", "git_error")
 
@@ -143,7 +143,7 @@ def folder_not_found(folder_id: str) -> SpinneyError:
     return SpinneyError(f"Folder not found: {folder_id}", "not_found")
 
 
-def project_gone(path: str) -> SpinneyError:
+def project_directory_missing(path: str) -> SpinneyError:
     """The directory of a project was moved or removed by hand."""
     return SpinneyError(
         f"The project's directory is missing: {path}. Move it back, or remove the project and"

@@ -15,13 +15,13 @@ _MAX_BYTES: Final = 1_000_000
 class GitDirectories:
     """The two are the same for a repository's main checkout and for a bare repository."""
 
-    own: Path
+    git_dir: Path
     """Contains `HEAD` and `index` of this working tree (`git rev-parse --git-dir`)."""
-    common: Path
+    common_dir: Path
     """Contains the branches of all working trees (`git rev-parse --git-common-dir`)."""
 
 
-def git_directories(root: Path) -> GitDirectories | None:
+def find_git_directories(root: Path) -> GitDirectories | None:
     """Find the git directories of the working tree or bare repository at `root`, if it is one."""
     marker = root / ".git"
     try:
@@ -32,12 +32,12 @@ def git_directories(root: Path) -> GitDirectories | None:
             shared = own / "commondir"
             common = _read_pointer(shared) if shared.is_file() else own
             return GitDirectories(_resolve(own), _resolve(common))
-        return _same_directory(root) if looks_bare(root) else None
+        return _same_directory(root) if is_bare_repository(root) else None
     except OSError:
         return None
 
 
-def looks_bare(path: Path) -> bool:
+def is_bare_repository(path: Path) -> bool:
     """Whether `path` itself is a git directory, judged by the same files as git does."""
     return (
         not (path / ".git").exists()
@@ -47,7 +47,7 @@ def looks_bare(path: Path) -> bool:
     )
 
 
-def repository_around(path: Path) -> Path | None:
+def find_enclosing_repository(path: Path) -> Path | None:
     """Find the repository that contains `path`: its main checkout, or a bare repository itself."""
     path = _resolve(path)
     for folder in (path, *path.parents):
@@ -55,36 +55,38 @@ def repository_around(path: Path) -> Path | None:
             # Agents' sandboxes leave empty folders of this name behind.
             if (folder / ".git" / "HEAD").exists():
                 return folder
-            if (folder / ".git").is_file() or (folder.name != ".git" and looks_bare(folder)):
-                return repository_of(folder)
+            if (folder / ".git").is_file() or (
+                folder.name != ".git" and is_bare_repository(folder)
+            ):
+                return find_main_checkout(folder)
         except OSError:
             continue
     return None
 
 
-def repository_of(root: Path) -> Path:
+def find_main_checkout(root: Path) -> Path:
     """Find the main checkout of the linked worktree at `root`; any other root is returned as is."""
-    dirs = git_directories(root)
-    if dirs is None or dirs.own == dirs.common:
+    dirs = find_git_directories(root)
+    if dirs is None or dirs.git_dir == dirs.common_dir:
         return root  # Also a submodule, and the parent folder of a bare repository.
-    parent = dirs.common.parent
-    of_parent = git_directories(parent)
-    if of_parent is not None and of_parent.own == dirs.common:
+    parent = dirs.common_dir.parent
+    of_parent = find_git_directories(parent)
+    if of_parent is not None and of_parent.git_dir == dirs.common_dir:
         return parent
-    return _configured_worktree(dirs.common) or dirs.common
+    return _configured_worktree(dirs.common_dir) or dirs.common_dir
 
 
-def borrowed_from(root: Path) -> Path | None:
+def find_owning_checkout(root: Path) -> Path | None:
     """Find the other checkout that owns the repository the `.git` at `root` points to, if any.
 
     `None` for a linked worktree, a submodule, and a repository created with a separate git
     directory: those belong to `root`.
     """
-    dirs = git_directories(root)
-    if dirs is None or dirs.own != dirs.common or dirs.own.name != ".git":
+    dirs = find_git_directories(root)
+    if dirs is None or dirs.git_dir != dirs.common_dir or dirs.git_dir.name != ".git":
         return None
-    root, other = _resolve(root), dirs.own.parent
-    return None if root in (other, _configured_worktree(dirs.own)) else other
+    root, other = _resolve(root), dirs.git_dir.parent
+    return None if root in (other, _configured_worktree(dirs.git_dir)) else other
 
 
 def _configured_worktree(common: Path) -> Path | None:

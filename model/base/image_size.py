@@ -13,7 +13,7 @@ _JPEG_SIZE_MARKERS: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_STANDALONE_MARKERS: Final = frozenset((0x01, *range(0xD0, 0xD9)))
 
 
-def is_bomb(data: bytes) -> bool:
+def is_decompression_bomb(data: bytes) -> bool:
     """Whether the decoded image would be too large. Images without a known size are not decoded."""
     return any(
         width > MAX_SIDE or height > MAX_SIDE or width * height > MAX_PIXELS

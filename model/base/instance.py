@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from model import PROTOCOL, __version__
-from model.base.errors import NobodyThereError, SpinneyError
-from model.base.paths import PRIVATE_FILE, SERVER_FILE, is_alive, unsaved
+from model.base.errors import NotRunningError, SpinneyError
+from model.base.paths import PRIVATE_FILE, SERVER_FILE, file_error, is_alive
 
-START_TIME = 20.0
+START_TIMEOUT = 20.0
 """Seconds without CPU use after which a starting instance that published no address is hung."""
 _POLL_INTERVAL = 0.05
 _EXIT_GRACE = 5.0
@@ -22,7 +22,7 @@ _BUSY_FACTOR = 6.0
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningInstance:
     """What an instance writes about itself to its lock file, readable by its own user only."""
 
     pid: int
@@ -38,9 +38,9 @@ class Running:
         return f"http://127.0.0.1:{self.port}"
 
     @property
-    def hung(self) -> SpinneyError:
+    def timeout_error(self) -> SpinneyError:
         """The error to raise if it does not respond."""
-        return NobodyThereError(
+        return NotRunningError(
             f"Spinney (process {self.pid}) is running but does not respond. Stop it with"
             f" `kill {self.pid}`, or `kill -9 {self.pid}` if that fails; everything it had"
             " accepted is kept.",
@@ -48,24 +48,24 @@ class Running:
         )
 
 
-class Lock:
+class InstanceLock:
     """The held lock of a data directory."""
 
     def __init__(self, descriptor: int, path: Path) -> None:
         self._descriptor = descriptor
         self._path = path
 
-    def tell(self, port: int = 0, token: str = "") -> None:
+    def write_instance(self, port: int = 0, token: str = "") -> None:
         """Record this process and its local endpoint in the lock file."""
-        content = json.dumps(asdict(Running(os.getpid(), port=port, token=token))).encode()
+        content = json.dumps(asdict(RunningInstance(os.getpid(), port=port, token=token))).encode()
         try:
             # Overwritten, then truncated: a concurrent reader finds the old text or invalid JSON.
             os.pwrite(self._descriptor, content, 0)
             os.ftruncate(self._descriptor, len(content))
         except OSError as error:
-            raise unsaved(self._path, error, "saved") from error
+            raise file_error(self._path, error, "saved") from error
 
-    def forget_address(self) -> None:
+    def remove_stale_server_file(self) -> None:
         """Remove a killed instance's server file: this process may have got the same pid."""
         with suppress(OSError):  # missing, or not a file
             self._path.with_name(SERVER_FILE).unlink()
@@ -75,7 +75,7 @@ class Lock:
         os.close(self._descriptor)
 
 
-def take_lock(path: Path) -> Lock | None:
+def acquire_lock(path: Path) -> InstanceLock | None:
     """Acquire the lock, or return `None` if another instance holds it.
 
     The system releases it when the process dies in any way.
@@ -83,16 +83,16 @@ def take_lock(path: Path) -> Lock | None:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
     except OSError as error:
-        raise unsaved(path, error, "opened") from error
-    lock = Lock(descriptor, path)
+        raise file_error(path, error, "opened") from error
+    lock = InstanceLock(descriptor, path)
     try:
         while not _try_flock(descriptor, fcntl.LOCK_EX):
             # A process that only checks the lock also holds it for a moment.
-            if running_here(path) is not None:
+            if find_running_instance(path) is not None:
                 lock.close()
                 return None
-        lock.forget_address()
-        lock.tell()
+        lock.remove_stale_server_file()
+        lock.write_instance()
     except BaseException:
         lock.close()
         raise
@@ -108,14 +108,14 @@ def _try_flock(descriptor: int, kind: int) -> bool:
 
 
 @contextmanager
-def hold_lock(path: Path) -> Iterator[Lock]:
+def hold_lock(path: Path) -> Iterator[InstanceLock]:
     """Hold the lock of this data directory.
 
     Raises `SpinneyError` naming the process that holds it already.
     """
-    lock = take_lock(path)
+    lock = acquire_lock(path)
     if lock is None:
-        running = running_here(path)
+        running = find_running_instance(path)
         raise SpinneyError(
             f"Spinney is already running (process {running.pid if running else 'unknown'})."
             " Attach to it with `spinney`, or stop it with `spinney stop`.",
@@ -127,14 +127,14 @@ def hold_lock(path: Path) -> Iterator[Lock]:
         lock.close()
 
 
-def running_here(path: Path) -> Running | None:
+def find_running_instance(path: Path) -> RunningInstance | None:
     """The instance that holds the lock; `None` if it is not held, whatever the file says."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise unsaved(path, error, "opened") from error
+        raise file_error(path, error, "opened") from error
     try:
         if _try_flock(descriptor, fcntl.LOCK_SH):
             return None
@@ -143,37 +143,37 @@ def running_here(path: Path) -> Running | None:
         os.close(descriptor)
 
 
-def _parse_instance(content: bytes) -> Running:
+def _parse_instance(content: bytes) -> RunningInstance:
     try:
         fields = json.loads(content)
         if isinstance(fields, int):  # Early versions wrote only the pid.
-            return Running(fields, version="0.1.0", protocol=0)
-        known = {name: fields[name] for name in Running.__slots__ if name in fields}
-        return Running(**known)
+            return RunningInstance(fields, version="0.1.0", protocol=0)
+        known = {name: fields[name] for name in RunningInstance.__slots__ if name in fields}
+        return RunningInstance(**known)
     except (ValueError, TypeError):
-        return Running(0)
+        return RunningInstance(0)
 
 
-def answering_here(path: Path, patience: float = START_TIME) -> Running | None:
+def wait_until_ready(path: Path, patience: float = START_TIMEOUT) -> RunningInstance | None:
     """Wait until the running instance accepts connections; `None` if none runs.
 
     Raises `SpinneyError` if it hangs or has another protocol version.
     """
-    timeout: Patience | None = None
-    while (running := running_here(path)) is not None:
+    timeout: ActivityTimeout | None = None
+    while (running := find_running_instance(path)) is not None:
         if running.protocol != PROTOCOL:
-            raise other_protocol(running.version, f" (process {running.pid})")
+            raise protocol_mismatch(running.version, f" (process {running.pid})")
         if running.port:
             return running
         if timeout is None or timeout.pid != running.pid:
-            timeout = Patience(running.pid, patience)
-        if timeout.is_over:
-            raise running.hung
+            timeout = ActivityTimeout(running.pid, patience)
+        if timeout.is_expired:
+            raise running.timeout_error
         time.sleep(_POLL_INTERVAL)
     return None
 
 
-class Patience:
+class ActivityTimeout:
     """A timeout for another process, extended as long as the process uses CPU time."""
 
     def __init__(self, pid: int, seconds: float) -> None:
@@ -183,7 +183,7 @@ class Patience:
         self._ticks = _cpu_ticks(pid)
 
     @property
-    def is_over(self) -> bool:
+    def is_expired(self) -> bool:
         """Whether the process was idle for the given seconds, or took many times as long."""
         now, ticks = time.monotonic(), _cpu_ticks(self.pid)
         if ticks > self._ticks:
@@ -202,7 +202,7 @@ def _cpu_ticks(pid: int) -> int:
     return int(user) + int(system)
 
 
-def other_protocol(version: str, process: str = "") -> SpinneyError:
+def protocol_mismatch(version: str, process: str = "") -> SpinneyError:
     """The error for an instance whose protocol version differs from this one."""
     return SpinneyError(
         f"The running Spinney{process} is version {version}, which uses another protocol than this"
@@ -211,14 +211,14 @@ def other_protocol(version: str, process: str = "") -> SpinneyError:
     )
 
 
-def wait_for_end(path: Path, pid: int, patience: float) -> bool:
+def wait_for_exit(path: Path, pid: int, patience: float) -> bool:
     """Wait until this process has released the lock and exited; return whether it did in time.
 
     `patience` is in seconds, and is extended while the process uses CPU time (`Patience`).
     """
-    timeout = Patience(pid, patience)
-    while (running := running_here(path)) is not None and running.pid == pid:
-        if timeout.is_over:
+    timeout = ActivityTimeout(pid, patience)
+    while (running := find_running_instance(path)) is not None and running.pid == pid:
+        if timeout.is_expired:
             return False
         time.sleep(_POLL_INTERVAL)
     # The lock is released just before the process exits; unless reaped, it then stays a zombie.
@@ -228,7 +228,7 @@ def wait_for_end(path: Path, pid: int, patience: float) -> bool:
     return True
 
 
-def server_of(path: Path, running: Running) -> tuple[str, str] | None:
+def read_server_address(path: Path, running: RunningInstance) -> tuple[str, str] | None:
     """Address and token of the running instance's server, if it has one.
 
     A file left by another process is ignored: its port may belong to an unrelated program now.

@@ -18,8 +18,8 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from model.base.masking import Masking, named_secrets
-from model.base.paths import PRIVATE_FILE, unsaved
+from model.base.masking import SecretMasker, find_named_secrets
+from model.base.paths import PRIVATE_FILE, file_error
 from model.base.text import make_visible
 
 MAX_FILE_BYTES: Final = 2 * 1024 * 1024
@@ -42,14 +42,14 @@ _DIRECT_CAUSE: Final = "The above exception was the direct cause of the followin
 _DURING_HANDLING: Final = "During handling of the above exception, another exception occurred:"
 
 
-def log_to(path: Path, level: str) -> None:
+def configure_logging(path: Path, level: str) -> None:
     """Write the log of this process to `path`, readable by its owner only."""
     level_number = LEVELS.get(level.lower(), logging.INFO)
     try:
         path.touch(PRIVATE_FILE)
         handler = LogFileHandler(path, bounded=level_number > logging.DEBUG)
     except OSError as error:
-        raise unsaved(path, error, "opened") from error
+        raise file_error(path, error, "opened") from error
     handler.setFormatter(LogFormatter(os.environ))
     # If the log cannot be written (full disk), tracebacks must not be printed over the screen.
     logging.raiseExceptions = False
@@ -63,7 +63,7 @@ class LogFormatter(logging.Formatter):
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
-        self._masked = Masking(named_secrets(environment))
+        self._masked = SecretMasker(find_named_secrets(environment))
 
     def format(self, record: logging.LogRecord) -> str:
         """Format the record, with its traceback if it has one."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-MARK: Final = "\u2026"
+MASK: Final = "\u2026"
 """Replaces a secret."""
-SHORTEST: Final = 8
+MIN_SECRET_LENGTH: Final = 8
 """Least characters of a known value; shorter ones would match within ordinary words."""
 
 _SECRETS: Final = re.compile(
@@ -27,7 +27,7 @@ _SECRET_NAME: Final = re.compile(
 _MAX_DEPTH: Final = 20
 
 
-class Masking:
+class SecretMasker:
     """Masks text that looks like a secret, and values that are known secrets."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
@@ -41,18 +41,18 @@ class Masking:
     def __call__(self, text: str) -> str:
         """Return the text with secrets masked."""
         if self._known is not None:
-            text = self._known.sub(MARK, text)
-        return _SECRETS.sub(lambda match: (match["label"] or "") + MARK, text)
+            text = self._known.sub(MASK, text)
+        return _SECRETS.sub(lambda match: (match["label"] or "") + MASK, text)
 
 
-def named_secrets(values: Mapping[str, Any]) -> set[str]:
+def find_named_secrets(values: Mapping[str, Any]) -> set[str]:
     """Collect the strings, at any depth, whose names look like those of secrets."""
     return set(_find_named(values, is_secret=False, depth=0))
 
 
 def _find_named(value: Any, *, is_secret: bool, depth: int) -> Iterable[str]:
     if isinstance(value, str):
-        if is_secret and len(value) >= SHORTEST:
+        if is_secret and len(value) >= MIN_SECRET_LENGTH:
             yield value
     elif depth < _MAX_DEPTH and isinstance(value, Mapping):
         for name, each in value.items():

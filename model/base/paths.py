@@ -41,7 +41,7 @@ class Directories:
         return self.config / "models.toml"
 
     @property
-    def told_models(self) -> Path:
+    def reported_models(self) -> Path:
         """The models that the agent programs reported."""
         return self.data / "models.json"
 
@@ -116,7 +116,7 @@ class Directories:
             create_private_directory(path)
 
 
-def directories(environ: Mapping[str, str] = os.environ) -> Directories:
+def resolve_directories(environ: Mapping[str, str] = os.environ) -> Directories:
     """This user's folders; `SPINNEY_CONFIG_DIR` and `SPINNEY_DATA_DIR` override the defaults."""
     home = Path(environ.get("HOME") or Path.home())
     config = environ.get("SPINNEY_CONFIG_DIR")
@@ -142,7 +142,7 @@ def create_private_directory(path: Path) -> None:
                 f"{file or path} should be a folder but is a file. Move the file and start again."
             ) from error
     except OSError as error:
-        raise unsaved(path, error, "created") from error
+        raise file_error(path, error, "created") from error
 
 
 def write_atomically(
@@ -169,11 +169,11 @@ def write_atomically(
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise unsaved(path, error, "saved") from error
+        raise file_error(path, error, "saved") from error
     _sync_directory(path.parent)
 
 
-def free_name_aside(path: Path) -> Path:
+def find_backup_path(path: Path) -> Path:
     """An unused, dated name in the same folder, for keeping a broken file."""
     dated = f"{path.name}.broken-{time.strftime('%Y%m%d-%H%M%S')}"
     names = (dated if n == 1 else f"{dated}-{n}" for n in itertools.count(1))
@@ -230,7 +230,7 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def unsaved(path: Path, error: OSError, verb: str) -> SpinneyError:
+def file_error(path: Path, error: OSError, verb: str) -> SpinneyError:
     """The error for a file or folder that could not be `verb` (saved, created, opened)."""
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:

@@ -23,7 +23,7 @@ _ASCII_EQUIVALENTS = {
 }
 
 
-def steady() -> None:
+def make_robust() -> None:
     """Replace characters that a stream cannot encode, and reopen closed streams on /dev/null.
 
     Otherwise the next opened file would get the descriptor of a closed stream.
@@ -40,7 +40,7 @@ def steady() -> None:
             stream.reconfigure(errors="spinney")
 
 
-def put(text: str) -> None:
+def write_output(text: str) -> None:
     """Write to stdout and flush. Raises `BrokenPipeError`, and `SpinneyError` if writing fails."""
     try:
         sys.stdout.write(text)
@@ -55,7 +55,7 @@ def put(text: str) -> None:
         raise SpinneyError(f"The output could not be written: {error.strerror}.") from None
 
 
-def put_json(text: str) -> None:
+def write_json(text: str) -> None:
     """Write JSON to stdout, escaping non-ASCII characters if the output is not UTF-8."""
     if not (sys.stdout.encoding or "").lower().startswith(("utf-8", "utf8")):
         import json
@@ -63,10 +63,10 @@ def put_json(text: str) -> None:
         text = "".join(
             character if character < "\x80" else json.dumps(character)[1:-1] for character in text
         )
-    put(text + "\n")
+    write_output(text + "\n")
 
 
-def complain(text: str) -> None:
+def write_error(text: str) -> None:
     """Write to stderr and flush; failures are ignored, as there is nowhere left to report them."""
     try:
         sys.stderr.write(text)

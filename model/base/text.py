@@ -71,10 +71,11 @@ _KEPT: Final = "|".join(
 """Characters that are kept, by the characters before and after them."""
 
 _UNDECIDED: Final = re.compile(
-    "(?:\U0001f3f4[\U000e0061-\U000e007a]{0,5}|[\r\u200c\u200d\ufe0f]{1,2})\\Z"
+    "(?:[\u200c\u200d\ufe0f]{0,2}\U0001f3f4[\U000e0061-\U000e007a]{0,5}"
+    "|[\r\u200c\u200d\ufe0f]{1,2})\\Z"
 )
 """The end of a piece of text that is shown depending on the next piece."""
-_LONGEST_UNDECIDED: Final = 6
+_LONGEST_UNDECIDED: Final = 8
 
 
 @cache
@@ -163,12 +164,12 @@ def make_output_visible(text: str) -> str:
     return make_visible(text)
 
 
-def show_returns(text: str) -> str:
+def show_carriage_returns(text: str) -> str:
     """Replace every carriage return by a mark, including those in line endings."""
     return text.replace("\r", _CARRIAGE_RETURN)
 
 
-def show_mixed_returns(value: Any) -> Any:
+def show_mixed_line_endings(value: Any) -> Any:
     """Show the carriage returns in a JSON value if its line endings are mixed.
 
     Uniform line endings carry no information. With mixed ones, an edit that changes only line
@@ -196,7 +197,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 def _show_returns_in(value: Any) -> Any:
     match value:
         case str():
-            return show_returns(value)
+            return show_carriage_returns(value)
         case dict():
             return {key: _show_returns_in(item) for key, item in value.items()}
         case list() | tuple():

@@ -172,7 +172,7 @@ class Chats:
             await self._store.accept(SessionUpdated(session_id=session_id, updates=updates))
             if updates.get("backend"):
                 # Another agent carries out the plan: the one that proposed it is done.
-                await self.end(session_id)
+                await self.end_agent(session_id)
             elif conversation.has_open_request:
                 try:
                     await conversation.approve(mode, plan)
@@ -194,7 +194,7 @@ class Chats:
             )
             return self._session(session_id)
 
-    async def approve_afresh(
+    async def approve_in_new_session(
         self, session_id: str, mode: WorkingMode, plan: str | None, request_id: str | None = None
     ) -> Session:
         """Carry out the plan in a new session of the same worktree; the old session is done.
@@ -272,7 +272,7 @@ class Chats:
                 return conversation.commands.commands
         return ()
 
-    async def put_away(self, session_id: str, event: Event) -> None:
+    async def close_session(self, session_id: str, event: Event) -> None:
         """End the session's agent and accept `event`, after which the session takes no messages.
 
         A message that is being accepted comes first, and its run is stopped.
@@ -297,18 +297,18 @@ class Chats:
             session = self._session(session_id)
             if session.is_active:
                 raise SpinneyError("Stop the session before it changes its agent.", "conflict")
-            await self.end(session_id)
+            await self.end_agent(session_id)
             all_updates = {**updates, **build_agent_change(session, backend)}
             await self._store.accept(SessionUpdated(session_id=session_id, updates=all_updates))
 
-    async def end(self, session_id: str) -> None:
+    async def end_agent(self, session_id: str) -> None:
         """End the session's agent; the next message starts a new one."""
         conversation = self._conversations.pop(session_id, None)
         if conversation is not None:
             await conversation.stop()
             await conversation.close()
 
-    async def take_back(self, session_id: str, message_id: str) -> None:
+    async def remove_queued(self, session_id: str, message_id: str) -> None:
         """Remove a message from the queue."""
         queued = self._store.state.queued.get(session_id, ())
         if all(message.id != message_id for message in queued):

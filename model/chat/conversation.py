@@ -71,7 +71,7 @@ class Conversation:
         self._stopping = False
         self._request_at_stop: Request | None = None
         """The request that was open when the turn was stopped."""
-        self.commands = base.CommandsKnown(())
+        self.commands = base.CommandsListed(())
         """The agent's own commands, as last reported."""
         self.being_removed: set[str] = set()
         """Ids of queued messages that are just being removed."""
@@ -266,7 +266,7 @@ class Conversation:
             self._handle_event(event)
 
     def _handle_event(self, event: base.AgentEvent) -> None:
-        if self._turn_over.is_set() and not isinstance(event, base.BETWEEN_TURNS):
+        if self._turn_over.is_set() and not isinstance(event, base.OutOfTurnEvent):
             _log.info("dropped an event that arrived after its turn: %s", type(event).__name__)
             return
         if self._messages.current is not None:
@@ -277,30 +277,30 @@ class Conversation:
                 self._open_message()
                 self._stall_monitor.note_activity()
                 self._update(status="running")
-            case _ if isinstance(event, base.OfAnswer):
+            case _ if isinstance(event, base.ContentEvent):
                 self._open_message().apply_event(event)
-            case base.PlanProposed() | base.QuestionAsked() | base.PermissionAsked():
+            case base.PlanProposed() | base.QuestionAsked() | base.PermissionRequested():
                 self._add_request(event)
             case base.RequestWithdrawn():
                 self._requests.withdraw(event.request_id)
             case base.ModeChanged() if event.mode != self.session.execution_mode:
                 self._update(execution_mode=event.mode)
-            case base.TurnKeepsMode():
+            case base.TurnModeReported():
                 is_changed = event.mode != self.session.execution_mode
                 self._update(turn_mode=event.mode if is_changed else None)
             case base.Notice():
                 self._send_notice(event.text)
-            case base.Note():
+            case base.ConversationNote():
                 self._messages.note(event.text, each_time=event.each_time)
-            case base.McpServersSeen():
+            case base.McpServersListed():
                 self._launch_resolver.note_mcp_servers(self.session, event.names)
-            case base.CommandsKnown():
+            case base.CommandsListed():
                 self.commands = event
-            case base.ModelsKnown():
+            case base.ModelsListed():
                 self._launch_resolver.note_models(self.session, event.models)
-            case base.ModelAnswers():
+            case base.ModelReported():
                 self._update(answering_model=event.name)
-                if event.chosen:
+                if event.is_user_choice:
                     self._update(model=event.name)
             case base.ConversationIdentified():
                 if event.resume_token != self.session.resume_token:
@@ -317,19 +317,19 @@ class Conversation:
     # Requests ----------------------------------------------------------------------------------
 
     def _add_request(
-        self, event: base.PlanProposed | base.QuestionAsked | base.PermissionAsked
+        self, event: base.PlanProposed | base.QuestionAsked | base.PermissionRequested
     ) -> None:
         builder = self._open_message()
-        if isinstance(event, base.PermissionAsked) and self._requests.is_allowed(event):
+        if isinstance(event, base.PermissionRequested) and self._requests.is_allowed(event):
             self._auto_permits.add(task := asyncio.create_task(self._auto_permit(event)))
             task.add_done_callback(self._auto_permits.discard)
             return
         request = self._requests.make_request(event, builder.message_id)
-        tool_use_id = event.tool_use_id if isinstance(event, base.PermissionAsked) else None
+        tool_use_id = event.tool_use_id if isinstance(event, base.PermissionRequested) else None
         builder.add_request(request, tool_use_id)
         self._requests.add(request, event)
 
-    async def _auto_permit(self, event: base.PermissionAsked) -> None:
+    async def _auto_permit(self, event: base.PermissionRequested) -> None:
         try:
             await self._call_agent(lambda agent: agent.permit(event.request_id, "allow"))
         except SpinneyError as error:

@@ -17,7 +17,7 @@ def recover(store: Store) -> None:
                 error_type="internal_error",
             )
         )
-    for session in state.at_work():
+    for session in state.interruptible_sessions():
         run = LastRun(status="interrupted", stop_reason="interrupted")
         updates = {
             "status": "idle",

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from typing import Literal
 
 from model.backends import base
-from model.backends.plan_markers import parted
+from model.backends.plan_markers import split_plan
 from model.base.text import (
     VisibleStream,
     clean_line,
     make_json_visible,
     make_output_visible,
     make_visible,
-    show_mixed_returns,
+    show_mixed_line_endings,
 )
 from model.chat import texts
 from model.chat.running_tools import RunningTools
@@ -68,7 +68,7 @@ class MessageBuilder:
         """The message in its current state."""
         return self._store.state.streaming[self.message_id]
 
-    def apply_event(self, event: base.OfAnswer) -> None:
+    def apply_event(self, event: base.ContentEvent) -> None:
         """Apply an event of the agent to the message."""
         match event:
             case base.TextDelta():
@@ -208,7 +208,7 @@ class MessageBuilder:
             block = self.message.content[index]
             if not isinstance(block, TextBlock) or not block.text.strip():
                 continue
-            other_text, plan = parted(block.text)
+            other_text, plan = split_plan(block.text)
             if plan and other_text:
                 self._change_block(index, block.model_copy(update={"text": other_text}))
                 self._change_block(len(self.message.content), PlanBlock(text=plan))
@@ -264,5 +264,5 @@ class MessageBuilder:
 
 
 def _clean_input(tool_input: Mapping[str, object]) -> dict[str, object]:
-    cleaned: dict[str, object] = make_json_visible(show_mixed_returns(dict(tool_input)))
+    cleaned: dict[str, object] = make_json_visible(show_mixed_line_endings(dict(tool_input)))
     return cleaned

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from model.backends.base import PermissionAsked
+from model.backends.base import PermissionRequested
 from model.domain.resources import ExecutionMode
 
 
@@ -24,7 +24,9 @@ class SessionPermission:
     target: str
 
     @classmethod
-    def of(cls, event: PermissionAsked, mode: ExecutionMode, directory: str) -> "SessionPermission":
+    def of(
+        cls, event: PermissionRequested, mode: ExecutionMode, directory: str
+    ) -> "SessionPermission":
         """Return the key of a permission request in this mode and this working directory."""
         if files := list_edited_files(event):
             target: object = files
@@ -34,7 +36,7 @@ class SessionPermission:
         return cls(mode, directory, event.tool_name, text)
 
 
-def describe_session_scope(event: PermissionAsked, mode: ExecutionMode) -> str:
+def describe_session_scope(event: PermissionRequested, mode: ExecutionMode) -> str:
     """Describe what would be allowed for the session, for the user who decides."""
     if files := list_edited_files(event):
         scope = f"every edit of {', '.join(files)}"
@@ -45,7 +47,7 @@ def describe_session_scope(event: PermissionAsked, mode: ExecutionMode) -> str:
     return f"{scope}, in {mode} mode"
 
 
-def list_edited_files(event: PermissionAsked) -> list[str]:
+def list_edited_files(event: PermissionRequested) -> list[str]:
     """Return the files of an edit; empty for any other tool."""
     if event.tool_name != "edit":
         return []

@@ -5,7 +5,7 @@ import uuid
 
 from model.chat.handover import build_agent_change
 from model.domain.resources import Session, WorkingMode
-from model.preferences.precedence import model_for
+from model.preferences.precedence import choose_model
 from model.preferences.schema import Preferences
 
 
@@ -29,7 +29,7 @@ def plan_overrides(
         key: value for key, value in overrides.items() if value is not None
     }
     if backend is not None and backend != session.backend:
-        updates.setdefault("model", model_for(backend, preferences))
+        updates.setdefault("model", choose_model(backend, preferences))
         # The plan itself is the other agent's briefing.
         updates |= {**build_agent_change(session, backend), "handover": None}
     if "model" in updates:

@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from model.backends.traffic import Direction
-from model.base.masking import Masking
+from model.base.masking import SecretMasker
 from model.base.text import make_visible
 
 MAX_LINE: Final = 64 * 1024
@@ -23,7 +23,9 @@ _PREFIX: Final = b";base64,"
 _LONGEST_PREFIX: Final = 200
 
 
-def format_line(at: float, direction: Direction, kind: str, data: bytes, mask: Masking) -> bytes:
+def format_line(
+    at: float, direction: Direction, kind: str, data: bytes, mask: SecretMasker
+) -> bytes:
     """Format a line of the log file, with its newline."""
     time_text = f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(at))}.{int(at % 1 * 1000):03}"
     text = to_readable(data, mask)
@@ -32,7 +34,7 @@ def format_line(at: float, direction: Direction, kind: str, data: bytes, mask: M
     return f"{time_text} {direction} {text}\n".encode(errors="backslashreplace")
 
 
-def to_readable(data: bytes, mask: Masking) -> str:
+def to_readable(data: bytes, mask: SecretMasker) -> str:
     """Return the data as one line of text; a line that is cut ends with the original size."""
     overlap = mask.longest + _OVERLAP
     prefix, is_whole = _read_prefix(data, MAX_LINE + overlap)

@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends.traffic import Direction, Raw, Record
+from model.backends.traffic import Direction, RawMessage, TrafficRecorder
 from model.base.errors import SpinneyError
-from model.base.instance import running_here
-from model.base.masking import Masking, named_secrets
-from model.base.paths import Directories, unsaved
+from model.base.instance import find_running_instance
+from model.base.masking import SecretMasker, find_named_secrets
+from model.base.paths import Directories, file_error
 from model.chat import raw_files
 from model.chat.raw_lines import format_line
 from model.chat.tool_outputs import remove_other_folders
@@ -63,7 +63,7 @@ class RawLogs:
         self._session_secrets: dict[str, set[str]] = {}
         """Secrets of each session's process, by session id."""
         self._preference_secrets: tuple[Preferences | None, set[str]] = (None, set())
-        self._masks: dict[str, tuple[frozenset[str], Masking]] = {}
+        self._masks: dict[str, tuple[frozenset[str], SecretMasker]] = {}
         self._write_task: asyncio.Task[None] | None = None
         """Writes the queued lines."""
         self._is_failing = False
@@ -73,13 +73,13 @@ class RawLogs:
         """Whether the user has enabled raw logs."""
         return self._store.state.preferences.debug_mode_enabled
 
-    def make_recorder(self, session_id: str, values: Mapping[str, Any]) -> Record:
+    def make_recorder(self, session_id: str, values: Mapping[str, Any]) -> TrafficRecorder:
         """Create a session's recorder; those of `values` with a secret's name are masked."""
         record = _SessionRecorder(self, session_id)
-        record.hide(values)
+        record.mask_secrets(values)
         return record
 
-    def enqueue(self, session_id: str, direction: Direction, kind: str, raw: Raw) -> None:
+    def enqueue(self, session_id: str, direction: Direction, kind: str, raw: RawMessage) -> None:
         """Queue a line, or count it as dropped if the queue is full."""
         if session_id not in self._store.state.sessions:
             return
@@ -95,7 +95,7 @@ class RawLogs:
 
     def add_secrets(self, session_id: str, values: Mapping[str, Any]) -> None:
         """Mask those of these values that have a secret's name."""
-        if secrets := named_secrets(values):
+        if secrets := find_named_secrets(values):
             self._session_secrets.setdefault(session_id, set()).update(secrets)
 
     async def read(
@@ -161,11 +161,11 @@ class RawLogs:
     def _report_error(self, error: OSError | None) -> None:
         """Notify once when writing fails, and again only if it fails after having worked."""
         if error is not None and not self._is_failing:
-            why = unsaved(self._directory, error, "written").message
+            why = file_error(self._directory, error, "written").message
             self._notify(f"Raw logs are incomplete: new lines cannot be saved. {why}")
         self._is_failing = error is not None
 
-    def _masking_of(self, session_id: str, token: str) -> Masking:
+    def _masking_of(self, session_id: str, token: str) -> SecretMasker:
         """Return the mask for all secrets known now, for this session."""
         preferences = self._store.state.preferences
         if self._preference_secrets[0] is not preferences:
@@ -176,7 +176,7 @@ class RawLogs:
         )
         cached = self._masks.get(session_id)
         if cached is None or cached[0] != secrets:
-            cached = self._masks[session_id] = (secrets, Masking(secrets))
+            cached = self._masks[session_id] = (secrets, SecretMasker(secrets))
         return cached[1]
 
 
@@ -187,15 +187,15 @@ class _SessionRecorder:
         self._logs = logs
         self._session_id = session_id
 
-    def __call__(self, direction: Direction, said: Raw, kind: str = "") -> None:
+    def __call__(self, direction: Direction, message: RawMessage, kind: str = "") -> None:
         if self._logs.is_enabled:
-            self._logs.enqueue(self._session_id, direction, kind, said)
+            self._logs.enqueue(self._session_id, direction, kind, message)
 
-    def hide(self, values: Mapping[str, Any]) -> None:
+    def mask_secrets(self, values: Mapping[str, Any]) -> None:
         self._logs.add_secrets(self._session_id, values)
 
 
-def _as_bytes(raw: Raw) -> bytes:
+def _as_bytes(raw: RawMessage) -> bytes:
     if isinstance(raw, bytes):
         return raw
     if not isinstance(raw, str):
@@ -203,7 +203,7 @@ def _as_bytes(raw: Raw) -> bytes:
     return raw.encode(errors="replace")
 
 
-def _write(folder: Path, lines: Iterable[_Line], dropped: int, mask: Masking) -> None:
+def _write(folder: Path, lines: Iterable[_Line], dropped: int, mask: SecretMasker) -> None:
     written, bytes_since_pause = [], 0
     for timestamp, direction, kind, data in lines:
         written.append(format_line(timestamp, direction, kind, data, mask))
@@ -220,7 +220,7 @@ def _write(folder: Path, lines: Iterable[_Line], dropped: int, mask: Masking) ->
 def _read_local_token(lock: Path) -> str:
     """Return the token of this user's running Spinney; empty if none is running."""
     try:
-        running = running_here(lock)
+        running = find_running_instance(lock)
     except SpinneyError:
         return ""
     return running.token if running else ""
@@ -229,12 +229,12 @@ def _read_local_token(lock: Path) -> str:
 def _collect_secrets(preferences: Preferences) -> set[str]:
     """Return the secrets in the user's environment and preferences."""
     settings = {"http_server_token": preferences.http_server_token}
-    secrets = named_secrets(
+    secrets = find_named_secrets(
         {**os.environ, **settings, "tracker_api_key": preferences.tracker_api_key}
     )
     for profile in preferences.custom_cli_profiles:
         try:
-            secrets |= named_secrets(profile.settings())
+            secrets |= find_named_secrets(profile.settings())
         except SpinneyError:
             continue  # agents are not started with this profile either
     return secrets

@@ -10,8 +10,8 @@ from model.base.text import (
     make_json_visible,
     make_visible,
     restore_hidden,
-    show_mixed_returns,
-    show_returns,
+    show_carriage_returns,
+    show_mixed_line_endings,
 )
 from model.chat.permissions import SessionPermission, describe_session_scope
 from model.domain.events import SessionUpdated, SessionWaiting
@@ -51,7 +51,7 @@ class RequestQueue:
 
     def make_request(
         self,
-        event: base.PlanProposed | base.QuestionAsked | base.PermissionAsked,
+        event: base.PlanProposed | base.QuestionAsked | base.PermissionRequested,
         message_id: str,
     ) -> Request:
         """Convert an agent's event to a request of the message with this id, as shown to users."""
@@ -61,7 +61,7 @@ class RequestQueue:
             case base.QuestionAsked():
                 questions = [question.model_dump() for question in event.questions]
                 fields = {"kind": "question", "questions": questions}
-            case base.PermissionAsked():
+            case base.PermissionRequested():
                 fields = {
                     "kind": "permission",
                     "tool_name": event.tool_name,
@@ -76,12 +76,12 @@ class RequestQueue:
     def add(
         self,
         request: Request,
-        event: base.PlanProposed | base.QuestionAsked | base.PermissionAsked,
+        event: base.PlanProposed | base.QuestionAsked | base.PermissionRequested,
     ) -> None:
         """Add a request made from an agent's event; the session waits then."""
         if isinstance(event, base.QuestionAsked):
             self._original_questions += event.questions
-        if isinstance(event, base.PermissionAsked):
+        if isinstance(event, base.PermissionRequested):
             self._permission_keys[request.id] = self._key(event)
         if isinstance(event, base.PlanProposed):
             self._original_plans[request.id] = event.text
@@ -91,7 +91,7 @@ class RequestQueue:
         self._open[request.id] = request
         self._show()
 
-    def is_allowed(self, event: base.PermissionAsked) -> bool:
+    def is_allowed(self, event: base.PermissionRequested) -> bool:
         """Whether the user has allowed exactly this for the session."""
         return self._key(event) in self._allowed
 
@@ -145,7 +145,7 @@ class RequestQueue:
         self._permission_keys.clear()
         self._original_plans.clear()
 
-    def _key(self, event: base.PermissionAsked) -> SessionPermission:
+    def _key(self, event: base.PermissionRequested) -> SessionPermission:
         return SessionPermission.of(event, self._mode, self._directory_of(event))
 
     @property
@@ -153,7 +153,7 @@ class RequestQueue:
         session = self._store.state.sessions[self._session_id]
         return session.turn_mode or session.execution_mode
 
-    def _directory_of(self, event: base.PermissionAsked) -> str:
+    def _directory_of(self, event: base.PermissionRequested) -> str:
         state = self._store.state
         worktree = state.worktrees[state.sessions[self._session_id].worktree_id]
         return event.directory or worktree.path
@@ -169,8 +169,8 @@ def _show_carriage_returns(tool_input: Mapping[str, Any]) -> dict[str, Any]:
     Those in other texts are made visible where they may be part of a change.
     """
     command = tool_input.get("command")
-    shown = {"command": show_returns(command)} if isinstance(command, str) else {}
-    visible: dict[str, Any] = show_mixed_returns({**tool_input, **shown})
+    shown = {"command": show_carriage_returns(command)} if isinstance(command, str) else {}
+    visible: dict[str, Any] = show_mixed_line_endings({**tool_input, **shown})
     return visible
 
 

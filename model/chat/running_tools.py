@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from model.backends.base import OUTPUT_KEPT, ToolOutput
+from model.backends.base import OUTPUT_LIMIT, ToolOutput
 from model.base.text import make_output_visible
 
 MAX_SHOWN: Final = 4000
@@ -59,7 +59,7 @@ class RunningTools:
         self.begin(event.tool_use_id)
         tool = self._tools[event.tool_use_id]
         previous = "" if event.is_whole else tool.output or ""
-        tool.output = (previous + event.text)[-OUTPUT_KEPT:]
+        tool.output = (previous + event.text)[-OUTPUT_LIMIT:]
         tool.has_new_output = True
         if self._update_timer is None:
             delay = max(0.0, self._last_update + UPDATE_INTERVAL - time.monotonic())

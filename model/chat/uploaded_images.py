@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.base.image_size import is_bomb
+from model.base.image_size import is_decompression_bomb
 from model.base.paths import create_private_directory, write_atomically
 from model.chat.tool_outputs import remove_other_folders
 from model.chat.user_messages import ATTACHMENT_SIZE_LIMIT
-from model.projects.avatars import kind_of
+from model.projects.avatars import detect_format
 
 MAX_IMAGES: Final = 200
 """Images of one session."""
@@ -28,7 +28,7 @@ class UploadedImages:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
-    async def keep(self, session_id: str, data: str) -> Path:
+    async def save(self, session_id: str, data: str) -> Path:
         """Save an image given in base64 or as a `data:` URL; return the path of its file.
 
         Raises `SpinneyError` if it is not an image, or is too large.
@@ -63,9 +63,9 @@ def _decode(data: str) -> tuple[bytes, str]:
         image = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
         raise SpinneyError("Invalid field 'data': it must be a base64-encoded image") from None
-    kind = kind_of(image)
+    kind = detect_format(image)
     if kind is None:
         raise SpinneyError("Unsupported image format. Use PNG, JPEG, GIF or WebP.")
-    if is_bomb(image):
+    if is_decompression_bomb(image):
         raise SpinneyError("The image has too many pixels. Make it smaller.", "too_large")
     return image, kind

@@ -5,8 +5,8 @@ from argparse import Namespace
 from pathlib import Path
 
 from model.base.errors import SpinneyError
-from model.base.paths import directories
-from model.base.standard_streams import put, put_json
+from model.base.paths import resolve_directories
+from model.base.standard_streams import write_json, write_output
 from model.cli.arguments import find_spec, list_commands, parse_arguments
 from model.cli.quick_call import request
 from model.client.local_instance import find_endpoint, timeout_error
@@ -15,14 +15,14 @@ from model.client.local_instance import find_endpoint, timeout_error
 def call(options: Namespace) -> int:
     """Run the command of the command line; returns the exit code."""
     if options.name is None:
-        put(options.parser.format_help() if options.help else list_commands())
+        write_output(options.parser.format_help() if options.help else list_commands())
         return 0
     command = find_spec(options.name)
     if options.help:
-        put(command.help)
+        write_output(command.help)
         return 0
     arguments = parse_arguments(command, options.arguments, Path.cwd())
-    paths = directories()
+    paths = resolve_directories()
     base_url, token = find_endpoint(paths)
     try:
         result = request(base_url, token, command.name, arguments)
@@ -34,5 +34,5 @@ def call(options: Namespace) -> int:
         if is_of_path and not Path(path).exists():
             raise SpinneyError(f"There is no folder {path}.", "not_found") from None
         raise
-    put_json(json.dumps(result, ensure_ascii=False, indent=2))
+    write_json(json.dumps(result, ensure_ascii=False, indent=2))
     return 0

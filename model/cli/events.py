@@ -7,8 +7,8 @@ from contextlib import aclosing
 from typing import Any
 
 from model.base.errors import SpinneyError
-from model.base.paths import Directories, directories
-from model.base.standard_streams import complain, put_json
+from model.base.paths import Directories, resolve_directories
+from model.base.standard_streams import write_error, write_json
 from model.client import local_instance
 from model.client.remote import BackOff, RemoteClient
 
@@ -22,7 +22,7 @@ async def follow(since: int | None) -> None:
 
     Raises `SpinneyError` if no Spinney is running at the start; later it waits for the next one.
     """
-    paths = directories()
+    paths = resolve_directories()
     client = RemoteClient(
         *local_instance.find_endpoint(paths), find=lambda: local_instance.find_endpoint(paths)
     )
@@ -80,7 +80,7 @@ class _Follower:
                 self._notify("Some events are missing: Spinney keeps the newest 1000 of its run.")
         elif "seq" in frame:
             self._seq = frame["seq"]
-            put_json(json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
+            write_json(json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
 
     def _is_of_another_run(self, frame: dict[str, Any]) -> bool:
         if frame.get("event") != "hello" or self._run in ("", frame["payload"]["run"]):
@@ -98,4 +98,4 @@ class _Follower:
         """Print a sentence, unless it was the last one printed."""
         if sentence != self._last_notice:
             self._last_notice = sentence
-            complain(f"spinney: {sentence}\n")
+            write_error(f"spinney: {sentence}\n")

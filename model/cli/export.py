@@ -18,7 +18,7 @@ from typing import Final, TextIO
 import aiosqlite
 
 from model.base.errors import SpinneyError
-from model.base.paths import PRIVATE_FILE, create_private_directory, directories, unsaved
+from model.base.paths import PRIVATE_FILE, create_private_directory, file_error, resolve_directories
 from model.domain.resources import (
     Block,
     ImageBlock,
@@ -33,12 +33,12 @@ from model.domain.resources import (
     ToolUseBlock,
     UnreadableBlock,
 )
-from model.store.backups import read_only
-from model.store.queries import Reading, Saved
-from model.store.salvage import read_into
-from model.store.schema import check, refuse_newer
+from model.store.backups import open_read_only
+from model.store.queries import DatabaseReader, SavedState
+from model.store.salvage import salvage_into
+from model.store.schema import check_integrity, refuse_newer
 from model.store.sqlite_errors import disk_error, is_damage
-from model.worktrees.lookup import folder_name
+from model.worktrees.lookup import to_folder_name
 
 _PAGE_SIZE: Final = 200
 """Messages that are read at once."""
@@ -50,7 +50,7 @@ def export(to: str, database: str | None) -> str:
     Returns a sentence about what was written. A Spinney may be running meanwhile. Raises
     `SpinneyError`.
     """
-    source = Path(database).expanduser() if database else directories().database
+    source = Path(database).expanduser() if database else resolve_directories().database
     return _export(source, Path(to).expanduser())
 
 
@@ -65,7 +65,7 @@ def _export(database: Path, folder: Path) -> str:
     except sqlite3.Error as error:
         raise disk_error(error, f"the export of {database}") from error
     except OSError as error:
-        raise unsaved(folder, error, "written") from error
+        raise file_error(folder, error, "written") from error
     return (
         f"Exported to {folder}: a Markdown file for each session ({sessions} with {messages}"
         " messages), and everything in spinney.jsonl."
@@ -73,23 +73,23 @@ def _export(database: Path, folder: Path) -> str:
 
 
 @asynccontextmanager
-async def _reading(database: Path) -> AsyncIterator[Reading]:
+async def _reading(database: Path) -> AsyncIterator[DatabaseReader]:
     """A reader of the database, or of what can be salvaged from a damaged one."""
     with tempfile.TemporaryDirectory(prefix="spinney-export-") as temporary:
         path = await asyncio.to_thread(_readable, database, Path(temporary) / "read.db")
         async with aiosqlite.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True) as connection:
-            yield Reading(connection)
+            yield DatabaseReader(connection)
 
 
 def _readable(database: Path, copy: Path) -> Path:
     try:
-        with read_only(database) as connection:
-            check(connection)
+        with open_read_only(database) as connection:
+            check_integrity(connection)
             refuse_newer(connection, database)
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise
-        read_into(copy, database)
+        salvage_into(copy, database)
         return copy
     return database
 
@@ -99,8 +99,8 @@ async def _read_and_write(database: Path, folder: Path) -> tuple[int, int]:
         return await _write(reading, folder)
 
 
-async def _write(reading: Reading, folder: Path) -> tuple[int, int]:
-    saved = await reading.saved()
+async def _write(reading: DatabaseReader, folder: Path) -> tuple[int, int]:
+    saved = await reading.load()
     count = 0
     with _new_file(folder / "spinney.jsonl") as lines:
         for one in (*saved.projects, *saved.worktrees, *saved.sessions):
@@ -116,7 +116,7 @@ async def _write(reading: Reading, folder: Path) -> tuple[int, int]:
     return len(saved.sessions), count
 
 
-async def _messages(reading: Reading, session_id: str) -> AsyncIterator[Message]:
+async def _messages(reading: DatabaseReader, session_id: str) -> AsyncIterator[Message]:
     """All messages of a session, oldest first."""
     end = (await reading.messages(session_id, 1)).total
     for first in range(0, end, _PAGE_SIZE):
@@ -131,13 +131,13 @@ def _put_line(lines: TextIO, kind: str, one: Resource) -> None:
     lines.write(json.dumps({"kind": kind, **fields}, ensure_ascii=False) + "\n")
 
 
-def _path_of(session: Session, saved: Saved, folder: Path) -> Path:
+def _path_of(session: Session, saved: SavedState, folder: Path) -> Path:
     worktree = next((w for w in saved.worktrees if w.id == session.worktree_id), None)
     project = next((p for p in saved.projects if worktree and p.id == worktree.project_id), None)
     for one in (project, worktree):
-        folder = folder / (folder_name(one.name)[:80] if one else "unreadable")
+        folder = folder / (to_folder_name(one.name)[:80] if one else "unreadable")
         folder.mkdir(mode=0o700, exist_ok=True)
-    return folder / f"{folder_name(session.name)[:80]}-{folder_name(session.id)[:8]}.md"
+    return folder / f"{to_folder_name(session.name)[:80]}-{to_folder_name(session.id)[:8]}.md"
 
 
 def _new_file(path: Path) -> TextIO:
@@ -148,7 +148,7 @@ def _new_file(path: Path) -> TextIO:
 # Markdown ----------------------------------------------------------------------------------------
 
 
-def _head(session: Session, saved: Saved) -> str:
+def _head(session: Session, saved: SavedState) -> str:
     worktree = next((w for w in saved.worktrees if w.id == session.worktree_id), None)
     where = f"{worktree.name}, branch {worktree.branch}, {worktree.path}" if worktree else ""
     return f"# {session.name}\n\n{where}\n{_time(session.created_at)}\n"
@@ -194,7 +194,7 @@ def _part(block: Block) -> str:
         case ImageBlock():
             return f"Image: {block.path}"
         case UnreadableBlock():
-            return f"**{block.told}**\n\n{block.text}".rstrip()
+            return f"**{block.notice}**\n\n{block.text}".rstrip()
         case _:
             return ""
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from model import __version__
 from model.base.errors import UsageError
-from model.base.standard_streams import put
+from model.base.standard_streams import write_output
 from model.base.suggestions import did_you_mean
 from model.cli.help_texts import (
     ATTACH_EXAMPLES,
@@ -32,7 +32,7 @@ class _Version(argparse.Action):
     """Prints the version and ends."""
 
     def __call__(self, *_: object) -> NoReturn:
-        put(f"spinney {__version__}\n")
+        write_output(f"spinney {__version__}\n")
         raise SystemExit(0)
 
 
@@ -57,7 +57,7 @@ class Parser(argparse.ArgumentParser):
 
     def print_help(self, file: object = None) -> None:
         """Print the help; a closed pipe is not an error."""
-        put(self.format_help())
+        write_output(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         """Raise `UsageError` with the usage of this command."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast, get_args
 from urllib.parse import urlsplit
 
-from model.base.errors import ErrorType, NobodyThereError, SpinneyError
+from model.base.errors import ErrorType, NotRunningError, SpinneyError
 
 CONNECT_TIMEOUT: Final = 10.0
 """Seconds to connect and for the upgrade to a WebSocket."""
@@ -35,7 +35,7 @@ def request(base_url: str, token: str, name: str, args: Mapping[str, Any]) -> An
     except TimeoutError:
         raise
     except OSError:
-        raise NobodyThereError(
+        raise NotRunningError(
             f"Nothing answers at {base_url}. Is Spinney running there?", "timeout"
         ) from None
     with connection:
@@ -48,7 +48,7 @@ def request(base_url: str, token: str, name: str, args: Mapping[str, Any]) -> An
         except TimeoutError:
             raise
         except OSError:
-            raise NobodyThereError(f"The connection to {base_url} was lost.", "timeout") from None
+            raise NotRunningError(f"The connection to {base_url} was lost.", "timeout") from None
 
 
 def _upgrade(connection: socket.socket, host: str, token: str, base_url: str) -> bytes:

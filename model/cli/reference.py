@@ -159,5 +159,5 @@ def _event(kind: type[Event], shapes: Shapes) -> dict[str, Any]:
         "numbered": kind.numbered,
         "fields": {name: shapes[f"event {kind.name} {name}"] for name in plain},
         "numbered_fields": {name: shapes[f"event {kind.name} {name}"] for name in more},
-        "left_out_when_null": sorted(kind.left_out_when_none),
+        "left_out_when_null": sorted(kind.omitted_when_none),
     }

@@ -5,7 +5,7 @@ import re
 import socket
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-from model.base.errors import NobodyThereError, SpinneyError
+from model.base.errors import NotRunningError, SpinneyError
 
 _CONNECT_TIMEOUT = 10.0
 """Seconds; the machine may be far away."""
@@ -47,7 +47,7 @@ def check_reachable(base_url: str) -> None:
     try:
         socket.create_connection((parts.hostname or "", port), _CONNECT_TIMEOUT).close()
     except OSError:
-        raise NobodyThereError(
+        raise NotRunningError(
             f"Nothing answers at {base_url}. Is Spinney running there?", "timeout"
         ) from None
 

@@ -20,14 +20,14 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class EventBatch:
     """Events since the last update, in order; fold them with `model.state.apply`."""
 
     events: tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class Disconnected:
     """The connection is lost; calls fail until the next `Loaded` or `Happened`."""
 
     reason: str
@@ -35,7 +35,7 @@ class Lost:
     """Seconds."""
 
 
-Update = Loaded | Happened | Lost
+Update = Loaded | EventBatch | Disconnected
 
 
 class Client(Protocol):

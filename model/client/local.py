@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from model.api.command import Command
-from model.base.errors import foreseen
-from model.client.base import Happened, Loaded, Update
+from model.base.errors import as_user_error
+from model.client.base import EventBatch, Loaded, Update
 from model.commands.dispatch import run
 from model.runtime.core import Core
 
@@ -35,7 +35,7 @@ class LocalClient:
         try:
             return await self._core.run(run(self._workspace, command, kwargs))
         except Exception as error:
-            raise foreseen(error, command.name) from error
+            raise as_user_error(error, command.name) from error
 
     async def updates(self) -> AsyncIterator[Update]:
         """The state and then batches of events, as fast as the caller asks for them."""
@@ -44,7 +44,7 @@ class LocalClient:
             while True:
                 yield await self._core.run(feed.next())
         finally:
-            self._core.tell(feed.close)
+            self._core.call_soon(feed.close)
 
     async def _open(self) -> "_Feed":
         return _Feed(self._workspace)
@@ -71,7 +71,7 @@ class _Feed:
             if missed is not None:
                 return self._load()
             if entries:
-                return Happened(tuple(entry.event for entry in entries))
+                return EventBatch(tuple(entry.event for entry in entries))
             await self._ready.wait()
 
     def _load(self) -> Loaded:

@@ -6,14 +6,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from model.base.errors import NobodyThereError, SpinneyError
+from model.base.errors import NotRunningError, SpinneyError
 from model.base.instance import (
-    Patience,
-    Running,
-    answering_here,
-    running_here,
-    server_of,
-    wait_for_end,
+    ActivityTimeout,
+    RunningInstance,
+    find_running_instance,
+    read_server_address,
+    wait_for_exit,
+    wait_until_ready,
 )
 from model.base.paths import Directories
 
@@ -28,24 +28,24 @@ SHUTDOWN_TIMEOUT = 30.0
 """Seconds for an orderly shutdown."""
 
 
-def find_running(paths: Directories) -> Running:
+def find_running(paths: Directories) -> RunningInstance:
     """The running instance, once it accepts connections. Raises `SpinneyError`."""
-    running = answering_here(paths.lock)
+    running = wait_until_ready(paths.lock)
     if running is None:
-        raise NobodyThereError("No Spinney is running here. Start one with: spinney")
+        raise NotRunningError("No Spinney is running here. Start one with: spinney")
     return running
 
 
 def find_endpoint(paths: Directories) -> tuple[str, str]:
     """Address and token for scripts: the server's, otherwise those of the local endpoint."""
-    running = running_here(paths.lock)
+    running = find_running_instance(paths.lock)
     if running is None:
-        raise NobodyThereError(
+        raise NotRunningError(
             "No Spinney is running here. Start one with `spinney`, or with `spinney serve` where"
             " there is no terminal."
         )
     # The lock decides: the file may have been left by a process that was killed.
-    server = server_of(paths.server, running)
+    server = read_server_address(paths.server, running)
     if server is not None:
         return server
     running = find_running(paths)
@@ -78,7 +78,11 @@ async def connect_to(
 async def response_timeout(pid: int | None) -> AsyncIterator[None]:
     """Raise `TimeoutError` after `RESPONSE_TIMEOUT`; a `pid` that is working has longer."""
     async with asyncio.timeout(None if pid else RESPONSE_TIMEOUT) as limit:
-        watch = asyncio.create_task(_watch(limit, Patience(pid, RESPONSE_TIMEOUT))) if pid else None
+        watch = (
+            asyncio.create_task(_watch(limit, ActivityTimeout(pid, RESPONSE_TIMEOUT)))
+            if pid
+            else None
+        )
         try:
             yield
         finally:
@@ -86,8 +90,8 @@ async def response_timeout(pid: int | None) -> AsyncIterator[None]:
                 watch.cancel()
 
 
-async def _watch(limit: asyncio.Timeout, waiting: Patience) -> None:
-    while not waiting.is_over:  # noqa: ASYNC110 - another process sets no event
+async def _watch(limit: asyncio.Timeout, waiting: ActivityTimeout) -> None:
+    while not waiting.is_expired:  # noqa: ASYNC110 - another process sets no event
         await asyncio.sleep(RESPONSE_TIMEOUT / 20)
     limit.reschedule(asyncio.get_running_loop().time())
 
@@ -103,29 +107,33 @@ async def connect_local(paths: Directories) -> "RemoteClient":
     try:
         return await connect_to(running.base_url, running.token, find, pid=running.pid)
     except TimeoutError:
-        raise running.hung from None
+        raise running.timeout_error from None
     except SpinneyError:
-        if await asyncio.to_thread(running_here, paths.lock) == running:
+        if await asyncio.to_thread(find_running_instance, paths.lock) == running:
             raise
         return await connect_local(paths)  # Another instance has started meanwhile.
 
 
 def timeout_error(paths: Directories, base_url: str) -> SpinneyError:
     """The error for an instance that accepted the connection and does not respond."""
-    running = running_here(paths.lock)
-    return running.hung if running else NobodyThereError(f"{base_url} does not answer.", "timeout")
+    running = find_running_instance(paths.lock)
+    return (
+        running.timeout_error
+        if running
+        else NotRunningError(f"{base_url} does not answer.", "timeout")
+    )
 
 
 async def stop_running(paths: Directories) -> str:
     """Shut the running instance down; returns the outcome as text. Raises `SpinneyError`."""
-    running = await asyncio.to_thread(running_here, paths.lock)
+    running = await asyncio.to_thread(find_running_instance, paths.lock)
     if running is None:
         return "No Spinney is running here."
     try:
         interrupted = await _shut_down(running)
     except (TimeoutError, SpinneyError):
-        raise running.hung from None
-    if not await asyncio.to_thread(wait_for_end, paths.lock, running.pid, SHUTDOWN_TIMEOUT):
+        raise running.timeout_error from None
+    if not await asyncio.to_thread(wait_for_exit, paths.lock, running.pid, SHUTDOWN_TIMEOUT):
         raise SpinneyError(
             f"Spinney (process {running.pid}) is still shutting down."
             f" If it does not end, run: kill -9 {running.pid}"
@@ -140,7 +148,7 @@ async def stop_running(paths: Directories) -> str:
     return f"Spinney (process {running.pid}) has ended.{note}"
 
 
-async def _shut_down(running: Running) -> int:
+async def _shut_down(running: RunningInstance) -> int:
     client = await connect_to(running.base_url, running.token, pid=running.pid)
     try:
         async with response_timeout(running.pid):

@@ -18,10 +18,10 @@ from pydantic_core import to_jsonable_python
 
 from model import PROTOCOL
 from model.api.command import Command, camel_case
-from model.base.errors import ErrorType, NobodyThereError, SpinneyError
-from model.base.instance import other_protocol
-from model.client.base import Happened, Loaded, Lost, Update
-from model.client.snapshot import state_from
+from model.base.errors import ErrorType, NotRunningError, SpinneyError
+from model.base.instance import protocol_mismatch
+from model.client.base import Disconnected, EventBatch, Loaded, Update
+from model.client.snapshot import parse_snapshot
 from model.domain.events import Event, parse_event
 
 P = ParamSpec("P")
@@ -101,7 +101,7 @@ class RemoteClient:
                 connection.check()
                 connection.collect()
                 is_same_run = connection.run == self._run
-                yield Happened(()) if is_same_run else await self._load(connection)
+                yield EventBatch(()) if is_same_run else await self._load(connection)
                 failures = 0
                 async for update in self._follow(connection):
                     yield update
@@ -110,7 +110,7 @@ class RemoteClient:
                     return
                 pause = self._back_off.pause(failures)
                 failures += 1
-                yield Lost(error.message, pause)
+                yield Disconnected(error.message, pause)
                 await asyncio.sleep(pause)
 
     async def frames(self, since: int = 0) -> AsyncGenerator[dict[str, Any], None]:
@@ -142,7 +142,7 @@ class RemoteClient:
             if new:
                 self._seq = new[-1]["seq"]
                 events = (_event(frame) for frame in new)
-                yield Happened(tuple(event for event in events if event is not None))
+                yield EventBatch(tuple(event for event in events if event is not None))
 
     async def _load(self, connection: "_Connection") -> Loaded:
         """The present state: earlier events are in it, later ones wait in the connection."""
@@ -157,7 +157,7 @@ class RemoteClient:
             await connection.close()
             raise SpinneyError(f"Spinney at {self.base_url} was restarted.", "timeout")
         self._seq, self._run = snapshot["seq"], connection.run
-        return Loaded(await asyncio.to_thread(state_from, snapshot))
+        return Loaded(await asyncio.to_thread(parse_snapshot, snapshot))
 
     async def _connect(self) -> "_Connection":
         async with self._connecting:
@@ -207,10 +207,10 @@ class RemoteClient:
                 )
             return SpinneyError(f"{self.base_url} answered {error.status}. Is it a Spinney?")
         if isinstance(error, aiohttp.ClientConnectorError):
-            return NobodyThereError(
+            return NotRunningError(
                 f"Nothing answers at {self.base_url}. Is Spinney running there?", "timeout"
             )
-        return NobodyThereError(f"{self.base_url} cannot be reached: {error}", "timeout")
+        return NotRunningError(f"{self.base_url} cannot be reached: {error}", "timeout")
 
 
 def _wire(value: object) -> Any:
@@ -246,7 +246,7 @@ class _Connection:
     def check(self) -> None:
         """Raise `SpinneyError` if the server speaks another version of the protocol."""
         if self.hello.get("protocol", PROTOCOL) != PROTOCOL:
-            raise other_protocol(str(self.hello.get("version", "?")))
+            raise protocol_mismatch(str(self.hello.get("version", "?")))
 
     def collect(self) -> None:
         """Start to queue events."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from model.base.errors import SpinneyError
 from model.domain.resources import Message, Project, Session, Worktree
-from model.preferences.apply import redacted
+from model.preferences.apply import redact
 from model.preferences.schema import Preferences
 from model.state import State
 
@@ -16,7 +16,7 @@ MESSAGES_OF_ACTIVE = 50
 """Messages included for each session that is running or waiting."""
 
 
-async def snapshot_json(workspace: "Workspace") -> dict[str, Any]:
+async def build_snapshot(workspace: "Workspace") -> dict[str, Any]:
     """The state for remote clients, with the number of the last event that it contains."""
     store = workspace.store
     with suppress(SpinneyError):  # With a full disk, the state can still be read.
@@ -52,7 +52,7 @@ async def snapshot_json(workspace: "Workspace") -> dict[str, Any]:
             key: [message.model_dump(mode="json") for message in queued]
             for key, queued in state.queued.items()
         },
-        "preferences": redacted(state.preferences).model_dump(mode="json"),
+        "preferences": redact(state.preferences).model_dump(mode="json"),
         "uiState": {},
         "seq": store.bus.seq,
     }
@@ -74,7 +74,7 @@ def _newest(state: State, session_id: str, saved: list[Message]) -> list[dict[st
     return [message.model_dump(mode="json") for message in messages[-MESSAGES_OF_ACTIVE:]]
 
 
-def state_from(snapshot: dict[str, Any]) -> State:
+def parse_snapshot(snapshot: dict[str, Any]) -> State:
     """Read the state that `snapshot_json` wrote; secrets are missing."""
     streaming = [
         Message.model_validate(message)

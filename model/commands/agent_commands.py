@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from model.api import agent_commands as api
 from model.commands.registry import implements
 from model.domain.resources import AgentCommand
-from model.preferences.precedence import backend_for
-from model.worktrees import worktree_in
+from model.preferences.precedence import choose_backend
+from model.worktrees import require_worktree
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -17,9 +17,9 @@ async def list_agent_commands(
     workspace: "Workspace", worktree_id: str, backend: str | None = None
 ) -> list[AgentCommand]:
     state = workspace.store.state
-    worktree = worktree_in(state, worktree_id)
+    worktree = require_worktree(state, worktree_id)
     project = state.projects[worktree.project_id]
-    agent = backend_for(
+    agent = choose_backend(
         project, state.preferences, backend, catalog=workspace.catalog, demo=workspace.demo
     )
-    return await workspace.commands_of(agent, worktree)
+    return await workspace.list_agent_commands(agent, worktree)

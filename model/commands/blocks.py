@@ -10,7 +10,7 @@ from model.commands.registry import implements
 from model.commands.sessions import get_messages
 from model.domain.resources import Message, PlanBlock, TextBlock
 from model.richtext.blocks import as_json
-from model.richtext.markdown import MarkdownStream, render
+from model.richtext.markdown import MarkdownStream, parse_markdown
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -58,7 +58,7 @@ def _with_blocks(message: Message) -> dict[str, Any]:
 
 def _blocks(text: str, *, is_open: bool) -> list[dict[str, Any]]:
     if not is_open:
-        return [as_json(block) for block in render(text)]
+        return [as_json(block) for block in parse_markdown(text)]
     stream = MarkdownStream()
     stream.append(text)
     return [as_json(block) for block in stream.blocks]

@@ -9,7 +9,7 @@ from model.commands.projects import add_project
 from model.commands.registry import implements
 from model.domain.resources import Project
 from model.git import cloning
-from model.projects.tree import folder_in
+from model.projects.tree import require_folder
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -23,28 +23,30 @@ async def clone_project(
     if not target.is_absolute():
         raise SpinneyError("Invalid field 'path': must be an absolute path")
     if parent_id is not None:
-        folder_in(workspace.store.state, parent_id)
-    if path in workspace.clones:
+        require_folder(workspace.store.state, parent_id)
+    if path in workspace.clone_progress:
         raise SpinneyError(f"A repository is already being cloned into {path}.", "conflict")
     url = cloning.check_url(url)
-    workspace.clones[path] = ""
+    workspace.clone_progress[path] = ""
 
     def report(progress: str) -> None:
-        workspace.clones[path] = progress
+        workspace.clone_progress[path] = progress
 
     try:
         work = cloning.clone(url, target, report)
-        await workspace.slow_work.run(path, "clone", work)
+        await workspace.cancellable_tasks.run(path, "clone", work)
     finally:
-        del workspace.clones[path]
+        del workspace.clone_progress[path]
     return await add_project(workspace, path, parent_id)
 
 
 @implements(api.get_clone_progress)
 async def get_clone_progress(workspace: "Workspace", path: str) -> api.CloneProgress:
-    return api.CloneProgress(running=path in workspace.clones, words=workspace.clones.get(path, ""))
+    return api.CloneProgress(
+        running=path in workspace.clone_progress, words=workspace.clone_progress.get(path, "")
+    )
 
 
 @implements(api.cancel_clone)
 async def cancel_clone(workspace: "Workspace", path: str) -> None:
-    await workspace.slow_work.cancel(path)
+    await workspace.cancellable_tasks.cancel(path)

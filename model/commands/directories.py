@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from model.api import directories as api
-from model.base.git_layout import looks_bare
+from model.base.git_layout import is_bare_repository
 from model.commands.registry import implements
 
 if TYPE_CHECKING:
@@ -61,6 +61,6 @@ def _kind(path: Path) -> Literal["repository", "linked worktree", "bare reposito
         # Sandboxes of agents leave empty directories of this name.
         if (git / "HEAD").exists():
             return "repository"
-        return "bare repository" if looks_bare(path) else ""
+        return "bare repository" if is_bare_repository(path) else ""
     except OSError:
         return ""

@@ -9,13 +9,13 @@ from model import __version__
 from model.agents.catalog import BackendRow
 from model.api import doctor as api
 from model.backends.probing import probe_all
-from model.base.errors import SpinneyError, project_gone
+from model.base.errors import SpinneyError, project_directory_missing
 from model.commands.registry import implements
 from model.git.run import git_version
 from model.preferences import profiles
 from model.preferences.schema import CliProfile
 from model.runtime.doctor import examine_machine
-from model.worktrees.lookup import project_in
+from model.worktrees.lookup import require_project
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -41,15 +41,15 @@ async def list_models(
         raise SpinneyError(f"Invalid field 'backend': there is no agent '{backend}'")
     profile = _profile_of(workspace.store.state, project_id) if project_id is not None else None
     if ask and workspace.models.is_known(backend, profile):
-        workspace.run_in_background(workspace.models.ask(backend, profile))
+        workspace.run_in_background(workspace.models.refresh(backend, profile))
     elif ask:
-        await workspace.models.ask(backend, profile, _MODELS_TIMEOUT)
-    row = workspace.models.catalog_of(backend, profile.name if profile else "").backend(backend)
+        await workspace.models.refresh(backend, profile, _MODELS_TIMEOUT)
+    row = workspace.models.get_catalog(backend, profile.name if profile else "").backend(backend)
     return _models(row) if row else []
 
 
 def _profile_of(state: "State", project_id: str) -> CliProfile | None:
-    name = profiles.name_for(state.preferences, project_in(state, project_id))
+    name = profiles.resolve_name(state.preferences, require_project(state, project_id))
     return next((each for each in state.preferences.custom_cli_profiles if each.name == name), None)
 
 
@@ -92,7 +92,11 @@ async def get_problems(workspace: "Workspace") -> list[str]:
     paths = [project.path for project in workspace.store.state.projects.values() if project.path]
     missing = await asyncio.to_thread(lambda: [path for path in paths if not Path(path).is_dir()])
     unusable = await _git_problems() if paths else []
-    return [*workspace.problems, *unusable, *(project_gone(path).message for path in missing)]
+    return [
+        *workspace.problems,
+        *unusable,
+        *(project_directory_missing(path).message for path in missing),
+    ]
 
 
 async def _git_problems() -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from model.api import files as api
 from model.base.errors import SpinneyError
 from model.commands.registry import implements
-from model.worktrees import worktree_in
+from model.worktrees import require_worktree
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -22,5 +22,5 @@ async def list_worktree_files(
         raise SpinneyError(f"Invalid field 'limit': must be from 1 to {_MAX_LIMIT}")
     if len(query) > 1000:
         raise SpinneyError("Invalid field 'query': must be at most 1000 characters")
-    worktree = worktree_in(workspace.store.state, worktree_id)
+    worktree = require_worktree(workspace.store.state, worktree_id)
     return api.WorktreeFileList(files=await workspace.files.find(Path(worktree.path), query, limit))

@@ -11,14 +11,14 @@ from model.domain.events import Event, ProjectAdded, ProjectRemoved, ProjectUpda
 from model.domain.resources import Project
 from model.projects.tree import (
     check_depth,
-    folder_in,
-    folder_name,
-    moved,
-    place_after_all,
-    reordered,
-    shown,
+    check_folder_name,
+    make_move_events,
+    make_reorder_events,
+    next_order,
+    require_folder,
+    without_secrets,
 )
-from model.state import State, children_of
+from model.state import State, list_children
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -30,13 +30,13 @@ async def create_folder(workspace: "Workspace", name: str, parent_id: str | None
 
     def create(state: State) -> list[Event]:
         if parent_id is not None:
-            folder_in(state, parent_id)
+            require_folder(state, parent_id)
         check_depth(state, parent_id)
         folder = Project(
             id=folder_id,
-            name=folder_name(state, name, parent_id),
+            name=check_folder_name(state, name, parent_id),
             added_at=time.time(),
-            order=place_after_all(state, parent_id),
+            order=next_order(state, parent_id),
             parent_id=parent_id,
             is_folder=True,
         )
@@ -50,8 +50,8 @@ async def create_folder(workspace: "Workspace", name: str, parent_id: str | None
 async def rename_folder(workspace: "Workspace", folder_id: str, name: str) -> Project:
 
     def rename(state: State) -> list[Event]:
-        folder = folder_in(state, folder_id)
-        new_name = folder_name(state, name, folder.parent_id, but=folder_id)
+        folder = require_folder(state, folder_id)
+        new_name = check_folder_name(state, name, folder.parent_id, excluded_id=folder_id)
         renamed = folder.model_copy(update={"name": new_name})
         return [] if renamed == folder else [ProjectUpdated(project=renamed)]
 
@@ -63,8 +63,8 @@ async def rename_folder(workspace: "Workspace", folder_id: str, name: str) -> Pr
 async def delete_folder(workspace: "Workspace", folder_id: str) -> None:
 
     def delete(state: State) -> list[Event]:
-        folder_in(state, folder_id)
-        if children_of(state, folder_id):
+        require_folder(state, folder_id)
+        if list_children(state, folder_id):
             raise SpinneyError("Cannot delete non-empty folder", "conflict")
         return [ProjectRemoved(project_id=folder_id)]
 
@@ -75,10 +75,12 @@ async def delete_folder(workspace: "Workspace", folder_id: str) -> None:
 async def move_item(
     workspace: "Workspace", item_id: str, new_parent_id: str | None, target_index: int | None = None
 ) -> Project:
-    await workspace.store.accept(lambda state: moved(state, item_id, new_parent_id, target_index))
-    return shown(workspace.store.state.projects[item_id])
+    await workspace.store.accept(
+        lambda state: make_move_events(state, item_id, new_parent_id, target_index)
+    )
+    return without_secrets(workspace.store.state.projects[item_id])
 
 
 @implements(api.reorder_projects)
 async def reorder_projects(workspace: "Workspace", project_ids: list[str]) -> None:
-    await workspace.store.accept(lambda state: reordered(state, project_ids))
+    await workspace.store.accept(lambda state: make_reorder_events(state, project_ids))

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from model.api import git as api
-from model.base.errors import SpinneyError, project_gone, worktree_not_found
+from model.base.errors import SpinneyError, project_directory_missing, worktree_not_found
 from model.commands.registry import implements
 from model.domain.events import TaskCompleted
 from model.domain.resources import Project, Worktree
 from model.git import commit, diff, remotes, repositories, status
 from model.hosting import pull_requests
-from model.worktrees import project_in, worktree_in
+from model.worktrees import require_project, require_worktree
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 @implements(api.fetch_worktrees_status)
 async def fetch_worktrees_status(workspace: "Workspace", project_id: str) -> None:
-    project = project_in(workspace.store.state, project_id)
+    project = require_project(workspace.store.state, project_id)
     worktrees = workspace.store.state.worktrees_of(project_id)
     for worktree in worktrees:
         if worktree.pr_number is not None:
-            workspace.poller.ask_hosting(worktree.id)
-    await workspace.poller.ask_and_wait([worktree.id for worktree in worktrees])
+            workspace.poller.refresh_hosting(worktree.id)
+    await workspace.poller.refresh_and_wait([worktree.id for worktree in worktrees])
     if not await asyncio.to_thread(Path(project.path).is_dir):
-        raise project_gone(project.path)
+        raise project_directory_missing(project.path)
 
 
 @implements(api.has_uncommitted_changes)
 async def has_uncommitted_changes(workspace: "Workspace", worktree_id: str) -> bool:
-    worktree = worktree_in(workspace.store.state, worktree_id)
+    worktree = require_worktree(workspace.store.state, worktree_id)
     return await status.has_uncommitted_changes(Path(worktree.path))
 
 
@@ -53,10 +53,10 @@ async def get_git_diff(
 async def commit_changes(
     workspace: "Workspace", worktree_id: str, message: str, stage_all: bool = False
 ) -> api.CommitResult:
-    worktree = worktree_in(workspace.store.state, worktree_id)
+    worktree = require_worktree(workspace.store.state, worktree_id)
     try:
         committing = commit.commit(Path(worktree.path), message, stage_all)
-        sha = await workspace.slow_work.run(worktree_id, "commit", committing)
+        sha = await workspace.cancellable_tasks.run(worktree_id, "commit", committing)
     except SpinneyError as error:
         _report(workspace, "commit", worktree, ok=False, detail=error.message)
         raise
@@ -86,8 +86,8 @@ async def git_push(
 
 @implements(api.cancel_git)
 async def cancel_git(workspace: "Workspace", worktree_id: str) -> None:
-    worktree_in(workspace.store.state, worktree_id)
-    await workspace.slow_work.cancel(worktree_id)
+    require_worktree(workspace.store.state, worktree_id)
+    await workspace.cancellable_tasks.cancel(worktree_id)
 
 
 async def _run_exchange(
@@ -97,7 +97,7 @@ async def _run_exchange(
     exchanging: Coroutine[Any, Any, tuple[bool, str]],
 ) -> api.ExchangeResult:
     try:
-        success, output = await workspace.slow_work.run(
+        success, output = await workspace.cancellable_tasks.run(
             worktree.id if worktree else "", task, exchanging
         )
     except SpinneyError as error:
@@ -113,22 +113,22 @@ def _report(
     worktree_id = worktree.id if worktree else None
     workspace.store.record(TaskCompleted(task=task, ok=ok, detail=detail, worktree_id=worktree_id))
     if worktree_id:
-        workspace.poller.ask(worktree_id)
+        workspace.poller.refresh(worktree_id)
 
 
 async def _pull_request_head(path: Path, number: int, remote: str) -> tuple[str, str]:
     """The configured remote and the branch on it that a pull request comes from."""
-    head = await pull_requests.pull_request_head(path, number)
+    head = await pull_requests.find_pull_request_head(path, number)
     if not head.repository:
         raise SpinneyError(
             f"The repository that pull request #{number} comes from no longer exists.",
             "not_found",
         )
-    known = await repositories.remotes(path)
+    known = await repositories.list_remotes(path)
     repository = f"{head.owner}/{head.repository}".casefold()
     matching = [found.name for found in known if _is_url_of(found.url, repository)]
     # The URL may be that of a mirror: if no remote matches, use the one that was given.
-    if not matching and not head.crosses and remote in {found.name for found in known}:
+    if not matching and not head.is_from_fork and remote in {found.name for found in known}:
         return remote, head.branch
     if not matching:
         raise SpinneyError(

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from model.api import preferences as api
 from model.commands.registry import implements
-from model.preferences.apply import changed, redacted
-from model.preferences.choices import choices, takes_null
+from model.preferences.apply import apply_changes, redact
+from model.preferences.choices import accepts_null, list_choices
 from model.preferences.fields import shown_fields
 from model.preferences.schema import Preferences
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @implements(api.get_preferences)
 async def get_preferences(workspace: "Workspace") -> Preferences:
-    return redacted(workspace.store.state.preferences)
+    return redact(workspace.store.state.preferences)
 
 
 @implements(api.list_preferences)
@@ -32,11 +32,11 @@ async def list_preferences(workspace: "Workspace") -> list[api.PreferenceRow]:
             entries=list(field.entries),
             choices=[
                 api.PreferenceChoice(value=value, label=label)
-                for value, label in choices(field, preferences, catalog)
+                for value, label in list_choices(field, preferences, catalog)
             ],
             low=field.low,
             high=field.high,
-            nullable=takes_null(field),
+            nullable=accepts_null(field),
             secret=field.secret,
             requirement=field.requirement,
         )
@@ -46,5 +46,5 @@ async def list_preferences(workspace: "Workspace") -> list[api.PreferenceRow]:
 
 @implements(api.update_preferences)
 async def update_preferences(workspace: "Workspace", changes: dict[str, Any]) -> Preferences:
-    wanted = changed(workspace.store.state.preferences, changes)
-    return redacted(await workspace.change_preferences(wanted))
+    wanted = apply_changes(workspace.store.state.preferences, changes)
+    return redact(await workspace.change_preferences(wanted))

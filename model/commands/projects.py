@@ -19,10 +19,10 @@ from model.domain.events import Event, ProjectAdded, ProjectRemoved, ProjectUpda
 from model.domain.resources import Branch, HostingRemote, Project, Remote
 from model.git import hosts, repositories
 from model.projects import avatars
-from model.projects.tree import folder_in, place_after_all, shown
-from model.scripts.config import scripts_of_branch
-from model.state import State, in_order
-from model.worktrees import project_in, refuse_while_running
+from model.projects.tree import next_order, require_folder, without_secrets
+from model.scripts.config import read_branch_scripts
+from model.state import State, sort_projects
+from model.worktrees import refuse_while_running, require_project
 from model.worktrees.naming import NAME_LIMIT
 
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 @implements(api.list_projects)
 async def list_projects(workspace: "Workspace") -> list[Project]:
-    return [shown(project) for project in in_order(workspace.store.state.projects.values())]
+    return [
+        without_secrets(project)
+        for project in sort_projects(workspace.store.state.projects.values())
+    ]
 
 
 @implements(api.add_project)
@@ -40,7 +43,7 @@ async def add_project(workspace: "Workspace", path: str, parent_id: str | None =
     if not given.is_absolute():
         raise not_a_repository(path)
     root = await repositories.find_root(given)
-    branch = await repositories.default_branch(root)
+    branch = await repositories.find_default_branch(root)
     project = Project(
         id=str(uuid.uuid4()),
         name=root.name.removesuffix(".git") or root.name,
@@ -49,15 +52,15 @@ async def add_project(workspace: "Workspace", path: str, parent_id: str | None =
         added_at=time.time(),
         parent_id=parent_id,
         # Adding a repository trusts its present scripts, but not later versions.
-        trusted_scripts=[script.hash for script in await scripts_of_branch(root, branch)],
+        trusted_scripts=[script.hash for script in await read_branch_scripts(root, branch)],
     )
 
     def add(state: State) -> list[Event]:
         if any(other.path == project.path for other in state.projects.values()):
             raise project_exists(project.path)
         if parent_id is not None:
-            folder_in(state, parent_id)
-        order = place_after_all(state, parent_id)
+            require_folder(state, parent_id)
+        order = next_order(state, parent_id)
         return [ProjectAdded(project=project.model_copy(update={"order": order}))]
 
     await workspace.store.accept(add)
@@ -72,7 +75,7 @@ async def add_project(workspace: "Workspace", path: str, parent_id: str | None =
 
 @implements(api.remove_project)
 async def remove_project(workspace: "Workspace", project_id: str) -> None:
-    project = project_in(workspace.store.state, project_id)
+    project = require_project(workspace.store.state, project_id)
     worktrees = workspace.store.state.worktrees_of(project_id, archived=True)
 
     def remove(state: State) -> list[Event]:
@@ -84,11 +87,11 @@ async def remove_project(workspace: "Workspace", project_id: str) -> None:
     for worktree in worktrees:
         await workspace.scripts.stop(worktree.id)
         for session in workspace.store.state.sessions_of(worktree.id, archived=True):
-            await workspace.chats.end(session.id)
+            await workspace.chats.end_agent(session.id)
     await workspace.store.accept(remove)  # A message may have arrived meanwhile.
     for worktree in worktrees:
         await workspace.scripts.forget(worktree.id)
-    await asyncio.to_thread(avatars.discard, workspace.directories, project.avatar_path)
+    await asyncio.to_thread(avatars.delete, workspace.directories, project.avatar_path)
 
 
 @implements(api.update_project_settings)
@@ -102,7 +105,7 @@ async def update_project_settings(
     worktrees_dir: str | None = None,
     default_backend: str | None = None,
 ) -> Project:
-    project = project_in(workspace.store.state, project_id)
+    project = require_project(workspace.store.state, project_id)
     known = [row.name for row in workspace.catalog.backend_rows(demo=workspace.demo)]
     if default_backend and default_backend not in known:
         names = ", ".join(repr(name) for name in known)
@@ -128,45 +131,45 @@ async def update_project_settings(
 
 @implements(api.get_project_branches)
 async def get_project_branches(workspace: "Workspace", project_id: str) -> list[Branch]:
-    project = project_in(workspace.store.state, project_id)
-    return await repositories.branches(Path(project.path))
+    project = require_project(workspace.store.state, project_id)
+    return await repositories.list_branches(Path(project.path))
 
 
 @implements(api.get_git_remotes)
 async def get_git_remotes(workspace: "Workspace", repo_path: str) -> list[Remote]:
-    return await repositories.remotes(await _repository_at(repo_path))
+    return await repositories.list_remotes(await _repository_at(repo_path))
 
 
 @implements(api.get_github_remotes)
 async def get_github_remotes(workspace: "Workspace", repo_path: str) -> list[HostingRemote]:
-    return await hosts.hosting_remotes(await _repository_at(repo_path))
+    return await hosts.list_hosting_remotes(await _repository_at(repo_path))
 
 
 @implements(api.set_project_avatar)
 async def set_project_avatar(
     workspace: "Workspace", project_id: str, path: str | None = None, data: str | None = None
 ) -> api.Avatar:
-    before = project_in(workspace.store.state, project_id)
+    before = require_project(workspace.store.state, project_id)
 
     def save() -> str:
         picture = _read_picture(before, path, data)
-        return avatars.keep(workspace.directories, picture)
+        return avatars.save(workspace.directories, picture)
 
     relative = await asyncio.to_thread(save)
     try:
         await _update(workspace, project_id, {"avatar_path": relative})
     except BaseException:
-        await asyncio.to_thread(avatars.discard, workspace.directories, relative)
+        await asyncio.to_thread(avatars.delete, workspace.directories, relative)
         raise
-    await asyncio.to_thread(avatars.discard, workspace.directories, before.avatar_path)
+    await asyncio.to_thread(avatars.delete, workspace.directories, before.avatar_path)
     return api.Avatar(avatar_path=relative)
 
 
 @implements(api.remove_project_avatar)
 async def remove_project_avatar(workspace: "Workspace", project_id: str) -> Project:
-    before = project_in(workspace.store.state, project_id)
+    before = require_project(workspace.store.state, project_id)
     project = await _update(workspace, project_id, {"avatar_path": None})
-    await asyncio.to_thread(avatars.discard, workspace.directories, before.avatar_path)
+    await asyncio.to_thread(avatars.delete, workspace.directories, before.avatar_path)
     return project
 
 
@@ -177,7 +180,7 @@ async def _repository_at(path: str) -> Path:
 
 
 async def _check_branch(project: Project, name: str) -> None:
-    names = {branch.name for branch in await repositories.branches(Path(project.path))}
+    names = {branch.name for branch in await repositories.list_branches(Path(project.path))}
     if name not in names:
         raise SpinneyError(f"Invalid field 'defaultBranch': no branch '{name}'")
 
@@ -210,12 +213,12 @@ async def _update(
     workspace: "Workspace", project_id: str, changes: Mapping[str, object]
 ) -> Project:
     def update(state: State) -> list[Event]:
-        project = project_in(state, project_id)
+        project = require_project(state, project_id)
         updated = project.model_copy(update=changes)
         return [] if updated == project else [ProjectUpdated(project=updated)]
 
     await workspace.store.accept(update)
-    return shown(workspace.store.state.projects[project_id])
+    return without_secrets(workspace.store.state.projects[project_id])
 
 
 def _read_picture(project: Project, path: str | None, data: str | None) -> bytes:
@@ -223,9 +226,9 @@ def _read_picture(project: Project, path: str | None, data: str | None) -> bytes
     if path is not None:
         if not Path(path).is_absolute():
             raise SpinneyError("Invalid field 'path': must be an absolute path")
-        return avatars.read(Path(path))
+        return avatars.read_image(Path(path))
     if data is not None:
-        return avatars.decode(data)
+        return avatars.decode_image(data)
     logo = avatars.find_logo(Path(project.path))
     if logo is None:
         raise SpinneyError(

@@ -8,12 +8,12 @@ from model.base.errors import SpinneyError
 from model.commands.registry import implements
 from model.domain.events import Event, TaskCompleted, WorktreeUpdated
 from model.git import remotes, repositories
-from model.git.branch_tips import branch_tips
-from model.git.history import commits_since
+from model.git.branch_tips import read_branch_tips
+from model.git.history import list_commits_since
 from model.hosting import pull_requests
 from model.state import State
-from model.worktrees import project_in, worktree_in
-from model.writing.pull_request_text import Proposal, pull_request_text
+from model.worktrees import require_project, require_worktree
+from model.writing.pull_request_text import Proposal, generate_pull_request_text
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -27,21 +27,21 @@ async def open_pull_request(
     body: str | None = None,
     draft: bool = False,
 ) -> api.OpenedPullRequest:
-    worktree = worktree_in(workspace.store.state, worktree_id)
-    project = project_in(workspace.store.state, worktree.project_id)
+    worktree = require_worktree(workspace.store.state, worktree_id)
+    project = require_project(workspace.store.state, worktree.project_id)
     path = Path(worktree.path)
-    names = await repositories.remote_names(path)
+    names = await repositories.list_remote_names(path)
     base_ref = worktree.base_branch or project.default_branch
     base = _without_remote(base_ref, names)
     branch = await _branch_to_propose(path, base)
     remote = await _choose_remote(path, branch, names)
-    commits = await commits_since(path, base_ref)
+    commits = await list_commits_since(path, base_ref)
     if not commits:
         raise _nothing_to_propose(branch, base)
-    await pull_requests.look_for_repository(path)  # Before pushing or writing anything.
+    await pull_requests.check_repository_access(path)  # Before pushing or writing anything.
     await _push_if_needed(path, remote, branch)
     proposal = Proposal(worktree, branch, base, base_ref, commits)
-    text = await pull_request_text(workspace.writer, proposal, title, body)
+    text = await generate_pull_request_text(workspace.writer, proposal, title, body)
     if text.problem is not None:
         _report_fallback(workspace, worktree_id, text.problem)
     opened = await pull_requests.open_pull_request(path, base, text.title, text.body, draft=draft)
@@ -50,8 +50,8 @@ async def open_pull_request(
     workspace.store.record(
         TaskCompleted(task="open_pull_request", ok=True, detail=detail, worktree_id=worktree_id)
     )
-    workspace.poller.ask(worktree_id)
-    workspace.poller.ask_hosting(worktree_id)
+    workspace.poller.refresh(worktree_id)
+    workspace.poller.refresh_hosting(worktree_id)
     return api.OpenedPullRequest(pr_number=opened.number, pr_url=opened.url)
 
 
@@ -61,12 +61,12 @@ async def save_worktree_pr(
 ) -> None:
     if pr_number < 1:
         raise SpinneyError("Invalid field 'prNumber': must be at least 1")
-    if not pull_requests.is_link(pr_url):
+    if not pull_requests.is_pull_request_url(pr_url):
         raise SpinneyError(
             "Invalid field 'prUrl': must be the URL of a pull request (https://…/pull/1)"
         )
     await _save_link(workspace, worktree_id, pr_number, pr_url)
-    workspace.poller.ask_hosting(worktree_id)
+    workspace.poller.refresh_hosting(worktree_id)
 
 
 @implements(api.clear_worktree_pr)
@@ -80,7 +80,7 @@ async def _save_link(
     """Save which pull request a worktree has; its state is not known yet."""
 
     def link(state: State) -> list[Event]:
-        known = worktree_in(state, worktree_id)
+        known = require_worktree(state, worktree_id)
         changes = {
             "pr_number": number,
             "pr_url": url,
@@ -111,7 +111,7 @@ def _without_remote(base: str, names: list[str]) -> str:
 
 async def _choose_remote(path: Path, branch: str, names: list[str]) -> str:
     """The remote to push to: where the branch was pushed before, else `origin` or the only one."""
-    tips = (await branch_tips(path)).commits
+    tips = (await read_branch_tips(path)).commits
     pushed = [name for name in names if f"refs/remotes/{name}/{branch}" in tips]
     for candidates in (pushed, names):
         if "origin" in candidates:
@@ -126,7 +126,7 @@ async def _choose_remote(path: Path, branch: str, names: list[str]) -> str:
 
 
 async def _branch_to_propose(path: Path, base: str) -> str:
-    branch = await repositories.current_branch(path)
+    branch = await repositories.get_current_branch(path)
     if branch is None:
         raise SpinneyError(
             "No branch is checked out here (detached HEAD). Switch to one first.", "conflict"
@@ -148,7 +148,7 @@ def _nothing_to_propose(branch: str, base: str) -> SpinneyError:
 
 
 async def _push_if_needed(path: Path, remote: str, branch: str) -> None:
-    tips = (await branch_tips(path)).commits
+    tips = (await read_branch_tips(path)).commits
     pushed = tips.get(f"refs/remotes/{remote}/{branch}")
     if pushed is not None and pushed == tips.get(f"refs/heads/{branch}"):
         return

@@ -8,9 +8,9 @@ from model.base.errors import SpinneyError
 from model.commands.changes import get_file_diff, list_changed_files
 from model.commands.registry import implements
 from model.domain.changes import Side
-from model.richtext.diff_comments import Comment, lost_among, message_of
-from model.richtext.diff_rows import with_words
-from model.richtext.diff_text import DiffText, Heading, Note, Row, diff_text
+from model.richtext.diff_comments import Comment, find_lost, format_message
+from model.richtext.diff_rows import split_at_changes
+from model.richtext.diff_text import DiffText, FileNote, HunkHeading, Row, parse_diff
 
 if TYPE_CHECKING:
     from model.api.changes import FileDiff
@@ -60,9 +60,9 @@ async def write_review(
         diff = await get_file_diff(workspace, worktree_id, path, cast(Side, side))
         return diff.text
 
-    lost = await lost_among(given, get_args(Side), read_diff)
+    lost = await find_lost(given, get_args(Side), read_diff)
     indices = [index for index, comment in enumerate(given) if comment in lost]
-    return api.Review(message=message_of(given, lost), lost=indices)
+    return api.Review(message=format_message(given, lost), lost=indices)
 
 
 @implements(api.write_conflict_task)
@@ -79,7 +79,7 @@ async def write_conflict_task(workspace: "Workspace", worktree_id: str) -> api.C
 
 def _page(diff: "FileDiff", offset: int, limit: int) -> api.DiffRows:
     """Runs in a thread: parsing and highlighting take long."""
-    text = diff_text(diff.text)
+    text = parse_diff(diff.text)
     rows: list[api.ShownRow] = []
     remaining = _MAX_CHARACTERS
     for start in range(offset, min(offset + limit, len(text.rows)), _BLOCK):
@@ -100,9 +100,15 @@ def _page(diff: "FileDiff", offset: int, limit: int) -> api.DiffRows:
 
 
 def _shown_rows(text: DiffText, start: int, stop: int, path: str) -> list[api.ShownRow]:
-    highlighted = text.coloured(start, stop, path)
+    highlighted = text.highlight(start, stop, path)
     return [
-        _row(row, [(*token, changed) for token, changed in with_words(tokens, text.words(index))])
+        _row(
+            row,
+            [
+                (*token, changed)
+                for token, changed in split_at_changes(tokens, text.changed_ranges(index))
+            ],
+        )
         for index, (row, tokens) in enumerate(
             zip(text.rows[start:stop], highlighted, strict=True), start
         )
@@ -111,9 +117,9 @@ def _shown_rows(text: DiffText, start: int, stop: int, path: str) -> list[api.Sh
 
 def _row(row: Row, pieces: list[api.Piece]) -> api.ShownRow:
     match row:
-        case Heading(hunk, heading):
+        case HunkHeading(hunk, heading):
             return api.ShownRow(sign="@", pieces=[(heading, None, False)], hunk=hunk)
-        case Note(note):
+        case FileNote(note):
             return api.ShownRow(sign="\\", pieces=[(note, None, False)])
         case _:
             return api.ShownRow(

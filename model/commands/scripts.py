@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 from model.api import scripts as api
 from model.base.errors import SpinneyError
-from model.base.git_layout import looks_bare
+from model.base.git_layout import is_bare_repository
 from model.commands.registry import implements
 from model.domain.events import Event, ProjectUpdated, TaskCompleted
 from model.domain.resources import Project
 from model.domain.scripts import Script, ScriptName, ScriptRun
 from model.scripts.config import (
     FILES,
-    fingerprint,
+    hash_script,
+    mark_trusted,
+    read_branch_scripts,
+    read_scripts,
     refuse_hidden,
-    scripts_in,
-    scripts_of_branch,
-    with_trust,
     write_scripts,
 )
 from model.state import State
-from model.worktrees import project_in, worktree_in
+from model.worktrees import require_project, require_worktree
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 async def get_project_scripts(
     workspace: "Workspace", project_id: str, worktree_id: str | None = None
 ) -> list[Script]:
-    project = project_in(workspace.store.state, project_id)
+    project = require_project(workspace.store.state, project_id)
     if worktree_id is not None:
-        path = Path(worktree_in(workspace.store.state, worktree_id).path)
-    elif await asyncio.to_thread(looks_bare, Path(project.path)):
-        found = await scripts_of_branch(Path(project.path), project.default_branch)
-        return with_trust(found, project)
+        path = Path(require_worktree(workspace.store.state, worktree_id).path)
+    elif await asyncio.to_thread(is_bare_repository, Path(project.path)):
+        found = await read_branch_scripts(Path(project.path), project.default_branch)
+        return mark_trusted(found, project)
     else:
         path = Path(project.path)
-    return await asyncio.to_thread(scripts_in, path, project)
+    return await asyncio.to_thread(read_scripts, path, project)
 
 
 @implements(api.save_project_scripts)
 async def save_project_scripts(
     workspace: "Workspace", project_id: str, scripts: api.ScriptTexts
 ) -> list[Script]:
-    project = project_in(workspace.store.state, project_id)
+    project = require_project(workspace.store.state, project_id)
     root = Path(project.path)
-    if await asyncio.to_thread(looks_bare, root):
+    if await asyncio.to_thread(is_bare_repository, root):
         raise SpinneyError(f"{root} has no working directory to save spinney.json in.", "conflict")
     texts: dict[ScriptName, str | None] = {
         name: getattr(scripts, name)
@@ -58,7 +58,7 @@ async def save_project_scripts(
     for name, text in texts.items():
         refuse_hidden(name, text or "")
     await asyncio.to_thread(write_scripts, root, texts)
-    await _trust(workspace, project_id, [fingerprint(n, t) for n, t in texts.items() if t])
+    await _trust(workspace, project_id, [hash_script(n, t) for n, t in texts.items() if t])
     detail = (
         f"Saved the scripts to {root / FILES[0]}. Commit the file: a worktree runs the"
         " scripts of its own branch, so a new one has them once they are on its base branch."
@@ -71,7 +71,7 @@ async def save_project_scripts(
 async def trust_project_scripts(
     workspace: "Workspace", project_id: str, hashes: list[str] | None = None
 ) -> list[Script]:
-    project = project_in(workspace.store.state, project_id)
+    project = require_project(workspace.store.state, project_id)
     found = await _known_scripts(workspace.store.state, project, skip_invalid=hashes is not None)
     trusted = [script.hash for script in found] if hashes is None else hashes
     for script in found:
@@ -92,7 +92,7 @@ async def run_worktree_script(
 async def stop_worktree_script(
     workspace: "Workspace", worktree_id: str, script: ScriptName = "run"
 ) -> None:
-    worktree_in(workspace.store.state, worktree_id)
+    require_worktree(workspace.store.state, worktree_id)
     await workspace.scripts.stop(worktree_id, script)
 
 
@@ -100,7 +100,7 @@ async def stop_worktree_script(
 async def get_script_output(
     workspace: "Workspace", worktree_id: str, script: ScriptName
 ) -> ScriptRun:
-    worktree_in(workspace.store.state, worktree_id)
+    require_worktree(workspace.store.state, worktree_id)
     return await workspace.scripts.outcome(worktree_id, script)
 
 
@@ -109,10 +109,10 @@ async def _known_scripts(state: State, project: Project, *, skip_invalid: bool) 
 
     Raises `SpinneyError` for a file that cannot be parsed, unless such files are skipped.
     """
-    found = await scripts_of_branch(Path(project.path), project.default_branch)
+    found = await read_branch_scripts(Path(project.path), project.default_branch)
     for path in [project.path, *(worktree.path for worktree in state.worktrees_of(project.id))]:
         try:
-            found += await asyncio.to_thread(scripts_in, Path(path), project)
+            found += await asyncio.to_thread(read_scripts, Path(path), project)
         except SpinneyError:
             if not skip_invalid:
                 raise
@@ -121,7 +121,7 @@ async def _known_scripts(state: State, project: Project, *, skip_invalid: bool) 
 
 async def _trust(workspace: "Workspace", project_id: str, hashes: list[str]) -> None:
     def trust(state: State) -> list[Event]:
-        project = project_in(state, project_id)
+        project = require_project(state, project_id)
         trusted = list(dict.fromkeys([*project.trusted_scripts, *hashes]))
         if trusted == project.trusted_scripts:
             return []

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from model.api import search as api
 from model.base.errors import SpinneyError
 from model.commands.registry import implements
-from model.worktrees import project_in
+from model.worktrees import require_project
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -25,7 +25,7 @@ async def search_messages(
     state = workspace.store.state
     within = None
     if project_id is not None:
-        worktrees = state.worktrees_of(project_in(state, project_id).id, archived=True)
+        worktrees = state.worktrees_of(require_project(state, project_id).id, archived=True)
         within = [s.id for w in worktrees for s in state.sessions_of(w.id, archived=True)]
     found = await workspace.store.search(query, within, limit)
     sessions = workspace.store.state.sessions

@@ -9,7 +9,7 @@ from model.api import server as api
 from model.base.errors import SpinneyError
 from model.commands.registry import implements
 from model.domain.events import TaskCompleted
-from model.preferences.apply import changed
+from model.preferences.apply import apply_changes
 from model.preferences.schema import Preferences
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ async def get_http_server_status(workspace: "Workspace") -> dict[str, Any]:
     return _server(workspace).status()
 
 
-def stopped_status(preferences: Preferences) -> dict[str, Any]:
+def status_when_stopped(preferences: Preferences) -> dict[str, Any]:
     """The result of `get_http_server_status` while the server is stopped."""
     return {
         "running": False,
@@ -72,11 +72,11 @@ async def get_http_server_token(workspace: "Workspace") -> str:
 
 @implements(api.stop_spinney)
 async def stop_spinney(workspace: "Workspace") -> dict[str, int]:
-    if workspace.end_program is None:
+    if workspace.request_shutdown is None:
         raise SpinneyError("This Spinney is part of another program and ends with it.")
     # After the response has been sent.
-    asyncio.get_running_loop().call_later(0.1, workspace.end_program)
-    return {"pid": os.getpid(), "interrupted": len(workspace.store.state.at_work())}
+    asyncio.get_running_loop().call_later(0.1, workspace.request_shutdown)
+    return {"pid": os.getpid(), "interrupted": len(workspace.store.state.interruptible_sessions())}
 
 
 @implements(api.regenerate_http_token)
@@ -88,7 +88,7 @@ async def regenerate_http_token(workspace: "Workspace") -> dict[str, Any]:
 async def _generate_token(workspace: "Workspace") -> None:
     token = secrets.token_urlsafe(32)
     preferences = workspace.store.state.preferences
-    await workspace.change_preferences(changed(preferences, {"http_server_token": token}))
+    await workspace.change_preferences(apply_changes(preferences, {"http_server_token": token}))
 
 
 def _report(workspace: "Workspace", detail: str) -> None:

@@ -30,9 +30,9 @@ from model.domain.resources import (
     WorkingMode,
 )
 from model.preferences import profiles
-from model.preferences.precedence import backend_for
+from model.preferences.precedence import choose_backend
 from model.state import State
-from model.worktrees import refuse_while_archived, worktree_in
+from model.worktrees import refuse_while_archived, require_worktree
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -49,7 +49,7 @@ _MAX_OFFSET = 2**62
 async def list_sessions(
     workspace: "Workspace", worktree_id: str, include_archived: bool = False
 ) -> list[Session]:
-    worktree_in(workspace.store.state, worktree_id)
+    require_worktree(workspace.store.state, worktree_id)
     return workspace.store.state.sessions_of(worktree_id, archived=include_archived)
 
 
@@ -68,10 +68,10 @@ async def create_session(
     model = model or await _default_model(workspace, worktree_id, backend)
 
     def create(state: State) -> list[Event]:
-        worktree = worktree_in(state, worktree_id)
+        worktree = require_worktree(state, worktree_id)
         refuse_while_archived(worktree)
         project = state.projects[worktree.project_id]
-        agent = backend_for(
+        agent = choose_backend(
             project, state.preferences, backend, catalog=workspace.catalog, demo=workspace.demo
         )
         others = state.sessions_of(worktree_id, archived=True)
@@ -163,7 +163,7 @@ async def update_session(
 @implements(api.archive_session)
 async def archive_session(workspace: "Workspace", session_id: str) -> Session:
     event = SessionArchived(session_id=session_id, archived_at=time.time())
-    await workspace.chats.put_away(session_id, event)
+    await workspace.chats.close_session(session_id, event)
     return session_in(workspace.store.state, session_id)
 
 
@@ -175,7 +175,7 @@ async def unarchive_session(workspace: "Workspace", session_id: str) -> Session:
 
 @implements(api.delete_session)
 async def delete_session(workspace: "Workspace", session_id: str) -> None:
-    await workspace.chats.put_away(session_id, SessionDeleted(session_id=session_id))
+    await workspace.chats.close_session(session_id, SessionDeleted(session_id=session_id))
 
 
 @implements(api.reorder_sessions)
@@ -184,7 +184,7 @@ async def reorder_sessions(
 ) -> None:
 
     def reorder(state: State) -> list[Event]:
-        worktree_in(state, worktree_id)
+        require_worktree(state, worktree_id)
         known = [session.id for session in state.sessions_of(worktree_id, archived=True)]
         unknown = next((key for key in session_ids if key not in known), None)
         if unknown is not None:
@@ -221,16 +221,16 @@ async def send_chat_message(
     client_id = str(message_id) if message_id else None
 
     async def context() -> Path | None:
-        await workspace.scripts.setup_known(before.worktree_id)
+        await workspace.scripts.wait_until_setup_known(before.worktree_id)
         now = session_in(workspace.store.state, session_id)
-        return None if now.has_context else await workspace.contexts.file_of(now.worktree_id)
+        return None if now.has_context else await workspace.contexts.find_file(now.worktree_id)
 
     sent = await workspace.chats.send(
         session_id, message, files or (), images or (), client_id, context
     )
     if is_first and workspace.naming.is_wanted(before, message):
         workspace.run_in_background(workspace.naming.name(session_id, message))
-    if is_first and workspace.branch_naming.is_wanted(before, message):
+    if is_first and workspace.branch_naming.should_name(before, message):
         workspace.run_in_background(workspace.branch_naming.name(before.worktree_id, message))
     return sent
 
@@ -238,7 +238,7 @@ async def send_chat_message(
 @implements(api.add_image)
 async def add_image(workspace: "Workspace", session_id: str, data: str) -> api.AddedImage:
     session_in(workspace.store.state, session_id)
-    return api.AddedImage(path=str(await workspace.pictures.keep(session_id, data)))
+    return api.AddedImage(path=str(await workspace.uploaded_images.save(session_id, data)))
 
 
 @implements(api.stop_generation)
@@ -256,7 +256,7 @@ async def approve_plan(
     fresh: bool = False,
 ) -> Session:
     if fresh:
-        return await workspace.chats.approve_afresh(session_id, mode, plan, request_id)
+        return await workspace.chats.approve_in_new_session(session_id, mode, plan, request_id)
     return await workspace.chats.approve(session_id, mode, plan, request_id)
 
 
@@ -312,19 +312,21 @@ async def send_queued_messages(workspace: "Workspace", session_id: str) -> Sessi
 @implements(api.remove_queued_message)
 async def remove_queued_message(workspace: "Workspace", session_id: str, message_id: str) -> None:
     session_in(workspace.store.state, session_id)
-    await workspace.chats.take_back(session_id, message_id)
+    await workspace.chats.remove_queued(session_id, message_id)
 
 
 async def _default_model(workspace: "Workspace", worktree_id: str, backend: str | None) -> str:
     """The model of a session that is created without one."""
     state = workspace.store.state
-    worktree = worktree_in(state, worktree_id)
+    worktree = require_worktree(state, worktree_id)
     project = state.projects[worktree.project_id]
-    agent = backend_for(
+    agent = choose_backend(
         project, state.preferences, backend, catalog=workspace.catalog, demo=workspace.demo
     )
-    profile = profiles.name_for(state.preferences, project)
-    return await workspace.models.for_new(agent, state.preferences, Path(worktree.path), profile)
+    profile = profiles.resolve_name(state.preferences, project)
+    return await workspace.models.choose_default_model(
+        agent, state.preferences, Path(worktree.path), profile
+    )
 
 
 def _check_backend(workspace: "Workspace", backend: str) -> None:

@@ -10,7 +10,14 @@ from model.domain.events import Event, WorktreeUpdated
 from model.domain.resources import Label, Worktree
 from model.domain.worktrees import IssueContext, OutsideWorktree, PullRequestContext
 from model.state import State
-from model.worktrees import adopting, archiving, creation, project_in, renaming, worktree_in
+from model.worktrees import (
+    adopting,
+    archiving,
+    creation,
+    renaming,
+    require_project,
+    require_worktree,
+)
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -20,13 +27,13 @@ if TYPE_CHECKING:
 async def list_worktrees(
     workspace: "Workspace", project_id: str, include_archived: bool = False
 ) -> list[Worktree]:
-    project_in(workspace.store.state, project_id)
+    require_project(workspace.store.state, project_id)
     return workspace.store.state.worktrees_of(project_id, archived=include_archived)
 
 
 @implements(api.get_worktree)
 async def get_worktree(workspace: "Workspace", worktree_id: str) -> Worktree:
-    return worktree_in(workspace.store.state, worktree_id)
+    return require_worktree(workspace.store.state, worktree_id)
 
 
 @implements(api.create_worktree)
@@ -58,16 +65,16 @@ async def open_base_worktree(workspace: "Workspace", project_id: str) -> Worktre
 
 @implements(api.recreate_worktree)
 async def recreate_worktree(workspace: "Workspace", worktree_id: str) -> Worktree:
-    status = worktree_in(workspace.store.state, worktree_id).status
+    status = require_worktree(workspace.store.state, worktree_id).status
     worktree = await archiving.recreate(workspace.store, worktree_id)
     if status == "missing":
-        workspace.run_in_background(workspace.scripts.set_up(worktree_id))
+        workspace.run_in_background(workspace.scripts.run_setup(worktree_id))
     return worktree
 
 
 @implements(api.list_outside_worktrees)
 async def list_outside_worktrees(workspace: "Workspace", project_id: str) -> list[OutsideWorktree]:
-    return await adopting.outside(workspace.store.state, project_id)
+    return await adopting.list_outside_worktrees(workspace.store.state, project_id)
 
 
 @implements(api.adopt_worktree)
@@ -77,7 +84,7 @@ async def adopt_worktree(workspace: "Workspace", project_id: str, path: str) -> 
 
 @implements(api.rename_worktree)
 async def rename_worktree(workspace: "Workspace", worktree_id: str, new_name: str) -> Worktree:
-    in_use = workspace.scripts.runs_in(worktree_id)
+    in_use = workspace.scripts.is_running(worktree_id)
     return await renaming.rename(workspace.store, worktree_id, new_name, in_use=in_use)
 
 
@@ -106,7 +113,7 @@ async def unarchive_worktree(workspace: "Workspace", worktree_id: str) -> Worktr
 
 @implements(api.get_removal_losses)
 async def get_removal_losses(workspace: "Workspace", worktree_id: str) -> api.RemovalLosses:
-    losses = await workspace.removals.losses(worktree_id)
+    losses = await workspace.removals.find_losses(worktree_id)
     state = workspace.store.state
     sessions = state.sessions_of(worktree_id, archived=True)
     return api.RemovalLosses(
@@ -130,7 +137,7 @@ async def remove_worktree(
 
 @implements(api.mark_worktree_opened)
 async def mark_worktree_opened(workspace: "Workspace", worktree_id: str) -> None:
-    worktree = worktree_in(workspace.store.state, worktree_id)
+    worktree = require_worktree(workspace.store.state, worktree_id)
     opened = worktree.model_copy(update={"last_opened_at": time.time()})
     workspace.store.record(WorktreeUpdated(worktree=opened))
 
@@ -141,7 +148,7 @@ async def update_worktree_label(
 ) -> None:
 
     def update(state: State) -> list[Event]:
-        worktree = worktree_in(state, worktree_id)
+        worktree = require_worktree(state, worktree_id)
         labeled = worktree.model_copy(update={"label": label})
         return [] if labeled == worktree else [WorktreeUpdated(worktree=labeled)]
 
@@ -154,9 +161,11 @@ async def _create(
     issue: IssueContext | None,
     pull_request: PullRequestContext | None,
 ) -> None:
-    root = Path(project_in(workspace.store.state, worktree.project_id).path)
-    keeping = workspace.contexts.keep(worktree.id, root, issue, pull_request)
+    root = Path(require_project(workspace.store.state, worktree.project_id).path)
+    keeping = workspace.contexts.save(worktree.id, root, issue, pull_request)
     workspace.run_in_background(keeping)
     with workspace.scripts.expecting_setup(worktree.id):
-        if await creation.create(workspace.store, workspace.slow_work, worktree, pull_request):
-            await workspace.scripts.set_up(worktree.id)
+        if await creation.create(
+            workspace.store, workspace.cancellable_tasks, worktree, pull_request
+        ):
+            await workspace.scripts.run_setup(worktree.id)

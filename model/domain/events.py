@@ -35,10 +35,10 @@ class Event(BaseModel):
     """Whether it is sent only to clients with numbered frames."""
     numbered_only: ClassVar[frozenset[str]] = _NOTHING
     """Fields that are omitted from plain frames."""
-    left_out_when_none: ClassVar[frozenset[str]] = _NOTHING
+    omitted_when_none: ClassVar[frozenset[str]] = _NOTHING
 
     @property
-    def concerns(self) -> str | None:
+    def related_session_id(self) -> str | None:
         """The id of the session that the event belongs to, for subscribers."""
         # Not getattr: for a missing field, pydantic takes 2 µs for each published event.
         session_id: str | None = self.__dict__.get("session_id")
@@ -46,7 +46,7 @@ class Event(BaseModel):
 
     def body(self, *, numbered: bool) -> str:
         """The JSON of `data` or `payload`."""
-        excluded = {field for field in self.left_out_when_none if getattr(self, field) is None}
+        excluded = {field for field in self.omitted_when_none if getattr(self, field) is None}
         if not numbered:
             excluded |= self.numbered_only
         return self.model_dump_json(exclude=excluded or None)
@@ -79,14 +79,14 @@ class ContentDelta(_ChatEvent):
 
     name: ClassVar[str] = "content-delta"
     numbered_only: ClassVar[frozenset[str]] = frozenset({"session_id"})
-    left_out_when_none: ClassVar[frozenset[str]] = frozenset({"kind"})
+    omitted_when_none: ClassVar[frozenset[str]] = frozenset({"kind"})
     message_id: str
     content: str
     content_index: int
     kind: Literal["thinking"] | None = None
     session_id: str
 
-    def merged(self, later: "ContentDelta", longest: int) -> "ContentDelta | None":
+    def merge(self, later: "ContentDelta", longest: int) -> "ContentDelta | None":
         """Join two deltas; `None` for different blocks or more than `longest` characters."""
         if (self.message_id, self.content_index) != (later.message_id, later.content_index):
             return None
@@ -94,7 +94,7 @@ class ContentDelta(_ChatEvent):
             return None
         return self.model_copy(update={"content": self.content + later.content})
 
-    def pieces(self, longest: int) -> "list[ContentDelta]":
+    def split(self, longest: int) -> "list[ContentDelta]":
         """Split into deltas of at most `longest` characters."""
         starts = range(0, len(self.content), longest)
         texts = (self.content[start : start + longest] for start in starts)
@@ -207,7 +207,7 @@ class SessionCreated(_ChatEvent):
     session: Session
 
     @property
-    def concerns(self) -> str:
+    def related_session_id(self) -> str:
         """The new session's id."""
         return self.session.id
 

@@ -339,7 +339,7 @@ class UnreadableBlock(Resource):
     text: str = ""
 
     @property
-    def told(self) -> str:
+    def notice(self) -> str:
         """The notice that screens show instead of the block."""
         suffix = " What is left of it:" if self.text else ""
         return f"This part is damaged in the database.{suffix}"

@@ -40,6 +40,6 @@ class ScriptRun(Resource):
     """The newest part of it."""
 
     @property
-    def is_done(self) -> bool:
+    def has_succeeded(self) -> bool:
         """Whether it completed successfully."""
         return self.status == "completed"

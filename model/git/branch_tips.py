@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from model.git.refs import check_ref
-from model.git.repositories import remotes, resolve_base
+from model.git.repositories import list_remotes, resolve_base
 from model.git.run import git
 
 _HEADS: Final = "refs/heads/"
@@ -27,14 +27,14 @@ class BranchTips:
     has_remote: bool
 
 
-async def branch_tips(root: Path) -> BranchTips:
+async def read_branch_tips(root: Path) -> BranchTips:
     """Read all branches of the repository that `root` belongs to."""
     listed = await git(
         root, "for-each-ref", "--format=%(refname)%00%(objectname)", _HEADS, _REMOTES
     )
     commits = dict(line.split("\0") for line in listed.stdout.splitlines())
     on_remotes = frozenset(commit for name, commit in commits.items() if name.startswith(_REMOTES))
-    return BranchTips(commits, on_remotes, bool(on_remotes) or bool(await remotes(root)))
+    return BranchTips(commits, on_remotes, bool(on_remotes) or bool(await list_remotes(root)))
 
 
 async def resolve_base_tips(root: Path, base: str, tips: BranchTips) -> list[str]:

@@ -29,7 +29,7 @@ _LINE_BREAKS: Final = str.maketrans({"\n": "␊", "\r": "␍", "\t": "␉"})
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedFile:
     """A changed file. Line counts are `None` for binary files."""
 
     name: str
@@ -53,12 +53,12 @@ class Changed:
         return (self.old_name, self.name) if self.old_name else (self.name,)
 
 
-def shown_name(name: str) -> str:
+def to_display_name(name: str) -> str:
     """Return a file name as visible text on one line."""
     return make_visible(os.fsencode(name).decode("utf-8", "replace").translate(_LINE_BREAKS))
 
 
-async def changed_files(path: Path, side: Side, base: str | None = None) -> list[Changed]:
+async def list_changed_files(path: Path, side: Side, base: str | None = None) -> list[ChangedFile]:
     """Return the changed files sorted by name. Conflicts belong to `unstaged`, never to `staged`.
 
     Args:
@@ -74,7 +74,7 @@ async def changed_files(path: Path, side: Side, base: str | None = None) -> list
         untracked = await list_untracked_files(path)
         counts = await asyncio.to_thread(count_lines_per_file, path, untracked)
         found += [
-            Changed(name, "untracked", added=lines)
+            ChangedFile(name, "untracked", added=lines)
             for name, lines in zip(untracked, counts, strict=True)
         ]
     else:
@@ -82,14 +82,14 @@ async def changed_files(path: Path, side: Side, base: str | None = None) -> list
     return sorted(found, key=lambda file: file.name)
 
 
-async def changed_file(
+async def find_changed_file(
     path: Path, side: Side, display_name: str, base: str | None = None
-) -> Changed:
+) -> ChangedFile:
     """Return the file with this displayed name. Raises `SpinneyError` if it has no changes."""
     files = [
         file
-        for file in await changed_files(path, side, base)
-        if shown_name(file.name) == display_name
+        for file in await list_changed_files(path, side, base)
+        if to_display_name(file.name) == display_name
     ]
     if len(files) == 1:
         return files[0]
@@ -104,8 +104,8 @@ async def changed_file(
     )
 
 
-async def patch_of(
-    path: Path, side: Side, file: Changed, base: str | None = None
+async def read_patch(
+    path: Path, side: Side, file: ChangedFile, base: str | None = None
 ) -> tuple[FilePatch, bool]:
     """Return the patch of one file, and whether it was truncated because it is too large."""
     if file.status == "untracked":
@@ -148,9 +148,9 @@ async def _commits_to_compare(path: Path, side: Side, base: str | None) -> tuple
             return await find_branch_range(path, base or "HEAD")
 
 
-def _parse_raw_numstat(fields: list[str]) -> list[Changed]:
+def _parse_raw_numstat(fields: list[str]) -> list[ChangedFile]:
     """Parse `--raw --numstat -z`: first all entries of one kind, then all of the other."""
-    files: dict[str, Changed] = {}
+    files: dict[str, ChangedFile] = {}
     remaining = iter(fields)
     for field in remaining:
         if field.startswith(":"):
@@ -162,7 +162,7 @@ def _parse_raw_numstat(fields: list[str]) -> list[Changed]:
             old_name = next(remaining) if letter[:1] in "RC" else None
             name = next(remaining)
             if name not in files or status == "conflicted":
-                files[name] = Changed(name, status, old_name, 0, 0, old_mode, mode)
+                files[name] = ChangedFile(name, status, old_name, 0, 0, old_mode, mode)
             continue
         added, removed, name = field.split("\t", 2)
         if not name:

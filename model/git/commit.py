@@ -5,7 +5,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import make_visible, restore_hidden
-from model.git.merging import prepared_message
+from model.git.merging import read_prepared_message
 from model.git.run import git
 from model.git.status import has_uncommitted_changes
 
@@ -22,7 +22,7 @@ async def commit(path: Path, message: str, stage_all: bool = False) -> str:
     Raises:
         SpinneyError: Nothing to commit; `git_error` with the message of git or a hook.
     """
-    text = restore_hidden(make_visible(message), await prepared_message(path)).strip()
+    text = restore_hidden(make_visible(message), await read_prepared_message(path)).strip()
     if not text:
         raise SpinneyError("The commit message is empty.")
     if not await has_uncommitted_changes(path) and not await _is_merging(path):

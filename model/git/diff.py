@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
-from model.git.repositories import default_branch, resolve_base
+from model.git.repositories import find_default_branch, resolve_base
 from model.git.run import git
 from model.git.status import get_empty_tree, list_untracked_files
 from model.git.untracked import render_new_files
@@ -48,7 +48,7 @@ async def diff(path: Path, kind: DiffKind, base: str | None = None) -> str:
             text = await _run_diff(path, await resolve_head(path), cached=True)
         case "branch":
             text = await _run_diff(
-                path, *await find_branch_range(path, base or await default_branch(path))
+                path, *await find_branch_range(path, base or await find_default_branch(path))
             )
     return await asyncio.to_thread(clean_text, text)
 

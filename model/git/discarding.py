@@ -19,7 +19,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.git.changes import Changed, shown_name
+from model.git.changes import ChangedFile, to_display_name
 from model.git.run import git
 from model.git.staging import apply_patch, find_selection
 
@@ -96,8 +96,8 @@ def delete_folder(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _check_discardable(file: Changed) -> None:
-    display_name = shown_name(file.name)
+def _check_discardable(file: ChangedFile) -> None:
+    display_name = to_display_name(file.name)
     if file.is_submodule:
         raise SpinneyError(
             f"'{display_name}' is a submodule. Discard its changes with git inside it.", "conflict"
@@ -121,7 +121,7 @@ def _back_up(folder: Path, name: str, target: Path) -> DiscardRecord:
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise SpinneyError(
-            f"'{shown_name(name)}' was not discarded, because it could not be backed up: "
+            f"'{to_display_name(name)}' was not discarded, because it could not be backed up: "
             f"{clean_line(error.strerror or str(error))}.",
             "conflict",
         ) from None
@@ -157,7 +157,7 @@ def _undo(path: Path, discards: Path, discard_id: str | None) -> DiscardRecord:
     target = path / record.name
     if _fingerprint(target) != record.after:
         raise SpinneyError(
-            f"'{shown_name(record.name)}' has changed since the discard, so it was not "
+            f"'{to_display_name(record.name)}' has changed since the discard, so it was not "
             f"restored. The discarded content is in {folder / _CONTENT}.",
             "conflict",
         )
@@ -166,7 +166,7 @@ def _undo(path: Path, discards: Path, discard_id: str | None) -> DiscardRecord:
     except OSError as error:
         reason = clean_line(error.strerror or str(error))
         raise SpinneyError(
-            f"'{shown_name(record.name)}' could not be restored: {reason}. "
+            f"'{to_display_name(record.name)}' could not be restored: {reason}. "
             f"The discarded content is in {folder / _CONTENT}.",
             "conflict",
         ) from None

@@ -10,7 +10,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.git.refs import check_branch_name
 from model.git.remotes import fetch
-from model.git.repositories import remotes
+from model.git.repositories import list_remotes
 from model.git.run import git
 
 TIMEOUT: Final = 30.0
@@ -81,5 +81,5 @@ async def _find_remote_branch(root: Path, base: str) -> tuple[str, str] | None:
 
 
 async def _list_remotes_origin_first(root: Path) -> list[str]:
-    names = [remote.name for remote in await remotes(root)]
+    names = [remote.name for remote in await list_remotes(root)]
     return sorted(names, key=lambda name: name != "origin")

@@ -21,7 +21,7 @@ class CommitText:
     body: str
 
 
-async def commits_since(path: Path, base: str) -> list[CommitText]:
+async def list_commits_since(path: Path, base: str) -> list[CommitText]:
     """Return the commits of the branch checked out in `path` that `base` lacks, oldest first."""
     listed = await git(
         path, "log", "-z", "--format=%s%n%b", f"--max-count={_MAX_COMMITS}", "--no-merges",
@@ -35,7 +35,7 @@ async def commits_since(path: Path, base: str) -> list[CommitText]:
 
 async def is_untouched(path: Path, branch: str, base: str) -> bool:
     """Whether `branch`, checked out in `path`, has no commits of its own and was never pushed."""
-    if await commits_since(path, base):
+    if await list_commits_since(path, base):
         return False
     own = f"refs/heads/{check_branch_name(branch)}"
     # A branch name cannot contain `[`, `*` and the like, so the pattern matches only this name.

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from model.base.text import clean_line
 from model.domain.resources import HostingRemote
 from model.git import ssh
-from model.git.repositories import remotes
+from model.git.repositories import list_remotes
 from model.git.run import git, without_credentials
 
 PUBLIC_HOST: Final = "github.com"
@@ -33,13 +33,13 @@ _HOST_ENTRY: Final = re.compile(r"""^["']?([A-Za-z0-9][A-Za-z0-9.-]*)["']?\s*:""
 _MAX_CHARACTERS: Final = 1_000_000
 
 
-async def hosting_remotes(root: Path) -> list[HostingRemote]:
+async def list_hosting_remotes(root: Path) -> list[HostingRemote]:
     """Return the remotes on the hosting service, their URLs without credentials."""
     hosts, aliases = await asyncio.gather(
         asyncio.to_thread(read_known_hosts), _read_url_aliases(root)
     )
     found = []
-    for remote in await remotes(root):
+    for remote in await list_remotes(root):
         url = _expand_alias(remote.url, aliases)
         repository = parse_repository_url(url, hosts) or parse_repository_url(
             await _resolve_ssh_host(url), hosts

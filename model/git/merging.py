@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.base.git_layout import git_directories
+from model.base.git_layout import find_git_directories
 from model.domain.changes import Operation
 from model.git.run import git
 
@@ -23,12 +23,12 @@ _NOT_UP_TO_DATE: Final = re.compile(r"^Entry '(.+)' not uptodate", re.MULTILINE)
 """Printed by git (2.39) for a file whose uncommitted changes an abort would overwrite."""
 
 
-async def operation_of(path: Path) -> Operation | None:
+async def find_operation(path: Path) -> Operation | None:
     """Return the unfinished operation in this worktree, if any."""
     return await asyncio.to_thread(_find_operation, path)
 
 
-async def prepared_message(path: Path) -> str:
+async def read_prepared_message(path: Path) -> str:
     """Return git's prepared commit message, such as "Merge branch 'other'", or an empty string.
 
     The text is not sanitized: callers must escape it before showing it.
@@ -38,7 +38,7 @@ async def prepared_message(path: Path) -> str:
 
 async def abort(path: Path) -> Operation:
     """Abort the operation and restore branch and files. Raises `SpinneyError` if there is none."""
-    operation = await operation_of(path)
+    operation = await find_operation(path)
     if operation is None:
         raise SpinneyError("There is no merge or rebase in progress.", "conflict")
     try:
@@ -57,18 +57,20 @@ async def abort(path: Path) -> Operation:
 
 
 def _find_operation(path: Path) -> Operation | None:
-    directories = git_directories(path)
+    directories = find_git_directories(path)
     if directories is None:
         return None
-    return next((name for file, name in _MARKER_FILES if (directories.own / file).exists()), None)
+    return next(
+        (name for file, name in _MARKER_FILES if (directories.git_dir / file).exists()), None
+    )
 
 
 def _read_message(path: Path) -> str:
-    directories = git_directories(path)
+    directories = find_git_directories(path)
     if directories is None:
         return ""
     try:
-        text = (directories.own / "MERGE_MSG").read_text(errors="replace")
+        text = (directories.git_dir / "MERGE_MSG").read_text(errors="replace")
     except OSError:
         return ""
     return "\n".join(line for line in text.splitlines() if not line.startswith("#")).strip()

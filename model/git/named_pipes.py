@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.base.errors import SpinneyError
-from model.base.git_layout import git_directories
+from model.base.git_layout import find_git_directories
 from model.base.text import clean_line
 
 _TREE_FILES: Final = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
@@ -43,8 +43,8 @@ async def stop_if_blocked(running: Future[Any], cwd: Path, stop: Callable[[], No
 
 def _find_pipes(cwd: Path, deadline: float) -> Iterator[Path]:
     root = next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
-    directories = git_directories(root)
-    for folder in {directories.own, directories.common} if directories is not None else ():
+    directories = find_git_directories(root)
+    for folder in {directories.git_dir, directories.common_dir} if directories is not None else ():
         yield from _find_pipes_below(folder, frozenset(), deadline)
     yield from _find_pipes_below(root, _TREE_FILES, deadline)
 

@@ -30,7 +30,7 @@ class FilePatch:
         """The hash of the patch; changes with its content."""
         return hash_bytes(self.raw)
 
-    def names(self, *, cut: bool = False) -> list[str]:
+    def hunk_names(self, *, cut: bool = False) -> list[str]:
         """Return the hunks' names; the last hunk of a `cut` patch has an empty name."""
         names = [hash_bytes(hunk) for hunk in self.hunks]
         return [*names[:-1], ""] if cut and names else names
@@ -46,7 +46,7 @@ class FilePatch:
         before = b"--- " + quote + b"a/" + after.removeprefix(b"+++ " + quote + b"b/")
         return before + b"\n" + after + b"\n" + found
 
-    def shown(self) -> str:
+    def to_text(self) -> str:
         """Return the patch as text that is safe to display, one row for each of git's lines."""
         text = self.raw.decode("utf-8", "replace")
         if "\r" in text:

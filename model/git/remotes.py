@@ -6,7 +6,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import make_output_visible
 from model.git.refs import check_branch_name
-from model.git.repositories import check_remote, current_branch
+from model.git.repositories import check_remote, get_current_branch
 from model.git.run import GitResult, git, without_credentials
 
 _TIMEOUT: Final = 300
@@ -44,7 +44,7 @@ async def push(path: Path, remote: str, to: str | None = None) -> tuple[bool, st
         to: A different branch name on the remote, such as the head of a pull request.
     """
     await check_remote(path, remote)
-    branch = await current_branch(path)
+    branch = await get_current_branch(path)
     if branch is None:
         raise SpinneyError(
             "No branch is checked out here (detached HEAD). Switch to a branch before you push.",

@@ -12,7 +12,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.git.refs import check_branch_name
-from model.git.repositories import branch_exists, current_branch
+from model.git.repositories import branch_exists, get_current_branch
 from model.git.run import git
 from model.git.worktrees import (
     CHECKOUT_TIMEOUT,
@@ -39,7 +39,7 @@ class Losses:
 async def find_losses(root: Path, path: Path, branch: str | None) -> Losses:
     """Return what removing the worktree at `path` and, if given, its branch would lose."""
     if await path_exists(path):
-        current = await current_branch(path)
+        current = await get_current_branch(path)
         commits = await _count_unique_commits(path, "HEAD", current)
         if branch is not None and branch != current:
             commits += await _count_unique_commits(root, f"refs/heads/{branch}", branch)
@@ -141,7 +141,7 @@ def _find_path_problem(path: Path, base_dir: Path) -> str | None:
 
 async def _check_nothing_lost(path: Path) -> None:
     files = await _list_uncommitted_files(path)
-    commits = await _count_unique_commits(path, "HEAD", await current_branch(path))
+    commits = await _count_unique_commits(path, "HEAD", await get_current_branch(path))
     parts = []
     if files:
         parts.append(f"{_count(len(files), 'uncommitted file')} ({_abbreviate(files)})")

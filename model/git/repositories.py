@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError, not_a_repository
-from model.base.git_layout import borrowed_from, looks_bare, repository_of
+from model.base.git_layout import find_main_checkout, find_owning_checkout, is_bare_repository
 from model.base.text import clean_line
 from model.domain.resources import Branch, Remote
 from model.git.refs import check_ref, check_remote_name
@@ -38,9 +38,9 @@ async def find_root(path: Path) -> Path:
             raise not_a_repository(str(path))
         raise SpinneyError(found.message, "git_error")
     bare, inside, directory = found.stdout.split("\n", 2)
-    if inside == "true" and not looks_bare(path):
+    if inside == "true" and not is_bare_repository(path):
         top = _parse_path(await git(path, "rev-parse", "--show-toplevel", discover=True))
-        other = await asyncio.to_thread(borrowed_from, Path(top))
+        other = await asyncio.to_thread(find_owning_checkout, Path(top))
         if other is not None:
             raise SpinneyError(
                 f"{clean_line(top)} has no repository of its own: its .git points to the one of "
@@ -48,7 +48,7 @@ async def find_root(path: Path) -> Path:
                 "repository instead, or create a worktree of it.",
                 "conflict",
             )
-        return await asyncio.to_thread(repository_of, Path(top))
+        return await asyncio.to_thread(find_main_checkout, Path(top))
     if bare == "true":
         return _find_bare_root(path, Path(directory))
     raise not_a_repository(str(path))
@@ -60,7 +60,7 @@ async def has_commits(root: Path) -> bool:
     return bool(refs.raw_stdout)
 
 
-async def current_branch(path: Path) -> str | None:
+async def get_current_branch(path: Path) -> str | None:
     """Return the branch checked out in `path`, even without commits; `None` if detached."""
     head = await git(path, "symbolic-ref", "--quiet", "HEAD", check=False)
     if head.returncode > 1:
@@ -68,7 +68,7 @@ async def current_branch(path: Path) -> str | None:
     return head.stdout.removeprefix(_HEADS) or None
 
 
-async def branches(root: Path) -> list[Branch]:
+async def list_branches(root: Path) -> list[Branch]:
     """Return the local branches, then the remote ones (`origin/main`), each newest first."""
     return [
         Branch(name=clean_line(_short_name(name)), current=current)
@@ -76,7 +76,7 @@ async def branches(root: Path) -> list[Branch]:
     ]
 
 
-async def default_branch(root: Path) -> str:
+async def find_default_branch(root: Path) -> str:
     """Return the branch that new worktrees start from.
 
     The head branch of `origin`; else `init.defaultBranch`, `main` or `master` if it exists; else
@@ -90,7 +90,7 @@ async def default_branch(root: Path) -> str:
     for name in candidates:
         if name in existing:
             return name
-    current = await current_branch(root)
+    current = await get_current_branch(root)
     if current:
         return current
     if not refs:
@@ -98,7 +98,7 @@ async def default_branch(root: Path) -> str:
     return _without_remote(refs[0])
 
 
-async def remotes(root: Path) -> list[Remote]:
+async def list_remotes(root: Path) -> list[Remote]:
     """Return the configured remotes, their URLs without user names and passwords."""
     found = await git(root, "config", "-z", "--get-regexp", r"^remote\..*\.url$", check=False)
     urls: dict[str, str] = {}
@@ -111,9 +111,9 @@ async def remotes(root: Path) -> list[Remote]:
     ]
 
 
-async def remote_names(root: Path) -> list[str]:
+async def list_remote_names(root: Path) -> list[str]:
     """Return the names of the configured remotes. Raises `conflict` if there are none."""
-    names = [remote.name for remote in await remotes(root)]
+    names = [remote.name for remote in await list_remotes(root)]
     if not names:
         raise SpinneyError(
             "The repository has no remote. Add one with 'git remote add origin <url>', then "
@@ -126,7 +126,7 @@ async def remote_names(root: Path) -> list[str]:
 async def check_remote(root: Path, name: str) -> str:
     """Return `name` if it is a configured remote; a URL is rejected, never contacted."""
     check_remote_name(name)
-    names = await remote_names(root)
+    names = await list_remote_names(root)
     if name not in names:
         known = ", ".join(names)
         raise SpinneyError(f"The repository has no remote '{name}'. Its remotes: {known}.")
@@ -184,7 +184,7 @@ def _without_remote(ref: str) -> str:
 
 def _find_bare_root(path: Path, directory: Path) -> Path:
     """Return a bare repository's directory, or the one whose `.git` file points to it."""
-    if looks_bare(path):
+    if is_bare_repository(path):
         return path
     holders = (parent for parent in (path, *path.parents) if (parent / ".git").is_file())
     return next(holders, directory)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.base.errors import SpinneyError
-from model.base.git_layout import looks_bare
+from model.base.git_layout import is_bare_repository
 from model.base.text import make_output_visible
 from model.git import named_pipes, transient_failures
 from model.git.safe_config import build_overrides
@@ -326,7 +326,7 @@ class _Call:
                 "the worktree.",
                 "not_found",
             )
-        bare = ("--git-dir=.",) if looks_bare(self.cwd) else ()
+        bare = ("--git-dir=.",) if is_bare_repository(self.cwd) else ()
         read_options = () if self.write else (*_READ_OPTIONS, *build_overrides(self.cwd))
         return ["git", "-C", str(self.cwd), *bare, *_SAFE_OPTIONS, *read_options, *self._args]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.base.git_layout import git_directories
+from model.base.git_layout import find_git_directories
 from model.base.text import clean_line
 
 # Settings that git, or Git LFS run by git, executes while comparing files or while fetching a file
@@ -58,11 +58,13 @@ def build_overrides(cwd: Path) -> tuple[str, ...]:
     Raises:
         SpinneyError: A configuration file of the repository is not a regular file.
     """
-    directories = git_directories(cwd)
+    directories = find_git_directories(cwd)
     if directories is None:
         return ()
     options: list[str] = []
-    for file in dict.fromkeys((directories.common / "config", directories.own / "config.worktree")):
+    for file in dict.fromkeys(
+        (directories.common_dir / "config", directories.git_dir / "config.worktree")
+    ):
         for name, value in _read_settings(file):
             if _COMMAND_SETTINGS.fullmatch(name):
                 options += _override(name, "", *_user_values(name))

@@ -9,11 +9,11 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.domain.changes import Side
 from model.git.changes import (
-    Changed,
-    changed_file,
-    changed_files,
-    patch_of,
-    shown_name,
+    ChangedFile,
+    find_changed_file,
+    list_changed_files,
+    read_patch,
+    to_display_name,
     to_pathspecs,
 )
 from model.git.run import git
@@ -40,7 +40,7 @@ async def stage(
         SpinneyError: The file changed meanwhile, or still has conflict markers.
     """
     if display_name is None:
-        files = await changed_files(path, "unstaged")
+        files = await list_changed_files(path, "unstaged")
         for file in files:
             await _check_resolved(path, file)
         await _run_in_batches(path, files, _add)
@@ -61,7 +61,7 @@ async def unstage(
     Takes the same arguments and raises the same errors as `stage`.
     """
     if display_name is None:
-        await _run_in_batches(path, await changed_files(path, "staged"), _reset)
+        await _run_in_batches(path, await list_changed_files(path, "staged"), _reset)
         return
     file, patch = await find_selection(path, "staged", display_name, hunk_name, expected_digest)
     if patch is None:
@@ -72,21 +72,21 @@ async def unstage(
 
 async def find_selection(
     path: Path, side: Side, display_name: str, hunk_name: str | None, expected_digest: str | None
-) -> tuple[Changed, bytes | None]:
+) -> tuple[ChangedFile, bytes | None]:
     """Return the file, and the patch of the selected hunk; `None` if the whole file is selected.
 
     An added or deleted file has a single hunk that covers all of it. Raises `SpinneyError` if the
     patch is not the one that was shown.
     """
-    file = await changed_file(path, side, display_name)
+    file = await find_changed_file(path, side, display_name)
     if hunk_name is None and expected_digest is None:
         return file, None
-    patch, _ = await patch_of(path, side, file)
+    patch, _ = await read_patch(path, side, file)
     if hunk_name is None:
         if patch.digest != expected_digest:
             raise _changed_meanwhile_error(display_name)
         return file, None
-    if hunk_name not in patch.names():
+    if hunk_name not in patch.hunk_names():
         raise _changed_meanwhile_error(display_name)
     if file.status not in ("modified", "renamed", "copied") or file.is_submodule:
         return file, None
@@ -105,7 +105,7 @@ async def apply_patch(path: Path, patch: bytes, *options: str) -> None:
 
 
 async def _run_in_batches(
-    path: Path, files: list[Changed], operation: Callable[[Path, list[str]], Awaitable[None]]
+    path: Path, files: list[ChangedFile], operation: Callable[[Path, list[str]], Awaitable[None]]
 ) -> None:
     names = [name for file in files for name in to_pathspecs(file.names)]
     for start in range(0, len(names), _BATCH_SIZE):
@@ -120,13 +120,13 @@ async def _reset(path: Path, names: list[str]) -> None:
     await git(path, "reset", "--quiet", "--", *names, write=True, timeout=_TIMEOUT)
 
 
-async def _check_resolved(path: Path, file: Changed) -> None:
+async def _check_resolved(path: Path, file: ChangedFile) -> None:
     """Raise `conflict` if a conflicted file still contains git's markers."""
     if file.status == "conflicted" and await asyncio.to_thread(
         _has_conflict_markers, path / file.name
     ):
         raise SpinneyError(
-            f"'{shown_name(file.name)}' still contains conflict markers (<<<<<<< and "
+            f"'{to_display_name(file.name)}' still contains conflict markers (<<<<<<< and "
             ">>>>>>>). Resolve the conflict first, or let a session do it.",
             "conflict",
         )

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.git.branch_tips import BranchTips, branch_tips, resolve_base_tips
+from model.git.branch_tips import BranchTips, read_branch_tips, resolve_base_tips
 from model.git.run import GitResult, git
 from model.git.untracked import count_lines
 
@@ -67,7 +67,7 @@ class _WorkingTree:
     untracked: list[str]
 
 
-async def worktree_status(path: Path, base: str, tips: BranchTips | None = None) -> GitStatus:
+async def read_worktree_status(path: Path, base: str, tips: BranchTips | None = None) -> GitStatus:
     """Read the status of a worktree, compared with `base` and its remote counterpart.
 
     A missing base compares as equal; every other failure raises `SpinneyError`.
@@ -80,7 +80,7 @@ async def worktree_status(path: Path, base: str, tips: BranchTips | None = None)
     """
     tree = await _read_working_tree(path)
     if tips is None and tree.commit:
-        tips = await branch_tips(path)
+        tips = await read_branch_tips(path)
     added, removed = await _count_tracked_lines(path, tree) if tree.tracked else (0, 0)
     added += await asyncio.to_thread(count_lines, path, tree.untracked)
     comparison, unpushed = _Comparison(), 0

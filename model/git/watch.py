@@ -72,7 +72,7 @@ async def watch(
 
 def is_affected(tree: WatchedTree, file: Path) -> bool:
     """Whether a change of this file in a git directory may change the tree's counts."""
-    own, common = tree.directories.own, tree.directories.common
+    own, common = tree.directories.git_dir, tree.directories.common_dir
     if file.parent == own:
         return file.name in ("HEAD", "index")
     if file == common / "packed-refs" or file.is_relative_to(common / "refs" / "remotes"):
@@ -86,7 +86,7 @@ def _is_relevant(path: str) -> bool:
 
 def _list_folders(trees: Sequence[WatchedTree]) -> tuple[set[Path], set[Path]]:
     """Return the folders to watch, first the flat ones, then those watched recursively."""
-    commons = {tree.directories.common for tree in trees}
+    commons = {tree.directories.common_dir for tree in trees}
     recursive = {common / name for common in commons for name in ("refs", "worktrees")}
     return (
         {common for common in commons if common.is_dir()},

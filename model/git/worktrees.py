@@ -14,7 +14,7 @@ from typing import Final
 
 from model.base import errors
 from model.base.errors import SpinneyError
-from model.base.git_layout import git_directories
+from model.base.git_layout import find_git_directories
 from model.git.refs import check_branch_name
 from model.git.repositories import branch_exists, has_commits, resolve_base
 from model.git.run import git
@@ -70,7 +70,7 @@ async def add_worktree(
     if created.returncode != 0:
         if "already exists" in created.stderr and await branch_exists(root, branch):
             raise errors.branch_exists(branch)
-        raise errors.worktree_failed(created.message)
+        raise errors.worktree_creation_failed(created.message)
     try:
         await check_out(root, path, branch, hooks=hooks)
     except BaseException:
@@ -81,7 +81,7 @@ async def add_worktree(
 
 def no_commits_error() -> SpinneyError:
     """Return the error for a repository without commits."""
-    return errors.worktree_failed(
+    return errors.worktree_creation_failed(
         "the repository has no commits yet. Make a first commit, then try again."
     )
 
@@ -107,7 +107,7 @@ async def check_out(root: Path, path: Path, branch: str, *, hooks: bool = True) 
     except BaseException as error:
         await _roll_back(root, path, created)
         if isinstance(error, SpinneyError):
-            raise errors.worktree_failed(error.message) from error
+            raise errors.worktree_creation_failed(error.message) from error
         raise
 
 
@@ -224,7 +224,7 @@ def _create_directory(path: Path) -> _CreatedDirectory:
     except FileExistsError:
         raise errors.worktree_path_exists(str(path)) from None
     except OSError as error:
-        raise errors.worktree_failed(f"{path}: {error.strerror}") from error
+        raise errors.worktree_creation_failed(f"{path}: {error.strerror}") from error
     return _CreatedDirectory(path.stat(), parents)
 
 
@@ -248,9 +248,9 @@ def _remove_directory(path: Path, created: _CreatedDirectory) -> None:
 
 def _read_locks(root: Path) -> dict[Path, bool]:
     """Return the locked worktrees and whether they are initializing, from git's own files."""
-    directories = git_directories(root)
+    directories = find_git_directories(root)
     found = {}
-    for lock in directories.common.glob("worktrees/*/locked") if directories else ():
+    for lock in directories.common_dir.glob("worktrees/*/locked") if directories else ():
         with contextlib.suppress(OSError):
             marker = os.fsdecode((lock.parent / "gitdir").read_bytes()).removesuffix("\n")
             found[Path(marker).parent] = lock.read_bytes().strip() == b"initializing"

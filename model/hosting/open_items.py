@@ -17,14 +17,14 @@ LIMIT: Final = 100
 """Newest items that are listed; others can be entered by number."""
 
 
-async def open_issues(path: Path) -> list[OpenIssue]:
+async def list_open_issues(path: Path) -> list[OpenIssue]:
     """Return the newest open issues of the repository at `path`. Raises the errors of `gh`."""
     # A hundred long descriptions exceed the output limit of `gh`, and anyone can file them.
     found = await _list_items(path, "issue", "number,title,body", "number,title")
     return _validate(TypeAdapter(list[OpenIssue]), found)
 
 
-async def open_pull_requests(path: Path) -> list[OpenPullRequest]:
+async def list_open_pull_requests(path: Path) -> list[OpenPullRequest]:
     """Return the newest open pull requests of the repository at `path`. Raises like `gh`."""
     found = await _list_items(path, "pr", "number,title,headRefName,baseRefName")
     renamed = [

@@ -15,7 +15,7 @@ from model.base.errors import SpinneyError
 from model.domain.events import Event, WorktreeStatusUpdated, WorktreeUpdated
 from model.domain.resources import Worktree
 from model.git.branch_tips import BranchTips
-from model.git.hosts import hosting_remotes
+from model.git.hosts import list_hosting_remotes
 from model.hosting.pull_requests import (
     fetch_pull_request_link,
     fetch_pull_request_state,
@@ -39,7 +39,7 @@ class _Search:
     last_at: float
 
 
-class Following:
+class PullRequestPoller:
     """Polls the pull request of one worktree at a time.
 
     Args:
@@ -62,16 +62,16 @@ class Following:
         self._clock = clock
         self._searches: dict[str, _Search] = {}
 
-    def may_change(self, worktree: Worktree) -> bool:
+    def needs_polling(self, worktree: Worktree) -> bool:
         """Whether polling again may find a change."""
         return worktree.archive_when_idle or worktree.cached_pr_status != "merged"
 
-    def turn_ended(self, worktree: Worktree) -> bool:
+    def handle_turn_end(self, worktree: Worktree) -> bool:
         """Reset the search, as the agent may have opened one; return whether to poll now."""
         self._searches.pop(worktree.id, None)
         return worktree.archive_when_idle or worktree.pr_number is None
 
-    async def look(self, worktree_id: str) -> None:
+    async def poll(self, worktree_id: str) -> None:
         """Poll the service and record changes. Errors are only logged; known values are kept."""
         worktree = self._store.state.worktrees.get(worktree_id)
         if worktree is None:
@@ -101,7 +101,9 @@ class Following:
         }
         if not pushed or not self._is_due(worktree.id, " ".join(pushed.values())):
             return
-        owners = {remote.owner for remote in await hosting_remotes(root) if remote.name in pushed}
+        owners = {
+            remote.owner for remote in await list_hosting_remotes(root) if remote.name in pushed
+        }
         if not owners:
             return
         found = await find_open_pull_request(path, worktree.branch, owners)

@@ -50,11 +50,11 @@ class PullRequestHead:
     owner: str
     repository: str
     """Empty if the repository was deleted."""
-    crosses: bool
+    is_from_fork: bool
     """Whether it comes from a fork."""
 
 
-async def look_for_repository(path: Path) -> None:
+async def check_repository_access(path: Path) -> None:
     """Raise if gh cannot access the repository of `path`: no gh, no account, no repository."""
     await gh(path, "repo", "view", "--json=url")
 
@@ -128,14 +128,14 @@ async def find_open_pull_request(
     return None
 
 
-async def pull_request_head(path: Path, number: int) -> PullRequestHead:
+async def find_pull_request_head(path: Path, number: int) -> PullRequestHead:
     """Return the branch that this pull request proposes, and its repository."""
     found = await _view(path, number, _HEAD_FIELDS)
     return PullRequestHead(
         branch=str(found.get("headRefName") or ""),
         owner=_get_name(found.get("headRepositoryOwner"), "login"),
         repository=_get_name(found.get("headRepository"), "name"),
-        crosses=bool(found.get("isCrossRepository")),
+        is_from_fork=bool(found.get("isCrossRepository")),
     )
 
 
@@ -149,7 +149,7 @@ def parse_state(fields: Mapping[str, Any]) -> PullRequestState:
     )
 
 
-def is_link(url: str) -> bool:
+def is_pull_request_url(url: str) -> bool:
     """Whether this is the URL of a pull request."""
     return _LINK.fullmatch(url) is not None
 
@@ -172,7 +172,7 @@ def _parse_json(output: str, expected_type: type[Any]) -> Any:
 
 def _parse_link(fields: Mapping[str, Any]) -> PullRequestLink:
     number, url = fields.get("number"), fields.get("url")
-    if not isinstance(number, int) or not isinstance(url, str) or not is_link(url):
+    if not isinstance(number, int) or not isinstance(url, str) or not is_pull_request_url(url):
         raise SpinneyError("gh did not return the URL of the pull request.", "backend_error")
     return PullRequestLink(number, url)
 

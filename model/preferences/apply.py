@@ -38,7 +38,7 @@ def parse_preferences(stored: Mapping[str, Any]) -> tuple[Preferences, list[str]
     return Preferences.model_validate(good), problems
 
 
-def changed(preferences: Preferences, changes: Mapping[str, Any]) -> Preferences:
+def apply_changes(preferences: Preferences, changes: Mapping[str, Any]) -> Preferences:
     """Apply all `changes` to `preferences`. Raises `SpinneyError` naming the invalid keys.
 
     A value replaces the old one, except that the objects of magic prompts may be partial.
@@ -65,7 +65,7 @@ def changed(preferences: Preferences, changes: Mapping[str, Any]) -> Preferences
     return result
 
 
-def redacted(preferences: Preferences) -> Preferences:
+def redact(preferences: Preferences) -> Preferences:
     """Return what clients on other machines see: no secrets and no unknown keys."""
     known = {key: getattr(preferences, key) for key in Preferences.model_fields}
     for key, value in known.items():

@@ -22,7 +22,7 @@ _MODEL_BACKENDS: Final = {
 _AGENTS: Final = ("default_backend", "build_backend", "yolo_backend", "magic_prompt_backends")
 
 
-def choices(
+def list_choices(
     field: PreferenceField, preferences: Preferences, catalog: Catalog
 ) -> tuple[tuple[str, str], ...]:
     """List the values of a setting, or of each of its entries, with their labels.
@@ -39,16 +39,16 @@ def choices(
         # Presets come first, and the models that they resolve to are not repeated after them.
         models = reversed(row.models if row is not None else ())
         values = tuple({model.passed: model.name for model in models if model.name}.values())[::-1]
-    return tuple((value, label(field.key, value, catalog)) for value in values)
+    return tuple((value, choice_label(field.key, value, catalog)) for value in values)
 
 
-def label(key: str, value: str, catalog: Catalog) -> str:
+def choice_label(key: str, value: str, catalog: Catalog) -> str:
     """The label of a value of this setting; the value itself if it has none."""
     if key in _MODEL_BACKENDS:
         return catalog.label(_MODEL_BACKENDS[key], value)
     return catalog.label(value) if key in (*_AGENTS, "editor", "terminal") else value
 
 
-def takes_null(field: PreferenceField) -> bool:
+def accepts_null(field: PreferenceField) -> bool:
     """Whether the setting, or an entry of it, may be null."""
     return field.nullable or field.form == TEXTS_OR_NULLS

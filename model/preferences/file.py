@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from model.base.errors import SpinneyError
-from model.base.paths import create_private_directory, free_name_aside, write_atomically
+from model.base.paths import create_private_directory, find_backup_path, write_atomically
 from model.preferences.apply import parse_preferences
 from model.preferences.schema import Preferences
 
@@ -173,7 +173,7 @@ class PreferencesFile:
 
     def _move_aside(self, reason: str) -> str:
         """Rename the broken file to an unused, dated name; return a message that says so."""
-        backup = free_name_aside(self.path)
+        backup = find_backup_path(self.path)
         try:
             self.path.rename(backup)
         except OSError as error:
@@ -185,7 +185,7 @@ class PreferencesFile:
         return f"{reason}. It was renamed to {backup.name}; the default settings are used."
 
 
-def problems_of(path: Path) -> list[str]:
+def find_problems(path: Path) -> list[str]:
     """Return a message for each problem in this file, without changing it."""
     try:
         stored = _read(path)[0]

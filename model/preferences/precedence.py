@@ -22,13 +22,13 @@ _THINKING_EFFORT: Final[dict[ThinkingLevel, Effort]] = {
 }
 
 
-def layered(session: T | None, project: T | None, preference: T | None, default: T) -> T:
+def first_set(session: T | None, project: T | None, preference: T | None, default: T) -> T:
     """Return the first value that is set, from the session down to the built-in default."""
     values = (value for value in (session, project, preference) if value is not None)
     return next(values, default)
 
 
-def backend_for(
+def choose_backend(
     project: Project | None,
     preferences: Preferences,
     session: str | None = None,
@@ -43,7 +43,7 @@ def backend_for(
     """
     of_project = project.default_backend if project else None
     preferred = DEMO.name if demo else preferences.default_backend
-    return layered(
+    return first_set(
         session, _if_known(of_project, catalog), _if_known(preferred, catalog), "backend_a"
     )
 
@@ -52,7 +52,7 @@ def _if_known(backend: str | None, catalog: Catalog) -> str | None:
     return None if backend is None or catalog.backend(backend) is None else backend
 
 
-def model_for(backend: str, preferences: Preferences, session: str | None = None) -> str:
+def choose_model(backend: str, preferences: Preferences, session: str | None = None) -> str:
     """The model of a new session with `backend`; `session` is the requested one.
 
     Empty for an agent of `agents.toml`, which chooses its own.
@@ -68,10 +68,10 @@ def model_for(backend: str, preferences: Preferences, session: str | None = None
             preferred = ""
         case _:
             preferred = preferences.selected_model
-    return layered(session or None, None, preferred, "model_1")
+    return first_set(session or None, None, preferred, "model_1")
 
 
-def most_of_own_effort(
+def max_own_effort(
     backend: str, thinking: ThinkingLevel, preferences: Preferences
 ) -> Effort | None:
     """The limit for the effort in the agent's own configuration; `None` if a preference is set."""
@@ -81,7 +81,7 @@ def most_of_own_effort(
     return _THINKING_EFFORT[thinking]
 
 
-def effort_for(backend: str, thinking: ThinkingLevel, preferences: Preferences) -> Effort:
+def choose_effort(backend: str, thinking: ThinkingLevel, preferences: Preferences) -> Effort:
     """The effort of a model: that of the session's thinking level, limited by the preference."""
     preferred: Effort = getattr(preferences, _EFFORT_NAMES.get(backend, "default_effort_level"))
     return min(preferred, _THINKING_EFFORT[thinking], key=EFFORTS.index)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from model.agents.catalog import DEMO
 from model.base.errors import SpinneyError
 from model.domain.resources import Project
-from model.preferences.precedence import layered
+from model.preferences.precedence import first_set
 from model.preferences.schema import CliProfile, Preferences
 
 MAX_BYTES: Final = 1_000_000
@@ -31,7 +31,7 @@ _IDENTIFYING_KEYS: Final[Mapping[str, frozenset[str]]] = {
 """The settings that direct an agent's requests, by backend; they identify the agent."""
 
 
-def name_for(preferences: Preferences, project: Project | None, prompt: str = "") -> str:
+def resolve_name(preferences: Preferences, project: Project | None, prompt: str = "") -> str:
     """The name of the profile to start an agent with; empty for the program's own account.
 
     The profile of `prompt`, if the agent is to write its text, precedes the project's and the
@@ -39,10 +39,10 @@ def name_for(preferences: Preferences, project: Project | None, prompt: str = ""
     """
     of_prompt = preferences.magic_prompt_providers.get(f"{prompt}_provider")
     of_project = project.default_provider if project else None
-    return layered(of_prompt, of_project, preferences.default_provider, "")
+    return first_set(of_prompt, of_project, preferences.default_provider, "")
 
 
-def named(name: str, preferences: Preferences) -> CliProfile | None:
+def find_profile(name: str, preferences: Preferences) -> CliProfile | None:
     """Find a profile; `None` for an empty name. Raises `SpinneyError` if it does not exist."""
     if not name:
         return None
@@ -55,16 +55,20 @@ def named(name: str, preferences: Preferences) -> CliProfile | None:
     return profile
 
 
-def read(profile: CliProfile) -> dict[str, Any]:
+def read_settings(profile: CliProfile) -> dict[str, Any]:
     """Read all settings of a profile: its own take precedence over those in its file.
 
     Raises `SpinneyError` that names the profile, and the file if that is invalid.
     """
     own = profile.settings()
-    return merged(_read_settings(profile, profile.file_path), own) if profile.file_path else own
+    return (
+        merge_settings(_read_settings(profile, profile.file_path), own)
+        if profile.file_path
+        else own
+    )
 
 
-def suits(settings: Mapping[str, Any], backend: str) -> bool:
+def is_compatible(settings: Mapping[str, Any], backend: str) -> bool:
     """Whether an agent started with these settings sends its requests accordingly.
 
     Settings of another agent would be ignored, and the agent would use its own account.
@@ -80,13 +84,13 @@ def suits(settings: Mapping[str, Any], backend: str) -> bool:
     return not names.isdisjoint(_IDENTIFYING_KEYS[backend]) or names.isdisjoint(others)
 
 
-def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def merge_settings(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Merge two configurations recursively; `above` takes precedence."""
     result = dict(below)
     for key, value in above.items():
         lower = result.get(key)
         if isinstance(lower, Mapping) and isinstance(value, Mapping):
-            value = merged(lower, value)
+            value = merge_settings(lower, value)
         result[key] = value
     return result
 

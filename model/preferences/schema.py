@@ -38,7 +38,7 @@ CodexModel = Literal[
     "codex_model_1", "codex_model_2", "codex_model_3", "codex_model_4", "codex_model_5",
 ]  # fmt: skip
 DefaultBackend = Literal["backend_a", "backend_b", "backend_c"]
-OwnAgent = Annotated[str, StringConstraints(pattern=r"^acp:[A-Za-z0-9][A-Za-z0-9._-]*$")]
+CustomAgent = Annotated[str, StringConstraints(pattern=r"^acp:[A-Za-z0-9][A-Za-z0-9._-]*$")]
 """An agent of `agents.toml`; a removed agent counts as unset."""
 Terminal = Literal[
     "terminal", "warp", "ghostty", "iterm2", "windows-terminal", "powershell", "cmd",
@@ -178,7 +178,7 @@ class Preferences(BaseModel):
         "high", "Models", "Maximum effort of models that support effort levels",
         more="While it is high, effortLevel in your Claude Code settings takes precedence. "
         + LESS_THINKING)
-    default_backend: DefaultBackend | OwnAgent = _setting(
+    default_backend: DefaultBackend | CustomAgent = _setting(
         "backend_a", "Models", "Agent of new sessions, unless the project sets one",
         form=BACKEND)
     selected_codex_model: CodexModel = _setting(
@@ -268,10 +268,10 @@ class Preferences(BaseModel):
         None, "Plan approval", "Model that builds an approved plan; null is the session's")
     yolo_model: str | None = _setting(
         None, "Plan approval", "Model that executes a plan in yolo mode; null is the session's")
-    build_backend: DefaultBackend | OwnAgent | None = _setting(
+    build_backend: DefaultBackend | CustomAgent | None = _setting(
         None, "Plan approval", "Agent that builds an approved plan; null is the session's",
         form=BACKEND)
-    yolo_backend: DefaultBackend | OwnAgent | None = _setting(
+    yolo_backend: DefaultBackend | CustomAgent | None = _setting(
         None, "Plan approval", "Agent that executes a plan in yolo mode; null is the session's",
         form=BACKEND)
     build_thinking_level: ThinkingLevel | None = _setting(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.base.image_size import is_bomb
+from model.base.image_size import is_decompression_bomb
 from model.base.paths import Directories, create_private_directory, write_atomically
 
 FOLDER: Final = "avatars"
@@ -22,7 +22,7 @@ _NAMES: Final = ("logo", "icon", "favicon", "apple-touch-icon")
 _EXTENSIONS: Final = ("png", "webp", "jpg", "jpeg", "gif")
 
 
-def kind_of(image: bytes) -> str | None:
+def detect_format(image: bytes) -> str | None:
     """Return `png`, `jpeg`, `gif` or `webp` by content, never by file name; `None` if neither."""
     if image.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
@@ -35,7 +35,7 @@ def kind_of(image: bytes) -> str | None:
     return None
 
 
-def read(path: Path) -> bytes:
+def read_image(path: Path) -> bytes:
     """Return the bytes of an image file. Raises for links, devices, large files and non-images."""
     try:
         # O_NOFOLLOW and O_NONBLOCK: neither follow a link nor block on a pipe without a writer.
@@ -50,7 +50,7 @@ def read(path: Path) -> bytes:
         return _check(file.read(MAX_BYTES + 1))
 
 
-def decode(text: str) -> bytes:
+def decode_image(text: str) -> bytes:
     """Decode an image from base64, also from a `data:` URL."""
     encoded = text.partition(",")[2] if text.startswith("data:") else text
     try:
@@ -69,21 +69,21 @@ def find_logo(root: Path) -> bytes | None:
                 # A parent folder may be a link that points out of the repository.
                 if path.is_file() and path.parent.resolve().is_relative_to(root):
                     try:
-                        return read(path)
+                        return read_image(path)
                     except SpinneyError:
                         continue
     return None
 
 
-def keep(directories: Directories, image: bytes) -> str:
+def save(directories: Directories, image: bytes) -> str:
     """Save a validated image; return its path relative to the data directory."""
     create_private_directory(directories.data / FOLDER)
-    relative = f"{FOLDER}/{secrets.token_hex(16)}.{kind_of(image)}"
+    relative = f"{FOLDER}/{secrets.token_hex(16)}.{detect_format(image)}"
     write_atomically(directories.data / relative, image)
     return relative
 
 
-def stored(directories: Directories, relative: str | None) -> Path | None:
+def find_saved(directories: Directories, relative: str | None) -> Path | None:
     """Return the file of a stored path, if it is directly in the avatars folder."""
     if not relative or "\0" in relative:
         return None
@@ -92,9 +92,9 @@ def stored(directories: Directories, relative: str | None) -> Path | None:
     return path if path.parent == folder and path.is_file() else None
 
 
-def discard(directories: Directories, relative: str | None) -> None:
+def delete(directories: Directories, relative: str | None) -> None:
     """Delete a stored image; does nothing if it does not exist."""
-    path = stored(directories, relative)
+    path = find_saved(directories, relative)
     if path is not None:
         path.unlink(missing_ok=True)
 
@@ -102,8 +102,8 @@ def discard(directories: Directories, relative: str | None) -> None:
 def _check(image: bytes) -> bytes:
     if len(image) > MAX_BYTES:
         raise SpinneyError("The image is larger than 2 MiB. Choose a smaller one.", "too_large")
-    if kind_of(image) is None:
+    if detect_format(image) is None:
         raise SpinneyError("The image must be a PNG, JPEG, WebP or GIF.")
-    if is_bomb(image):
+    if is_decompression_bomb(image):
         raise SpinneyError("The image has too many pixels. Choose a smaller one.", "too_large")
     return image

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.richtext.diff_rows import LONGEST, DiffRow
-from model.richtext.diff_text import NEAR, Row, diff_text
+from model.richtext.diff_rows import MAX_ROW_LENGTH, DiffRow
+from model.richtext.diff_text import MAX_MOVED_LINES, Row, parse_diff
 
 _MAX_QUOTED_LINES: Final = 12
 """Most lines that are quoted; the agent can read the rest itself."""
@@ -33,13 +33,13 @@ class Comment:
     text: str
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """`file:line` or `file:first-last`, as editors and agents read it."""
         more = sum(self.is_removed or not line.startswith("-") for line in self.quoted) - 1
         lines = f"{self.line}-{self.line + more}" if more > 0 else f"{self.line}"
         return f"{self.path}:{lines}{' (removed)' if self.is_removed else ''}"
 
-    def found_in(self, rows: Sequence[Row]) -> range | None:
+    def find_in(self, rows: Sequence[Row]) -> range | None:
         """The indices of its lines among `rows`; of several matches, the one nearest to `line`.
 
         A distant match counts only if it is the only one.
@@ -52,20 +52,22 @@ class Comment:
             and all(map(_is_line, rows[index : index + count], self.quoted))
         ]
         distance, index = min(matches, default=(0, -1))
-        is_found = index >= 0 and (distance <= NEAR or len(matches) == 1)
+        is_found = index >= 0 and (distance <= MAX_MOVED_LINES or len(matches) == 1)
         return range(index, index + count) if is_found else None
 
     def is_same(self, other: "Comment") -> bool:
         """Whether `other` is the same comment, even if its lines have moved."""
         return replace(other, line=self.line) == self
 
-    def moved_to(self, rows: Sequence[Row], position: range) -> "Comment":
+    def move_to(self, rows: Sequence[Row], position: range) -> "Comment":
         """Return the comment with the current position of its lines."""
         return replace(self, line=_number(rows, position.start, len(position)))
 
 
 def _is_line(row: Row, line: str) -> bool:
-    return isinstance(row, DiffRow) and row.sign == line[0] and row.text[:LONGEST] == line[1:]
+    return (
+        isinstance(row, DiffRow) and row.sign == line[0] and row.text[:MAX_ROW_LENGTH] == line[1:]
+    )
 
 
 def _number(rows: Sequence[Row], start: int, count: int) -> int:
@@ -75,26 +77,26 @@ def _number(rows: Sequence[Row], start: int, count: int) -> int:
     return (first.old if first.sign == "-" else first.new) or 0
 
 
-def changed_part(rows: Sequence[DiffRow]) -> Sequence[DiffRow]:
+def trim_context(rows: Sequence[DiffRow]) -> Sequence[DiffRow]:
     """Return a hunk without its leading and trailing context lines."""
     changed = [index for index, row in enumerate(rows) if row.sign != " "]
     return rows[changed[0] : changed[-1] + 1] if changed else rows
 
 
-def comment_on(path: str, side: str, rows: Sequence[DiffRow], text: str) -> Comment:
+def create_comment(path: str, side: str, rows: Sequence[DiffRow], text: str) -> Comment:
     """Create a comment on these rows."""
     is_removed = all(row.sign == "-" for row in rows)
-    quoted = tuple(f"{row.sign}{row.text[:LONGEST]}" for row in rows)
+    quoted = tuple(f"{row.sign}{row.text[:MAX_ROW_LENGTH]}" for row in rows)
     return Comment(path, side, _number(rows, 0, len(rows)), is_removed, quoted, text)
 
 
-def kept(comments: Iterable[Comment]) -> str:
+def dump_comments(comments: Iterable[Comment]) -> str:
     """Serialize the comments for a draft on disk; empty if there are none."""
     entries = [asdict(comment) for comment in comments]
     return json.dumps(entries) if entries else ""
 
 
-def read(text: str) -> list[Comment]:
+def load_comments(text: str) -> list[Comment]:
     """Parse the comments of a draft; an invalid draft has none."""
     try:
         entries = json.loads(text or "[]")
@@ -103,7 +105,7 @@ def read(text: str) -> list[Comment]:
         return []
 
 
-async def lost_among(
+async def find_lost(
     comments: Iterable[Comment],
     sides: Sequence[str],
     read_diff: Callable[[str, str], Awaitable[str]],
@@ -120,16 +122,16 @@ async def lost_among(
             if not of_file:
                 break
             try:
-                text = await asyncio.to_thread(diff_text, await read_diff(path, side))
+                text = await asyncio.to_thread(parse_diff, await read_diff(path, side))
             except SpinneyError as error:
                 if error.error_type != "conflict":
                     lost -= of_file
                 continue
-            lost -= {comment for comment in of_file if comment.found_in(text.rows) is not None}
+            lost -= {comment for comment in of_file if comment.find_in(text.rows) is not None}
     return frozenset(lost)
 
 
-def message_of(comments: Iterable[Comment], lost: Collection[Comment] = ()) -> str:
+def format_message(comments: Iterable[Comment], lost: Collection[Comment] = ()) -> str:
     """Format the message to a session; the lines of `lost` comments no longer exist."""
     parts = ["Please look at these comments on the changes:"]
     for comment in comments:
@@ -139,5 +141,5 @@ def message_of(comments: Iterable[Comment], lost: Collection[Comment] = ()) -> s
         fence = "```" if not any("```" in line for line in quoted) else "~~~~~~"
         code = "\n".join(quoted)
         suffix = " (these lines have changed since)" if comment in lost else ""
-        parts.append(f"`{comment.place}`{suffix}\n{fence}diff\n{code}\n{fence}\n{comment.text}")
+        parts.append(f"`{comment.location}`{suffix}\n{fence}diff\n{code}\n{fence}\n{comment.text}")
     return "\n\n".join(parts)

@@ -22,7 +22,7 @@ _MAX_WORDS: Final = 20_000
 """Product of the two lines' words without common prefix and suffix: at most 10 ms."""
 _MIN_SIMILARITY: Final = 0.5  # below it two lines are not versions of one another
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
-LONGEST: Final = 5_000
+MAX_ROW_LENGTH: Final = 5_000
 """Characters of a row that are shown; longer lines are generated code."""
 
 Sign = Literal[" ", "+", "-"]
@@ -74,7 +74,7 @@ def diff_rows(old: str, new: str, context: int = 3) -> list[DiffRow]:
     return rows
 
 
-def diff_counts(old: str, new: str) -> tuple[int, int]:
+def count_changed_lines(old: str, new: str) -> tuple[int, int]:
     """Count the added and the removed lines."""
     changes = _changes(_lines(old), _lines(new))
     return (
@@ -83,7 +83,7 @@ def diff_counts(old: str, new: str) -> tuple[int, int]:
     )
 
 
-def changed_words(rows: Sequence[DiffRow]) -> list[Ranges]:
+def find_changed_words(rows: Sequence[DiffRow]) -> list[Ranges]:
     """For each row, the ranges of its text that differ from its counterpart, if it has one.
 
     The first removed line of a change is compared with its first added line, and so on.
@@ -95,13 +95,13 @@ def changed_words(rows: Sequence[DiffRow]) -> list[Ranges]:
         indices = range(start, start + len(list(run)))
         if sign == "+":
             for old, new in zip(removed, indices, strict=False):
-                changed[old], changed[new] = changed_between(rows[old].text, rows[new].text)
+                changed[old], changed[new] = diff_words(rows[old].text, rows[new].text)
         removed = indices if sign == "-" else range(0)
         start = indices.stop
     return changed
 
 
-def changed_between(old: str, new: str) -> tuple[Ranges, Ranges]:
+def diff_words(old: str, new: str) -> tuple[Ranges, Ranges]:
     """The ranges in which two lines differ; none if they have little in common."""
     # Checked outside the cache: it keeps its arguments, which may be megabytes long.
     return diff_words_cached(old, new) if max(len(old), len(new)) <= _MAX_LINE else ((), ())
@@ -128,7 +128,7 @@ def diff_words_cached(old: str, new: str) -> tuple[Ranges, Ranges]:
     )
 
 
-def code_lines(rows: Sequence[DiffRow], path: str) -> list[CodeLine]:
+def highlight_rows(rows: Sequence[DiffRow], path: str) -> list[CodeLine]:
     """Highlight the rows: the lines of the old and of the new text are each lexed as a whole."""
     language = language_for_path(path)
     new = highlight_code("".join(f"{row.text}\n" for row in rows if row.sign != "-"), language)
@@ -142,7 +142,7 @@ def code_lines(rows: Sequence[DiffRow], path: str) -> list[CodeLine]:
     return lines
 
 
-def with_words(tokens: CodeLine, words: Ranges) -> Iterator[tuple[Token, bool]]:
+def split_at_changes(tokens: CodeLine, words: Ranges) -> Iterator[tuple[Token, bool]]:
     """Split the tokens at the ends of changed `words`; yield each with whether it is in one."""
     edges = sorted(set(chain.from_iterable(words)))
     offset = 0

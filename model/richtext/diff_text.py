@@ -9,12 +9,19 @@ from typing import Final, NamedTuple
 
 from model.base.text import make_visible
 from model.richtext.blocks import CodeLine
-from model.richtext.diff_rows import LONGEST, DiffRow, Ranges, Sign, changed_between, code_lines
+from model.richtext.diff_rows import (
+    MAX_ROW_LENGTH,
+    DiffRow,
+    Ranges,
+    Sign,
+    diff_words,
+    highlight_rows,
+)
 
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)")
 _SIGNS: Final[dict[str, Sign]] = {" ": " ", "+": "+", "-": "-"}
 _NO_LINE_BREAK: Final = "\\ No newline at end of file"
-NEAR: Final = 200
+MAX_MOVED_LINES: Final = 200
 """Lines by which a row may have moved and still count as the same."""
 _SEARCHED: Final = 4_000
 """Rows before and after its old index in which a row is searched."""
@@ -23,7 +30,7 @@ _HEADER_LINES: Final = (
 )  # fmt: skip
 
 
-class Heading(NamedTuple):
+class HunkHeading(NamedTuple):
     """The line above a hunk."""
 
     hunk: int
@@ -32,13 +39,13 @@ class Heading(NamedTuple):
     """Its line number, and the enclosing section that git names."""
 
 
-class Note(NamedTuple):
+class FileNote(NamedTuple):
     """A statement about the file itself, such as a changed mode."""
 
     text: str
 
 
-Row = DiffRow | Heading | Note
+Row = DiffRow | HunkHeading | FileNote
 Pair = tuple[int, int]
 """Indices of the rows in the left and right column; -1 for none, equal for a row in both."""
 
@@ -51,49 +58,53 @@ class DiffText:
     pairs: Sequence[Pair] = field(default=(), repr=False)
     """The rows in two columns."""
 
-    places: Sequence[int] = field(default=(), repr=False)
+    pair_indices: Sequence[int] = field(default=(), repr=False)
     """For each row the index of its pair."""
-    heads: Sequence[int] = ()
+    heading_indices: Sequence[int] = ()
     """The indices of the hunks' headings."""
 
     def hunk_at(self, at: int) -> int | None:
         """The index of the hunk that contains the row; `None` if it is in none."""
-        hunk = bisect_right(self.heads, at) - 1
+        hunk = bisect_right(self.heading_indices, at) - 1
         return hunk if hunk >= 0 else None
 
     def hunk_rows(self, hunk: int) -> list[DiffRow]:
         """The lines of a hunk."""
-        start, stop, *_ = (*self.heads[hunk : hunk + 2], len(self.rows))
+        start, stop, *_ = (*self.heading_indices[hunk : hunk + 2], len(self.rows))
         return [row for row in self.rows[start:stop] if isinstance(row, DiffRow)]
 
-    def words(self, at: int) -> Ranges:
+    def changed_ranges(self, at: int) -> Ranges:
         """The ranges in which a row differs from the other row of its pair."""
-        left, right = self.pairs[self.places[at]]
+        left, right = self.pairs[self.pair_indices[at]]
         if left == right or min(left, right) < 0:
             return ()
         old, new = self.rows[left], self.rows[right]
         if not isinstance(old, DiffRow) or not isinstance(new, DiffRow):
             return ()
-        return changed_between(old.text, new.text)[at == right]
+        return diff_words(old.text, new.text)[at == right]
 
-    def coloured(self, start: int, stop: int, path: str) -> list[CodeLine]:
+    def highlight(self, start: int, stop: int, path: str) -> list[CodeLine]:
         """Highlight these rows of the file at `path`; headings and notes have no tokens."""
         highlighted: list[CodeLine] = []
         # Lines are missing between hunks: a string that begins in one must not affect the next.
         for _, run in groupby(self.rows[start:stop], type):
             rows = list(run)
             lines = [
-                DiffRow(row.sign, row.text[:LONGEST], row.old, row.new)
+                DiffRow(row.sign, row.text[:MAX_ROW_LENGTH], row.old, row.new)
                 for row in rows
                 if isinstance(row, DiffRow)
             ]
-            highlighted += code_lines(lines, path) or [()] * len(rows)
+            highlighted += highlight_rows(lines, path) or [()] * len(rows)
         return highlighted
 
-    def place_near(self, row: Row | None, at: int) -> int:
+    def find_row(self, row: Row | None, at: int) -> int:
         """The current index of `row`, which was at `at`; or of the row nearest by line number."""
-        if isinstance(row, Heading):
-            return self.heads[min(row.hunk, len(self.heads) - 1)] if self.heads else 0
+        if isinstance(row, HunkHeading):
+            return (
+                self.heading_indices[min(row.hunk, len(self.heading_indices) - 1)]
+                if self.heading_indices
+                else 0
+            )
         if not isinstance(row, DiffRow):
             return 0
         first = max(0, min(at, len(self.rows)) - _SEARCHED)
@@ -105,10 +116,10 @@ class DiffText:
         return min(candidates, default=(False, 0, 0))[2]
 
 
-def diff_text(text: str) -> DiffText:
+def parse_diff(text: str) -> DiffText:
     """Parse git's diff of one file."""
     rows = list(_rows(text.removesuffix("\n").split("\n"))) if text else []
-    heads = [index for index, row in enumerate(rows) if isinstance(row, Heading)]
+    heads = [index for index, row in enumerate(rows) if isinstance(row, HunkHeading)]
     pairs = list(_pairs(rows))
     pair_indices = [0] * len(rows)
     for pair_index, pair in enumerate(pairs):
@@ -135,17 +146,17 @@ def _rows(lines: list[str]) -> Iterator[Row]:
             old, new = old + has_old, new + has_new
         elif match := _HUNK.match(line):
             hunk, old, new = hunk + 1, int(match[1]), int(match[2])
-            yield Heading(hunk, f"line {new or old}  {match[3]}".rstrip())
+            yield HunkHeading(hunk, f"line {new or old}  {match[3]}".rstrip())
         elif line == _NO_LINE_BREAK:
             continue
         elif note := _note(line, is_head=hunk < 0):
-            yield Note(note)
+            yield FileNote(note)
 
 
 def _distance(row: DiffRow, other: DiffRow) -> tuple[bool, int]:
     """Sort key for how well a row matches another: equal text first, unless it is far away."""
     lines = abs((row.new or row.old or 0) - (other.new or other.old or 0))
-    is_same = (row.sign, row.text) == (other.sign, other.text) and lines <= NEAR
+    is_same = (row.sign, row.text) == (other.sign, other.text) and lines <= MAX_MOVED_LINES
     return not is_same, lines
 
 

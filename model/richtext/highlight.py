@@ -59,7 +59,7 @@ class LineHighlighter:
         self._stack = ["root"]
         self._remaining = MAX_CHARACTERS
 
-    def line(self, text: str) -> CodeLine:
+    def highlight(self, text: str) -> CodeLine:
         """Highlight the next line, given without its line break."""
         self._remaining -= len(text) + 1
         if self._lexer is None or self._remaining < 0 or len(text) > MAX_LINE_LENGTH:

@@ -29,7 +29,7 @@ _DEFINITION: Final = re.compile(
 _OPEN_FENCE: Final = re.compile(r"(?P<mark>`{3,}+|~{3,}+)(?P<info>[^\n]*+)\n")
 
 
-def render(text: str) -> tuple[Block, ...]:
+def parse_markdown(text: str) -> tuple[Block, ...]:
     """Parse a whole text into blocks."""
     text = _normalize(text)
     return tuple(piece.block for piece in _parse(text, definitions=_has_definition(text)))
@@ -76,7 +76,7 @@ class MarkdownStream:
         self._read()
         return len(self._final)
 
-    def forget_stable(self) -> None:
+    def discard_stable(self) -> None:
         """Drop the final blocks from `blocks` to save memory.
 
         If `finish` changes one of them, it restores all.
@@ -97,7 +97,7 @@ class MarkdownStream:
         source = _normalize("".join(self._source))
         is_reparsed = _has_definition(source)
         if is_reparsed:
-            after = render(source)
+            after = parse_markdown(source)
         elif self._fence:
             after = (*self._final, self._end_fence(self._fence))
         else:
@@ -177,7 +177,7 @@ class _OpenFence:
 
     def add(self, line: str) -> None:
         self._source.append(line)
-        self._lines.append(self._highlighter.line(line))
+        self._lines.append(self._highlighter.highlight(line))
 
     def partial(self, last: str) -> CodeBlock:
         """The block with an incomplete last line, unless that may become the closing fence."""

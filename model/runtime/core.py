@@ -40,7 +40,7 @@ class Core:
         """Run a coroutine on the core's loop and await it on the caller's."""
         return await asyncio.wrap_future(self.submit(work))
 
-    def tell(self, callback: Callable[..., object], *args: Any) -> None:
+    def call_soon(self, callback: Callable[..., object], *args: Any) -> None:
         """Call a function on the core's loop soon."""
         self.loop.call_soon_threadsafe(callback, *args)
 

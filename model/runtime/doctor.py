@@ -18,12 +18,12 @@ from model.base.paths import Directories
 from model.base.text import clean_line
 from model.domain.findings import Finding
 from model.git import run
-from model.preferences.file import problems_of
+from model.preferences.file import find_problems
 from model.store.backups import list_backups, list_kept_copies
 from model.store.repair import find_damage
 
 
-def as_text(findings: Iterable[Finding]) -> str:
+def format_report(findings: Iterable[Finding]) -> str:
     """Format the report: a line for each finding, and one for its remedy."""
     marks = {True: "ok ", False: "BAD", None: " · "}
     lines = []
@@ -101,7 +101,7 @@ def _check_agent(name: str, label: str, probe: Probe) -> Finding:
 def _check_preferences(path: Path) -> list[Finding]:
     """Return a finding for each invalid preference."""
     remedy = f"Fix {path}. Until then, the default value is used."
-    return [Finding("preferences", False, problem, remedy) for problem in problems_of(path)]
+    return [Finding("preferences", False, problem, remedy) for problem in find_problems(path)]
 
 
 def _check_database(path: Path) -> list[Finding]:

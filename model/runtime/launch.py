@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import Launch, Settings
-from model.backends.known_models import KnownModels
+from model.backends.model_list_cache import ModelListCache
 from model.backends.model_lists import ModelList
-from model.backends.traffic import Record
+from model.backends.traffic import TrafficRecorder
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.domain.events import Event, ProjectUpdated
 from model.domain.resources import Project, Session, Worktree
 from model.preferences import profiles
-from model.preferences.precedence import effort_for, layered, most_of_own_effort
+from model.preferences.precedence import choose_effort, first_set, max_own_effort
 from model.preferences.schema import Preferences
 from model.state import State
 from model.store.store import Store
-from model.worktrees import worktree_in
+from model.worktrees import require_worktree
 
 PARALLEL_EXECUTION: Final = (
     "Where parts of the work do not depend on each other, let sub-agents do them at the same time."
@@ -41,9 +41,9 @@ class LayeredLaunchResolver:
     def __init__(
         self,
         store: Store,
-        models: KnownModels,
+        models: ModelListCache,
         environment_of: Callable[[Worktree], Mapping[str, str]],
-        make_recorder: Callable[[str, Mapping[str, Any]], Record],
+        make_recorder: Callable[[str, Mapping[str, Any]], TrafficRecorder],
         save_preferences: Callable[[Preferences], Awaitable[object]],
         run_in_background: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
@@ -60,18 +60,18 @@ class LayeredLaunchResolver:
         state = self._store.state
         preferences = state.preferences
         thinking = session.thinking_level
-        name = profiles.name_for(preferences, _project_of(session, state))
+        name = profiles.resolve_name(preferences, _project_of(session, state))
         for profile in preferences.custom_cli_profiles:
             if profile.name == name and profile.supports_thinking is False:
                 thinking = "off"
-        model, is_preset = self._models.resolve(session.backend, session.model, name)
+        model, is_preset = self._models.resolve_model(session.backend, session.model, name)
         return Settings(
             mode=session.execution_mode,
             model=model,
             model_is_preset=is_preset,
             thinking=thinking,
-            effort=effort_for(session.backend, thinking, preferences),
-            most_of_own_effort=most_of_own_effort(session.backend, thinking, preferences),
+            effort=choose_effort(session.backend, thinking, preferences),
+            user_effort_limit=max_own_effort(session.backend, thinking, preferences),
             web_in_plan=preferences.allow_web_tools_in_plan_mode,
         )
 
@@ -79,7 +79,7 @@ class LayeredLaunchResolver:
         """Return the launch parameters. Raises `SpinneyError` if no agent can run there."""
         profile, note = await self._resolve_profile(session)
         state = self._store.state
-        worktree = worktree_in(state, session.worktree_id)
+        worktree = require_worktree(state, session.worktree_id)
         project = state.projects.get(worktree.project_id)
         return Launch(
             session_id=session.id,
@@ -88,21 +88,21 @@ class LayeredLaunchResolver:
             resume_token=session.resume_token or None,
             system_prompt=build_system_prompt(state.preferences, project),
             environment=self._environment_of(worktree),
-            mcp_off=disabled_mcp_servers(state.preferences, project),
+            disabled_mcp_servers=disabled_mcp_servers(state.preferences, project),
             profile=profile,
             note=note,
-            browser=state.preferences.chrome_enabled,
-            sub_agents=_sub_agent_limit(session.backend, state.preferences),
-            record=self._make_recorder(session.id, profile),
+            can_use_browser=state.preferences.chrome_enabled,
+            max_sub_agents=_sub_agent_limit(session.backend, state.preferences),
+            recorder=self._make_recorder(session.id, profile),
         )
 
     async def _resolve_profile(self, session: Session) -> tuple[Mapping[str, Any], str]:
         """Return the session's provider profile, with a note if it is for another agent."""
         state = self._store.state
-        name = profiles.name_for(state.preferences, _project_of(session, state))
-        profile = profiles.named(name, state.preferences)
-        settings = await asyncio.to_thread(profiles.read, profile) if profile else {}
-        if profiles.suits(settings, session.backend):
+        name = profiles.resolve_name(state.preferences, _project_of(session, state))
+        profile = profiles.find_profile(name, state.preferences)
+        settings = await asyncio.to_thread(profiles.read_settings, profile) if profile else {}
+        if profiles.is_compatible(settings, session.backend):
             return settings, ""
         return {}, (
             f"The provider profile '{name}' is not for {self.label_of(session.backend)},"
@@ -111,7 +111,7 @@ class LayeredLaunchResolver:
 
     def identify_directory(self, session: Session) -> tuple[int, int]:
         """Return device and inode of the session's directory. Raises `SpinneyError` if missing."""
-        facts = _existing_directory(worktree_in(self._store.state, session.worktree_id)).stat()
+        facts = _existing_directory(require_worktree(self._store.state, session.worktree_id)).stat()
         return facts.st_dev, facts.st_ino
 
     def label_of(self, backend: str) -> str:
@@ -121,8 +121,8 @@ class LayeredLaunchResolver:
     def note_models(self, session: Session, models: ModelList) -> None:
         """Save the list of models that the session's agent offers, for users to choose from."""
         state = self._store.state
-        profile = profiles.name_for(state.preferences, _project_of(session, state))
-        self._models.note(session.backend, models, profile)
+        profile = profiles.resolve_name(state.preferences, _project_of(session, state))
+        self._models.update(session.backend, models, profile)
 
     def note_mcp_servers(self, session: Session, names: Sequence[str]) -> None:
         """Save the MCP servers that the session's agent knows, for users to choose from."""
@@ -168,7 +168,7 @@ def build_system_prompt(preferences: Preferences, project: Project | None) -> st
 def disabled_mcp_servers(preferences: Preferences, project: Project | None) -> frozenset[str]:
     """Return the known MCP servers that are not enabled; new ones are on until the user chooses."""
     project_servers = project.enabled_mcp_servers if project else None
-    enabled = layered(None, project_servers, preferences.default_enabled_mcp_servers, [])
+    enabled = first_set(None, project_servers, preferences.default_enabled_mcp_servers, [])
     return frozenset(_known_servers(preferences, project).difference(enabled))
 
 

@@ -12,13 +12,13 @@ from typing import Any, Protocol
 from model import worktrees
 from model.agents.catalog import Catalog
 from model.backends.base import Backend
-from model.backends.known_models import KnownModels
-from model.backends.orphans import OWNER, end_leftovers, owner_mark
+from model.backends.model_list_cache import ModelListCache
+from model.backends.orphans import OWNER_VARIABLE, build_owner_mark, kill_orphans
 from model.background.cleanup import find_lost_sessions, sweep
 from model.background.memory_release import return_freed_memory
 from model.background.poller import Poller
 from model.background.retention import Retention
-from model.base.cancellation import SlowWork
+from model.base.cancellation import CancellableTasks
 from model.base.paths import Directories
 from model.chat import interrupted_runs
 from model.chat.agent_commands import merge_commands
@@ -34,17 +34,17 @@ from model.domain.resources import AgentCommand, Worktree
 from model.preferences.file import PreferencesFile
 from model.preferences.schema import Preferences
 from model.runtime.launch import LayeredLaunchResolver
-from model.scripts.runner import Scripts
+from model.scripts.runner import ScriptRunner
 from model.state import State
 from model.store.backups import DailyBackups
 from model.store.bus import EventBus
 from model.store.database import Database
 from model.store.store import Store
 from model.worktrees import renaming
-from model.worktrees.branch_naming import BranchNaming
-from model.worktrees.file_search import WorktreeFiles
-from model.worktrees.issue_context import Contexts
-from model.worktrees.removal import Removals
+from model.worktrees.branch_naming import BranchNamer
+from model.worktrees.file_search import FileSearch
+from model.worktrees.issue_context import IssueContextStore
+from model.worktrees.removal import WorktreeRemover
 from model.writing.writer import Writer
 
 MODEL_REFRESH_DELAY = 30.0
@@ -93,33 +93,33 @@ class Workspace:
         self._preference_problems: list[str] = []
         """Those of them that concern the current preferences file."""
         self.http_server: HttpServer | None = None
-        self.end_program: Callable[[], None] | None = None
+        self.request_shutdown: Callable[[], None] | None = None
         """Shuts down the whole program cleanly; set by the entry point."""
-        self.slow_work = SlowWork()
-        self.files = WorktreeFiles()
-        self.clones: dict[str, str] = {}
+        self.cancellable_tasks = CancellableTasks()
+        self.files = FileSearch()
+        self.clone_progress: dict[str, str] = {}
         """The target directories of running clones, each with git's latest progress message."""
         self.store: Store
         self.chats: Chats
         self.outputs: ToolOutputs
         self.raw_logs: RawLogs
-        self.pictures: UploadedImages
-        self.contexts: Contexts
+        self.uploaded_images: UploadedImages
+        self.contexts: IssueContextStore
         self.writer: Writer
         self.naming: SessionNaming
-        self.branch_naming: BranchNaming
+        self.branch_naming: BranchNamer
         self.recaps: RecapWriter
-        self.scripts: Scripts
-        self.removals: Removals
+        self.scripts: ScriptRunner
+        self.removals: WorktreeRemover
         self.poller: Poller
         self._preferences_file = PreferencesFile(directories.preferences)
         self._background: set[asyncio.Task[None]] = set()
         self._exit_stack = AsyncExitStack()
-        self.models = KnownModels(
-            directories.told_models,
+        self.models = ModelListCache(
+            directories.reported_models,
             catalog,
             backends,
-            {OWNER: owner_mark(directories.data)},
+            {OWNER_VARIABLE: build_owner_mark(directories.data)},
             self.run_in_background,
             lambda backend: self.store.record(ModelsUpdated(backend=backend)),
         )
@@ -141,11 +141,11 @@ class Workspace:
             raise
 
     async def _open(self) -> None:
-        await asyncio.to_thread(end_leftovers, self.directories.data)
+        await asyncio.to_thread(kill_orphans, self.directories.data)
         preferences, problems = await self._preferences_file.load()
         database, database_problem = await Database.open(self.directories.database)
         self._exit_stack.push_async_callback(database.close)
-        saved = await database.saved()
+        saved = await database.load()
         self.problems += [*problems, *([database_problem] if database_problem else [])]
         if saved.damage:
             self.problems.append(await database.back_up_and_repair(saved))
@@ -171,7 +171,7 @@ class Workspace:
         )
         self._exit_stack.push_async_callback(self.writer.close)
         self.naming = SessionNaming(self.store, self.writer)
-        self.branch_naming = BranchNaming(self.store, self.writer)
+        self.branch_naming = BranchNamer(self.store, self.writer)
         self.recaps = RecapWriter(self.store, self.writer)
         self._exit_stack.push_async_callback(self._cancel_background)
         self.raw_logs = RawLogs(
@@ -188,13 +188,13 @@ class Workspace:
         )
         self.outputs = ToolOutputs(self.directories.outputs)
         self._exit_stack.push_async_callback(self.outputs.close)
-        self.pictures = UploadedImages(self.directories.pictures)
+        self.uploaded_images = UploadedImages(self.directories.pictures)
         lost = await asyncio.to_thread(
             find_lost_sessions, self.directories, frozenset(state.sessions)
         )
         self.run_in_background(
             remove_files_of_deleted_sessions(
-                self.store, self.outputs, self.pictures, self.raw_logs, keep=lost
+                self.store, self.outputs, self.uploaded_images, self.raw_logs, keep=lost
             )
         )
         self.run_in_background(sweep(self.store, self.directories))
@@ -202,19 +202,21 @@ class Workspace:
             self.directories.database, partial(self._report_problem, task="backup")
         )
         self.run_in_background(backups.run())
-        self.contexts = Contexts(self.directories.contexts)
+        self.contexts = IssueContextStore(self.directories.contexts)
         handovers = HandoverWriter(self.store, self.writer, self.catalog)
         self.chats = Chats(self.store, self.backends, launch_resolver, self.outputs, handovers)
         self._exit_stack.push_async_callback(self.chats.close)
         interrupted_runs.recover(self.store)
-        self.scripts = Scripts(self.store, self.directories, self.chats.send_held_messages)
+        self.scripts = ScriptRunner(self.store, self.directories, self.chats.send_held_messages)
         self._exit_stack.push_async_callback(self.scripts.close)
         self.scripts.recover()
-        self.removals = Removals(self.store, self.directories, self.scripts, self.chats.end)
+        self.removals = WorktreeRemover(
+            self.store, self.directories, self.scripts, self.chats.end_agent
+        )
         self.run_in_background(self._finish_creations())
         self.run_in_background(self.removals.recover())
         self.run_in_background(renaming.recover(self.store))
-        self.run_in_background(Retention(self.store, self.removals, self.chats.end).run())
+        self.run_in_background(Retention(self.store, self.removals, self.chats.end_agent).run())
         self.poller = Poller(self.store, self.bus, worktrees.archive)
         self.run_in_background(self.poller.run())
         self.run_in_background(self._preferences_file.watch(self._on_preferences_edited))
@@ -225,7 +227,7 @@ class Workspace:
         """Close agents and background work, save what is left. Stopping twice is harmless."""
         await self._exit_stack.aclose()
 
-    async def commands_of(self, backend: str, worktree: Worktree) -> list[AgentCommand]:
+    async def list_agent_commands(self, backend: str, worktree: Worktree) -> list[AgentCommand]:
         """Return the agent's own commands in the worktree: those reported, and those in files."""
         reported = self.chats.reported_commands(worktree.id, backend)
         driver = self.backends.get(backend)
@@ -233,7 +235,7 @@ class Workspace:
             return merge_commands(reported, ())
         directory = Path(worktree.path)
         return merge_commands(
-            reported, await driver.commands(directory, self._environment_of(worktree))
+            reported, await driver.list_commands(directory, self._environment_of(worktree))
         )
 
     async def _refresh_models(self) -> None:
@@ -245,11 +247,11 @@ class Workspace:
             each.backend for each in sessions if each.message_count and each.updated_at > cutoff
         }
         for backend in sorted(backends):
-            await self.models.ask(backend)
+            await self.models.refresh(backend)
 
     async def _finish_creations(self) -> None:
         for worktree in await worktrees.recover(self.store):
-            await self.scripts.set_up(worktree.id)
+            await self.scripts.run_setup(worktree.id)
 
     async def _cancel_background(self) -> None:
         for task in tuple(self._background):
@@ -307,7 +309,7 @@ class Workspace:
     def _environment_of(self, worktree: Worktree) -> dict[str, str]:
         """Return the environment variables of Spinney's agents and of all that they start."""
         return {
-            OWNER: owner_mark(self.directories.data),
+            OWNER_VARIABLE: build_owner_mark(self.directories.data),
             "SPINNEY_WORKSPACE_PATH": worktree.path,
             "SPINNEY_BRANCH": worktree.branch,
         }

@@ -12,7 +12,7 @@ from typing import Any, Final, get_args
 
 from model.base.errors import SpinneyError
 from model.base.paths import write_atomically
-from model.base.text import find_hidden, make_visible, show_returns
+from model.base.text import find_hidden, make_visible, show_carriage_returns
 from model.domain.resources import Project
 from model.domain.scripts import Script, ScriptName
 from model.git.run import git
@@ -23,12 +23,12 @@ FILES: Final = ("spinney.json", "jean.json")
 _SIZE_LIMIT: Final = 256 * 1024
 
 
-def fingerprint(name: ScriptName, text: str) -> str:
+def hash_script(name: ScriptName, text: str) -> str:
     """Return the hash of a script; the same text under another name has a different hash."""
     return hashlib.sha256(f"{name}\0{text}".encode(errors="surrogatepass")).hexdigest()
 
 
-def scripts_in(directory: Path, project: Project) -> list[Script]:
+def read_scripts(directory: Path, project: Project) -> list[Script]:
     """Return the scripts of the config file in a working directory. Reads the file system.
 
     Raises `SpinneyError` for an invalid file.
@@ -44,11 +44,11 @@ def scripts_in(directory: Path, project: Project) -> list[Script]:
                 f"{path} is not a valid config file: it must be a regular file, not a link, and "
                 f"not larger than {_SIZE_LIMIT // 1024} KiB."
             )
-        return with_trust(_parse(path.read_bytes(), str(path), name), project)
+        return mark_trusted(_parse(path.read_bytes(), str(path), name), project)
     return []
 
 
-async def scripts_of_branch(root: Path, branch: str) -> list[Script]:
+async def read_branch_scripts(root: Path, branch: str) -> list[Script]:
     """Return the scripts committed on a branch, or on its counterpart on `origin`.
 
     Returns an empty list for an invalid file.
@@ -78,7 +78,7 @@ def write_scripts(root: Path, texts: dict[ScriptName, str | None]) -> None:
     write_atomically(path, text.encode(), 0o644)
 
 
-def with_trust(scripts: list[Script], project: Project) -> list[Script]:
+def mark_trusted(scripts: list[Script], project: Project) -> list[Script]:
     """Return the scripts with `trusted` set; scripts with hidden characters are never trusted."""
     trusted = set(project.trusted_scripts)
     return [
@@ -118,8 +118,8 @@ def _parse(raw: bytes, label: str, file: str) -> list[Script]:
             Script(
                 name=name,
                 text=text,
-                hash=fingerprint(name, text),
-                shown=make_visible(show_returns(text)),
+                hash=hash_script(name, text),
+                shown=make_visible(show_carriage_returns(text)),
                 hidden=find_hidden(text),
                 file=file,
                 holds_messages=waits and name == "setup",

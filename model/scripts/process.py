@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from model.backends import process_table
-from model.backends.process import AGENT, agent_environment
+from model.backends.process import AGENT_VARIABLE, build_agent_environment
 from model.base.errors import SpinneyError
 
 OUTPUT_LIMIT: Final = 16 * 1024 * 1024
@@ -41,7 +41,7 @@ async def run_script(
             "-c",
             text,
             cwd=cwd,
-            env={**agent_environment(environment), AGENT: mark},
+            env={**build_agent_environment(environment), AGENT_VARIABLE: mark},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=file,
             stderr=asyncio.subprocess.STDOUT,
@@ -81,9 +81,9 @@ async def _terminate(process: asyncio.subprocess.Process, mark: str) -> None:
             async with asyncio.timeout(_GRACE_SECONDS):
                 await process.wait()
     root = process.pid if process.returncode is None else None
-    members = await asyncio.to_thread(process_table.family, root, AGENT, mark)
+    members = await asyncio.to_thread(process_table.find_family, root, AGENT_VARIABLE, mark)
     await asyncio.to_thread(process_table.kill, members)
-    if process.returncode is None or not process_table.READABLE:
+    if process.returncode is None or not process_table.IS_AVAILABLE:
         _signal_group(process.pid, signal.SIGKILL)
     await process.wait()
 

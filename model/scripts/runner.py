@@ -9,14 +9,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from model.backends.orphans import owner_mark
+from model.backends.orphans import build_owner_mark
 from model.base.errors import SpinneyError, worktree_not_found
 from model.base.paths import Directories, write_atomically
 from model.base.text import make_output_visible
 from model.domain.events import TaskCompleted, WorktreeUpdated
 from model.domain.resources import Project, Worktree
 from model.domain.scripts import Script, ScriptName, ScriptRun
-from model.scripts.config import refuse_hidden, scripts_in
+from model.scripts.config import read_scripts, refuse_hidden
 from model.scripts.process import run_script
 from model.store.store import Store
 
@@ -30,7 +30,7 @@ _DETAIL_LIMIT: Final = 2000
 """Characters at the end of the output that are part of `task:completed`."""
 
 
-class Scripts:
+class ScriptRunner:
     """Runs scripts and stores the outcome of each. Must be used on the core's event loop."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Scripts:
         self._expected: dict[str, asyncio.Event] = {}
         """New worktrees for which it is not yet known whether they have a setup."""
 
-    def runs_in(self, worktree_id: str) -> bool:
+    def is_running(self, worktree_id: str) -> bool:
         """Whether any script of the worktree is running."""
         return any(key[0] == worktree_id for key in self._running)
 
@@ -65,19 +65,19 @@ class Scripts:
         finally:
             self._expected.pop(worktree_id).set()
 
-    async def setup_known(self, worktree_id: str) -> None:
+    async def wait_until_setup_known(self, worktree_id: str) -> None:
         """Wait until it is known whether a setup runs in a new worktree, which reads one file."""
         if (expected := self._expected.get(worktree_id)) is not None:
             await expected.wait()
 
-    async def set_up(self, worktree_id: str) -> None:
+    async def run_setup(self, worktree_id: str) -> None:
         """Run the setup of a new worktree and report the outcome; a failure keeps the worktree."""
         await self._report_outcome(worktree_id, "setup", self.run(worktree_id, "setup"))
 
     async def run_teardown(self, worktree_id: str) -> None:
         """Run the teardown, if there is one. Raises `conflict` with its output if it fails."""
         result = await self.run(worktree_id, "teardown")
-        if result is not None and not result.is_done:
+        if result is not None and not result.has_succeeded:
             raise SpinneyError(_summarize(result), "conflict")
 
     async def start(self, worktree_id: str, name: ScriptName) -> ScriptRun:
@@ -149,7 +149,7 @@ class Scripts:
                 has_succeeded = (
                     not finished.cancelled()
                     and not finished.exception()
-                    and finished.result().is_done
+                    and finished.result().has_succeeded
                 )
                 self._set_hold(worktree_id, None if has_succeeded else "failed")
 
@@ -208,14 +208,14 @@ class Scripts:
             self._report(worktree_id, name, error.message, ok=False)
             return
         if result is not None:
-            self._report(worktree_id, name, _summarize(result), ok=result.is_done)
+            self._report(worktree_id, name, _summarize(result), ok=result.has_succeeded)
 
     def _report(self, worktree_id: str, name: ScriptName, detail: str, *, ok: bool) -> None:
         self._store.record(TaskCompleted(task=name, ok=ok, detail=detail, worktree_id=worktree_id))
 
     async def _find_script(self, worktree_id: str, name: ScriptName) -> Script | None:
         worktree, project = self._get_worktree_and_project(worktree_id)
-        found = await asyncio.to_thread(scripts_in, Path(worktree.path), project)
+        found = await asyncio.to_thread(read_scripts, Path(worktree.path), project)
         script = next((script for script in found if script.name == name), None)
         if script is not None and script.hidden is not None:
             refuse_hidden(name, script.text)
@@ -245,7 +245,7 @@ class Scripts:
             for prefix in ("SPINNEY", "JEAN")
             for name, value in values.items()
         }
-        return {**variables, "SPINNEY_OWNER": owner_mark(self._directories.data)}
+        return {**variables, "SPINNEY_OWNER": build_owner_mark(self._directories.data)}
 
     def _folder(self, worktree_id: str) -> Path:
         return self._directories.scripts / worktree_id

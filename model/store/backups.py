@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.base.paths import PRIVATE_FILE, create_private_directory, free_name_aside, unsaved
+from model.base.paths import PRIVATE_FILE, create_private_directory, file_error, find_backup_path
 from model.store.sqlite_errors import decode_errors_as_damage, disk_error
 
 MAX_BACKUPS: Final = 7
@@ -84,14 +84,14 @@ def count_unreadable_rows(connection: sqlite3.Connection) -> int:
 def read_file_commit_count(path: Path) -> int:
     """Return the count of a file that is not being written; 0 if it cannot be read."""
     try:
-        with read_only(path) as connection:
+        with open_read_only(path) as connection:
             return read_commit_count(connection)
     except sqlite3.Error:
         return 0
 
 
 @contextmanager
-def read_only(path: Path) -> Iterator[sqlite3.Connection]:
+def open_read_only(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a read-only connection. Raises `sqlite3.Error`."""
     uri = path.absolute().as_uri()
     # A cleanly closed database has no side files, and reading must not create any.
@@ -114,7 +114,7 @@ def copy_database(database: Path, destination: Path) -> None:
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE))
     try:
         # Page by page and not by VACUUM, which would renumber the rows of messages.
-        with read_only(database) as source, closing(sqlite3.connect(temporary)) as target:
+        with open_read_only(database) as source, closing(sqlite3.connect(temporary)) as target:
             source.backup(target)
         temporary.replace(destination)
     except BaseException:
@@ -124,7 +124,7 @@ def copy_database(database: Path, destination: Path) -> None:
 
 def keep_copy(database: Path) -> Path:
     """Copy the database to a free name beside it. Raises `sqlite3.Error` and `OSError`."""
-    copy = free_name_aside(database)
+    copy = find_backup_path(database)
     copy_database(database, copy)
     return copy
 
@@ -137,7 +137,7 @@ def back_up(database: Path, now: float) -> Path:
     """
     backup = copy_to_backups(database, now)
     try:
-        with read_only(backup) as connection:
+        with open_read_only(backup) as connection:
             (result,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.Error as error:
         result = error
@@ -164,7 +164,7 @@ def copy_to_backups(database: Path, now: float) -> Path:
         copy_database(database, backup)
         os.utime(backup, (now, now))
     except OSError as error:
-        raise unsaved(backup, error, "saved") from error
+        raise file_error(backup, error, "saved") from error
     except sqlite3.Error as error:
         raise disk_error(error, f"a backup of {database}") from error
     return backup
@@ -207,7 +207,7 @@ class DailyBackups:
             return
         self._has_checked = True
         try:
-            with read_only(self._database) as connection:
+            with open_read_only(self._database) as connection:
                 count = count_unreadable_rows(connection)
         except sqlite3.Error as error:
             raise disk_error(error, f"the database {self._database}") from error

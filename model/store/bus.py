@@ -131,17 +131,17 @@ class EventBus:
     def publish(self, event: Event) -> None:
         """Number the event and add it to the window, merged with an open delta of its block."""
         if isinstance(event, ContentDelta) and len(event.content) > MAX_DELTA:
-            for piece in event.pieces(MAX_DELTA):
+            for piece in event.split(MAX_DELTA):
                 self.publish(piece)
             return
         self.seq += 1
-        session = event.concerns
+        session = event.related_session_id
         if session is not None:
             open_seq = self._open_deltas.pop(session, None)
             if isinstance(event, ContentDelta):
                 if open_seq is not None:
                     earlier = self._window[open_seq].event
-                    merged = isinstance(earlier, ContentDelta) and earlier.merged(event, MAX_DELTA)
+                    merged = isinstance(earlier, ContentDelta) and earlier.merge(event, MAX_DELTA)
                     if merged:
                         # Moved to the end: sequence numbers in the ring only ever grow.
                         del self._window[open_seq]
@@ -189,7 +189,7 @@ class EventBus:
 
     def _keep_for_followers(self) -> None:
         for entry in self._window.values():
-            followed = self._session_rings.get(entry.event.concerns or "")
+            followed = self._session_rings.get(entry.event.related_session_id or "")
             if followed is not None:
                 followed[0].append(entry)
 

@@ -17,13 +17,13 @@ from typing import Final
 import aiosqlite
 
 from model.base.errors import SpinneyError
-from model.base.paths import PRIVATE_FILE, unsaved
+from model.base.paths import PRIVATE_FILE, file_error
 from model.store.backups import keep_copy, list_backups, read_commit_count, read_file_commit_count
 from model.store.commit_marker import CommitMarker
-from model.store.queries import Reading, Saved
+from model.store.queries import DatabaseReader, SavedState
 from model.store.rows import Statement
 from model.store.salvage import rescue
-from model.store.schema import REBUILD_SEARCH_INDEX, check, migrate, rebuild_search_index
+from model.store.schema import REBUILD_SEARCH_INDEX, check_integrity, migrate, rebuild_search_index
 from model.store.sqlite_errors import decode_errors_as_damage, disk_error, is_damage, is_full
 
 _CACHE: Final = "PRAGMA cache_size=-512"
@@ -44,7 +44,7 @@ _INCREMENT_COUNT: Final = (
 )
 
 
-class Database(Reading):
+class Database(DatabaseReader):
     """The open file. `open` creates, migrates, repairs or replaces it."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Database(Reading):
         except sqlite3.Error as error:
             raise disk_error(error, f"the database {path}") from error
         except OSError as error:
-            raise unsaved(path, error, "opened") from error
+            raise file_error(path, error, "opened") from error
         return database, problem
 
     @classmethod
@@ -120,7 +120,9 @@ class Database(Reading):
             raise disk_error(error, "the change") from error
 
     @asynccontextmanager
-    async def with_uncommitted(self, statements: Sequence[Statement]) -> AsyncIterator[Reading]:
+    async def with_uncommitted(
+        self, statements: Sequence[Statement]
+    ) -> AsyncIterator[DatabaseReader]:
         """Read the file as if these statements had been written, for which the disk has no space.
 
         Nothing may be written meanwhile. Raises `sqlite3.Error`.
@@ -130,11 +132,11 @@ class Database(Reading):
         try:
             for statement, values in statements:
                 await self._writer.execute(statement, values)
-            yield Reading(self._writer)
+            yield DatabaseReader(self._writer)
         finally:
             await self._roll_back()
 
-    async def back_up_and_repair(self, saved: Saved) -> str:
+    async def back_up_and_repair(self, saved: SavedState) -> str:
         """Copy the file, then write the damaged rows as they were read; return a message."""
         try:
             copy = await asyncio.to_thread(keep_copy, self._path)
@@ -179,7 +181,7 @@ def _prepare(path: Path, marker: CommitMarker) -> tuple[str | None, bool]:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             # Without the shared-memory file, for which there is no disk space.
             connection.execute("PRAGMA locking_mode=EXCLUSIVE")
-            check(connection)
+            check_integrity(connection)
             migrate(connection, path)
         return _DISK_FULL, True
 
@@ -211,7 +213,7 @@ def _check_and_migrate(path: Path, marker: CommitMarker) -> str | None:
         with suppress(PermissionError):  # owned by another user who shares it
             path.chmod(PRIVATE_FILE)
         connection.execute("PRAGMA journal_mode=WAL")
-        check(connection)
+        check_integrity(connection)
         migrate(connection, path)
         try:
             connection.execute("SELECT rowid FROM words LIMIT 1").fetchall()

@@ -25,7 +25,7 @@ _MAX_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedState:
     """The content of the file at startup."""
 
     projects: list[Project]
@@ -52,7 +52,7 @@ class FoundMessage:
     """The text around the matching words."""
 
 
-class Reading:
+class DatabaseReader:
     """Queries on one connection."""
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
@@ -60,7 +60,7 @@ class Reading:
         connection.text_factory = bytes
         self._connection = connection
 
-    async def saved(self) -> Saved:
+    async def load(self) -> SavedState:
         """Load everything except past messages."""
         repaired: list[tuple[str, Resource]] = []
         projects = await self._documents(Project, repaired)
@@ -72,7 +72,7 @@ class Reading:
         )
         repaired += _find_changed("project", projects, all_projects)
         repaired += _find_changed("worktree", worktrees, all_worktrees)
-        return Saved(
+        return SavedState(
             projects=all_projects,
             worktrees=all_worktrees,
             sessions=sessions,

@@ -6,15 +6,15 @@ from pathlib import Path
 
 from model.base.errors import SpinneyError
 from model.base.instance import hold_lock
-from model.base.paths import PRIVATE_FILE, Directories, unsaved
-from model.store.backups import Backup, count_unreadable_rows, list_backups, read_only
+from model.base.paths import PRIVATE_FILE, Directories, file_error
+from model.store.backups import Backup, count_unreadable_rows, list_backups, open_read_only
 from model.store.commit_marker import CommitMarker
 from model.store.salvage import replace_database, rescue
-from model.store.schema import check, refuse_newer
+from model.store.schema import check_integrity, refuse_newer
 from model.store.sqlite_errors import disk_error, is_damage
 
 
-def mend(directories: Directories, *, repair: bool, restore: str | None) -> str:
+def repair_or_restore(directories: Directories, *, repair: bool, restore: str | None) -> str:
     """Run the requested operation and return a message; empty if none was requested."""
     if repair:
         return repair_database(directories)
@@ -36,7 +36,7 @@ def repair_database(directories: Directories) -> str:
                 return f"{path} is not damaged. Nothing was changed."
             return rescue(path, damage)
         except OSError as error:
-            raise unsaved(path, error, "repaired") from error
+            raise file_error(path, error, "repaired") from error
         except sqlite3.Error as error:
             raise disk_error(error, f"the repaired {path}") from error
 
@@ -56,7 +56,7 @@ def restore_backup(directories: Directories, name: str) -> str:
             temporary.chmod(PRIVATE_FILE)
             kept = replace_database(temporary, path)
         except OSError as error:
-            raise unsaved(path, error, "restored") from error
+            raise file_error(path, error, "restored") from error
         CommitMarker(path).remove()
     message = f"Restored the backup from {backup.when}."
     if kept is None:
@@ -72,8 +72,8 @@ def find_damage(path: Path) -> str:
     Raises `SpinneyError` if a newer version wrote it, and `sqlite3.Error` if it cannot be checked.
     """
     try:
-        with read_only(path) as connection:
-            check(connection)
+        with open_read_only(path) as connection:
+            check_integrity(connection)
             refuse_newer(connection, path)
             # Too slow for startup: also checks the order of indexes.
             (result,) = connection.execute("PRAGMA integrity_check(1)").fetchone()

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from model.base.paths import PRIVATE_FILE, free_name_aside
+from model.base.paths import PRIVATE_FILE, find_backup_path
 from model.store.backups import Backup, list_backups
 from model.store.damaged_rows import read_block, read_message, to_text
 from model.store.schema import COLUMNS, migrate, rebuild_search_index
@@ -49,13 +49,13 @@ def rescue(path: Path, reason: str) -> str:
     Raises `OSError` and `sqlite3.Error` if the disk has no space; nothing is changed then.
     """
     rebuilt = path.with_name(f".{path.name}.rescued")
-    result = read_into(rebuilt, path)
+    result = salvage_into(rebuilt, path)
     kept_copy = replace_database(rebuilt, path)
     note = f" The original was kept as {kept_copy.name}." if kept_copy else ""
     return f"The database was damaged ({reason}).{note} {result}"
 
 
-def read_into(rebuilt: Path, path: Path) -> str:
+def salvage_into(rebuilt: Path, path: Path) -> str:
     """Create a new database from everything readable in a damaged one; return a message."""
     _remove(rebuilt)
     try:
@@ -79,7 +79,7 @@ def replace_database(new: Path, path: Path) -> Path | None:
     if not path.exists():
         new.replace(path)
         return None
-    old = free_name_aside(path)
+    old = find_backup_path(path)
     try:
         os.link(path, old)
     except OSError:

@@ -58,7 +58,7 @@ COLUMNS: Final = {
 """The tables that hold data; everything else in the file is derived from them."""
 
 
-def check(connection: sqlite3.Connection) -> None:
+def check_integrity(connection: sqlite3.Connection) -> None:
     """Raise `sqlite3.DatabaseError` if the file's pages or tables are damaged."""
     (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if result != "ok":

@@ -28,7 +28,7 @@ from model.domain.resources import Message, MessagePage
 from model.state import State, apply, rebase
 from model.store.bus import EventBus
 from model.store.database import Database
-from model.store.queries import FoundMessage, Reading
+from model.store.queries import DatabaseReader, FoundMessage
 from model.store.rows import (
     DocumentKey,
     Statement,
@@ -112,7 +112,7 @@ class Store:
             await self._database.close()
 
     @asynccontextmanager
-    async def _flushed_reader(self) -> AsyncIterator[Reading]:
+    async def _flushed_reader(self) -> AsyncIterator[DatabaseReader]:
         """Yield a reader that sees everything recorded, even if the disk refuses to save it."""
         try:
             await self.flush()

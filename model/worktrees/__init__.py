@@ -3,10 +3,10 @@
 from model.worktrees.archiving import archive, unarchive
 from model.worktrees.creation import announce, create, recover
 from model.worktrees.lookup import (
-    project_in,
     refuse_while_archived,
     refuse_while_running,
-    worktree_in,
+    require_project,
+    require_worktree,
     worktrees_directory,
 )
 
@@ -14,11 +14,11 @@ __all__ = [
     "announce",
     "archive",
     "create",
-    "project_in",
     "recover",
     "refuse_while_archived",
     "refuse_while_running",
+    "require_project",
+    "require_worktree",
     "unarchive",
-    "worktree_in",
     "worktrees_directory",
 ]

@@ -18,13 +18,13 @@ from model.domain.worktrees import OutsideWorktree
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
-from model.worktrees.lookup import project_in
+from model.worktrees.lookup import require_project
 from model.worktrees.naming import make_unique_name
 
 
-async def outside(state: State, project_id: str) -> list[OutsideWorktree]:
+async def list_outside_worktrees(state: State, project_id: str) -> list[OutsideWorktree]:
     """Return the project's worktrees from outside Spinney whose folder exists."""
-    root = Path(project_in(state, project_id).path)
+    root = Path(require_project(state, project_id).path)
     listed = await git_worktrees.list_worktrees(root)
     known = await asyncio.to_thread(_known_paths, state)
     return [
@@ -38,7 +38,7 @@ async def outside(state: State, project_id: str) -> list[OutsideWorktree]:
 async def adopt(store: Store, project_id: str, path: str) -> Worktree:
     """Add a worktree that was created outside Spinney, with its folder and branch as they are."""
     real = await asyncio.to_thread(os.path.realpath, path)
-    candidates = await outside(store.state, project_id)
+    candidates = await list_outside_worktrees(store.state, project_id)
     found = next((candidate for candidate in candidates if candidate.path == real), None)
     if found is None:
         raise SpinneyError(
@@ -67,7 +67,7 @@ async def adopt(store: Store, project_id: str, path: str) -> Worktree:
 
 
 def _make_adoption_events(state: State, adopted: Worktree) -> list[Event]:
-    others = state.worktrees_of(project_in(state, adopted.project_id).id, archived=True)
+    others = state.worktrees_of(require_project(state, adopted.project_id).id, archived=True)
     if any(other.path == adopted.path for other in state.worktrees.values()):
         raise worktree_path_exists(adopted.path)
     name = make_unique_name(adopted.name, {other.name for other in others})

@@ -5,8 +5,8 @@ import time
 import uuid
 from pathlib import Path
 
-from model.base.errors import SpinneyError, worktree_failed
-from model.base.git_layout import looks_bare
+from model.base.errors import SpinneyError, worktree_creation_failed
+from model.base.git_layout import is_bare_repository
 from model.domain.events import (
     Event,
     WorktreeArchived,
@@ -20,10 +20,10 @@ from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
 from model.worktrees.lookup import (
-    project_in,
     refuse_while_running,
     refuse_while_unsettled,
-    worktree_in,
+    require_project,
+    require_worktree,
 )
 
 
@@ -31,9 +31,9 @@ async def reorder(store: Store, project_id: str, worktree_ids: list[str]) -> Non
     """Put the project's worktrees in this order; unlisted ones follow in their present order."""
 
     def make_events(state: State) -> list[Event]:
-        project_in(state, project_id)
+        require_project(state, project_id)
         known = state.worktrees_of(project_id, archived=True)
-        requested = [worktree_in(state, key) for key in dict.fromkeys(worktree_ids)]
+        requested = [require_worktree(state, key) for key in dict.fromkeys(worktree_ids)]
         for worktree in requested:
             if worktree.project_id != project_id:
                 raise SpinneyError(
@@ -54,7 +54,7 @@ async def archive(store: Store, worktree_id: str) -> None:
     """Archive a worktree; its files stay. Refused while one of its sessions is running."""
 
     def make_events(state: State) -> list[Event]:
-        worktree = worktree_in(state, worktree_id)
+        worktree = require_worktree(state, worktree_id)
         refuse_while_unsettled(worktree)
         refuse_while_running(state, worktree)
         if worktree.archived_at is not None:
@@ -71,7 +71,7 @@ async def unarchive(store: Store, worktree_id: str) -> Worktree:
     """Restore an archived worktree."""
 
     def make_events(state: State) -> list[Event]:
-        worktree = worktree_in(state, worktree_id)
+        worktree = require_worktree(state, worktree_id)
         refuse_while_unsettled(worktree)
         if worktree.archived_at is None:
             return []
@@ -83,9 +83,9 @@ async def unarchive(store: Store, worktree_id: str) -> Worktree:
 
 async def recreate(store: Store, worktree_id: str) -> Worktree:
     """Check out a worktree's branch again after its directory was removed by hand."""
-    worktree = worktree_in(store.state, worktree_id)
+    worktree = require_worktree(store.state, worktree_id)
     refuse_while_unsettled(worktree)
-    project = project_in(store.state, worktree.project_id)
+    project = require_project(store.state, worktree.project_id)
     root, path = Path(project.path), Path(worktree.path)
     if worktree.session_type == "base":
         raise SpinneyError(
@@ -100,7 +100,7 @@ async def recreate(store: Store, worktree_id: str) -> Worktree:
     await store.accept(
         lambda state: [
             WorktreeUpdated(
-                worktree=worktree_in(state, worktree_id).model_copy(update={"status": "ready"})
+                worktree=require_worktree(state, worktree_id).model_copy(update={"status": "ready"})
             )
         ]
     )
@@ -109,11 +109,11 @@ async def recreate(store: Store, worktree_id: str) -> Worktree:
 
 async def open_base(store: Store, project_id: str) -> Worktree:
     """Return the worktree for the project's own directory; created on first use."""
-    project = project_in(store.state, project_id)
+    project = require_project(store.state, project_id)
     root = Path(project.path)
-    if await asyncio.to_thread(looks_bare, root):
-        raise worktree_failed(f"{root} is a bare repository: it has no working directory")
-    branch = await repositories.current_branch(root) or project.default_branch
+    if await asyncio.to_thread(is_bare_repository, root):
+        raise worktree_creation_failed(f"{root} is a bare repository: it has no working directory")
+    branch = await repositories.get_current_branch(root) or project.default_branch
     new_id = str(uuid.uuid4())
 
     def make_events(state: State) -> list[Event]:
@@ -124,7 +124,7 @@ async def open_base(store: Store, project_id: str) -> Worktree:
             return [WorktreeUnarchived(worktree=known.model_copy(update={"archived_at": None}))]
         base = Worktree(
             id=new_id,
-            project_id=project_in(state, project_id).id,
+            project_id=require_project(state, project_id).id,
             name=project.name,
             path=project.path,
             branch=branch,
@@ -136,7 +136,7 @@ async def open_base(store: Store, project_id: str) -> Worktree:
     await store.accept(make_events)
     found = _find_base(store.state, project_id)
     if found is None:
-        raise worktree_failed("the project was removed meanwhile")
+        raise worktree_creation_failed("the project was removed meanwhile")
     return found
 
 

@@ -13,7 +13,7 @@ from model.git.history import is_untouched
 from model.git.random_names import is_random_name
 from model.git.refs import make_branch_name
 from model.store.store import Store
-from model.worktrees.lookup import project_in, worktree_in
+from model.worktrees.lookup import require_project, require_worktree
 from model.worktrees.renaming import rename
 from model.writing.writer import Writer
 
@@ -28,14 +28,14 @@ _SUFFIXES: Final = ("", "-2", "-3", "-4", "-5")
 _log = logging.getLogger(__name__)
 
 
-class BranchNaming:
+class BranchNamer:
     """Names branches. A worktree is named after its branch, so it is renamed as well."""
 
     def __init__(self, store: Store, writer: Writer) -> None:
         self._store = store
         self._writer = writer
 
-    def is_wanted(self, session: Session, message: str) -> bool:
+    def should_name(self, session: Session, message: str) -> bool:
         """Whether an agent should name the branch of a session that starts with this message."""
         return (
             self._store.state.preferences.auto_branch_naming
@@ -48,12 +48,12 @@ class BranchNaming:
     async def name(self, worktree_id: str, message: str) -> None:
         """Name the branch unless it was used meanwhile. Failures are only logged."""
         try:
-            worktree = worktree_in(self._store.state, worktree_id)
+            worktree = require_worktree(self._store.state, worktree_id)
             if not await self._can_be_named(worktree):
                 return
             material = {"message": message[:_MAX_CHARACTERS]}
             answer = await self._writer.write("branch_naming", worktree, material, ("branch",))
-            current = worktree_in(self._store.state, worktree_id)
+            current = require_worktree(self._store.state, worktree_id)
             name = make_branch_name(answer["branch"])
             if name and current.name == worktree.name and await self._can_be_named(current):
                 await self._rename(worktree_id, name)
@@ -63,7 +63,7 @@ class BranchNaming:
     async def _can_be_named(self, worktree: Worktree) -> bool:
         if not _has_generated_name(worktree):
             return False
-        project = project_in(self._store.state, worktree.project_id)
+        project = require_project(self._store.state, worktree.project_id)
         base = worktree.base_branch or project.default_branch
         return await is_untouched(Path(worktree.path), worktree.branch, base)
 

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from model.base.cancellation import SlowWork
+from model.base.cancellation import CancellableTasks
 from model.base.errors import (
     SpinneyError,
     branch_exists,
-    worktree_failed,
+    worktree_creation_failed,
     worktree_name_exists,
     worktree_path_exists,
 )
@@ -31,7 +31,7 @@ from model.git import fetching, refs, removal, repositories
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
-from model.worktrees.lookup import folder_name, project_in, worktrees_directory
+from model.worktrees.lookup import require_project, to_folder_name, worktrees_directory
 from model.worktrees.naming import (
     check_name,
     make_random_name,
@@ -54,8 +54,8 @@ async def announce(
 
     Raises the errors of the interface for a name, path or branch that already exists.
     """
-    project = project_in(store.state, project_id)
-    branches = {branch.name for branch in await repositories.branches(Path(project.path))}
+    project = require_project(store.state, project_id)
+    branches = {branch.name for branch in await repositories.list_branches(Path(project.path))}
     if not branches:
         raise git_worktrees.no_commits_error()  # Immediately: scripts may miss an event.
     directory = worktrees_directory(project, directories)
@@ -72,7 +72,7 @@ async def announce(
         id=str(uuid.uuid4()),
         project_id=project_id,
         name=name,
-        path=str(directory / folder_name(name)),
+        path=str(directory / to_folder_name(name)),
         branch=name,
         created_at=time.time(),
         base_branch=base_branch,
@@ -95,7 +95,7 @@ async def _check_base(store: Store, project: Project, base: str) -> None:
     if base == project.default_branch:
         return  # Without commits git does not know the name, but a worktree can start there.
     if store.state.preferences.auto_pull_base_branch:
-        names = [remote.name for remote in await repositories.remotes(root)]
+        names = [remote.name for remote in await repositories.list_remotes(root)]
         if any(base.startswith(f"{name}/") for name in names):
             return
     try:
@@ -124,7 +124,7 @@ def _make_announcement_events(
     state: State, worktree: Worktree, branches: set[str], is_occupied: bool
 ) -> list[Event]:
     """Return the event that adds the worktree at the end. Raises if name or path is taken."""
-    others = _worktrees_of(state, project_in(state, worktree.project_id).id)
+    others = _worktrees_of(state, require_project(state, worktree.project_id).id)
     if any(other.name == worktree.name for other in others):
         raise worktree_name_exists(worktree.name)
     if worktree.branch in branches:
@@ -138,13 +138,13 @@ def _make_announcement_events(
 
 async def create(
     store: Store,
-    slow_work: SlowWork,
+    slow_work: CancellableTasks,
     worktree: Worktree,
     pull_request: PullRequestContext | None = None,
 ) -> bool:
     """Create a worktree in git; publishes `worktree:created` (true) or `worktree:create_error`."""
     try:
-        project = project_in(store.state, worktree.project_id)
+        project = require_project(store.state, worktree.project_id)
         work = _create_in_git(store, project, worktree, pull_request)
         warning = await slow_work.run(worktree.id, "creation", work)
     except SpinneyError as error:
@@ -181,7 +181,7 @@ async def recover(store: Store) -> list[Worktree]:
                 await git_worktrees.remove_incomplete(Path(project.path), Path(worktree.path))
                 await removal.delete_branch(Path(project.path), worktree.branch)
         await _report_failure(
-            store, worktree, worktree_failed("Spinney was stopped during its creation")
+            store, worktree, worktree_creation_failed("Spinney was stopped during its creation")
         )
     return finished
 
@@ -228,7 +228,7 @@ async def _report_failure(store: Store, worktree: Worktree, error: SpinneyError)
     has_full_message = error.error_type == "conflict" or error.message.startswith(
         "Failed to create worktree"
     )
-    reported = error if has_full_message else worktree_failed(error.message)
+    reported = error if has_full_message else worktree_creation_failed(error.message)
     failed = WorktreeCreateFailed(
         id=worktree.id, project_id=worktree.project_id, error=reported.message
     )

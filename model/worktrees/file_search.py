@@ -25,7 +25,7 @@ class _FileIndex:
     created_at: float = 0.0
 
 
-class WorktreeFiles:
+class FileSearch:
     """Searches file paths, with an index for each recently searched worktree."""
 
     def __init__(self) -> None:

@@ -31,14 +31,14 @@ _FIELDS: Final = "--json=title,body,url,author"
 _log = logging.getLogger(__name__)
 
 
-class Contexts:
+class IssueContextStore:
     """Writes and finds the context files, by worktree."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._fetching: dict[str, asyncio.Event] = {}
 
-    async def keep(
+    async def save(
         self,
         worktree_id: str,
         root: Path,
@@ -67,7 +67,7 @@ class Contexts:
         finally:
             self._fetching.pop(worktree_id).set()
 
-    async def file_of(self, worktree_id: str) -> Path | None:
+    async def find_file(self, worktree_id: str) -> Path | None:
         """Return the context file of a worktree, or `None`; waits until it has been written."""
         if (fetching := self._fetching.get(worktree_id)) is not None:
             await fetching.wait()

@@ -9,7 +9,7 @@ from model.domain.resources import Project, Worktree
 from model.state import State
 
 
-def project_in(state: State, project_id: str) -> Project:
+def require_project(state: State, project_id: str) -> Project:
     """Return the project (not a folder) with this id. Raises `not_found`."""
     project = state.projects.get(project_id)
     if project is None or project.is_folder:
@@ -17,7 +17,7 @@ def project_in(state: State, project_id: str) -> Project:
     return project
 
 
-def worktree_in(state: State, worktree_id: str) -> Worktree:
+def require_worktree(state: State, worktree_id: str) -> Worktree:
     """Return the worktree with this id. Raises `not_found`."""
     worktree = state.worktrees.get(worktree_id)
     if worktree is None:
@@ -29,10 +29,10 @@ def worktrees_directory(project: Project, directories: Directories) -> Path:
     """Return the directory of new worktrees; `worktrees_dir` is relative to the repository."""
     if project.worktrees_dir:
         return Path(project.path) / Path(project.worktrees_dir).expanduser()
-    return directories.worktrees_home / folder_name(project.name)
+    return directories.worktrees_home / to_folder_name(project.name)
 
 
-def folder_name(name: str) -> str:
+def to_folder_name(name: str) -> str:
     """Return a single folder name for any name: `feature/x` becomes `feature-x`."""
     return re.sub(r"[^\w.\-]+", "-", name).strip("-.") or "project"
 

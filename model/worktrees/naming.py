@@ -8,7 +8,7 @@ from model.base.errors import SpinneyError
 from model.domain.worktrees import IssueContext, PullRequestContext
 from model.git import refs
 from model.git.random_names import random_name
-from model.worktrees.lookup import folder_name
+from model.worktrees.lookup import to_folder_name
 
 NAME_LIMIT = 100
 """Characters of a worktree's name, which is also a folder name."""
@@ -48,6 +48,6 @@ def make_random_name(taken: Collection[str], directory: Path) -> str:
     Reads the file system.
     """
     names = set(taken)
-    while (directory / folder_name(name := random_name(names))).exists():
+    while (directory / to_folder_name(name := random_name(names))).exists():
         names.add(name)
     return name

@@ -15,26 +15,26 @@ from model.base.paths import Directories
 from model.domain.events import Event, TaskCompleted, WorktreeDeleted, WorktreeUpdated
 from model.domain.resources import Project, Worktree
 from model.git import discarding, removal
-from model.scripts.runner import Scripts
+from model.scripts.runner import ScriptRunner
 from model.state import State
 from model.store.store import Store
 from model.worktrees.lookup import (
-    project_in,
     refuse_while_running,
     refuse_while_unsettled,
-    worktree_in,
+    require_project,
+    require_worktree,
     worktrees_directory,
 )
 
 
-class Removals:
+class WorktreeRemover:
     """Removes worktrees with their directory, branch, sessions and scripts' output."""
 
     def __init__(
         self,
         store: Store,
         directories: Directories,
-        scripts: Scripts,
+        scripts: ScriptRunner,
         end_session: Callable[[str], Awaitable[None]],
     ) -> None:
         self._store = store
@@ -48,10 +48,10 @@ class Removals:
         Refused while a session is running; and, unless forced, if work would be lost, or if the
         teardown fails or is not trusted.
         """
-        worktree = worktree_in(self._store.state, worktree_id)
+        worktree = require_worktree(self._store.state, worktree_id)
         refuse_while_unsettled(worktree)
         refuse_while_running(self._store.state, worktree)
-        project = project_in(self._store.state, worktree.project_id)
+        project = require_project(self._store.state, worktree.project_id)
         if _is_managed(worktree):
             # Check before the teardown, which cannot be undone if the removal is refused.
             await self._check(project, worktree, force=force)
@@ -67,12 +67,12 @@ class Removals:
             raise
         await self._finish(project, worktree, force=force)
 
-    async def losses(self, worktree_id: str) -> removal.Losses:
+    async def find_losses(self, worktree_id: str) -> removal.Losses:
         """Return the work that exists only in the worktree and would be lost with it."""
-        worktree = worktree_in(self._store.state, worktree_id)
+        worktree = require_worktree(self._store.state, worktree_id)
         if not _is_managed(worktree):
             return removal.Losses([], 0)
-        project = project_in(self._store.state, worktree.project_id)
+        project = require_project(self._store.state, worktree.project_id)
         branch = worktree.branch if self._owns_branch(project, worktree) else None
         return await removal.find_losses(Path(project.path), Path(worktree.path), branch)
 
@@ -150,7 +150,7 @@ class Removals:
         def make_events(state: State) -> list[Event]:
             if not check and worktree_id not in state.worktrees:
                 return []
-            worktree = worktree_in(state, worktree_id)
+            worktree = require_worktree(state, worktree_id)
             if check:
                 refuse_while_unsettled(worktree)
                 refuse_while_running(state, worktree)

@@ -24,11 +24,11 @@ from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
 from model.worktrees.lookup import (
-    folder_name,
-    project_in,
     refuse_while_archived,
     refuse_while_unsettled,
-    worktree_in,
+    require_project,
+    require_worktree,
+    to_folder_name,
 )
 from model.worktrees.naming import check_name
 
@@ -53,7 +53,7 @@ async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool)
     them. A branch that the user switched to is not renamed, since others may use it. Neither are
     branch and folder of an adopted worktree.
     """
-    worktree = worktree_in(store.state, worktree_id)
+    worktree = require_worktree(store.state, worktree_id)
     refuse_while_archived(worktree)
     refuse_while_unsettled(worktree)
     if new_name == worktree.name:
@@ -64,14 +64,14 @@ async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool)
         await store.accept(lambda state: _make_rename_events(state, worktree_id, new_name, {}))
         return store.state.worktrees[worktree_id]
     path = Path(worktree.path)
-    new_path = path.with_name(folder_name(new_name))
+    new_path = path.with_name(to_folder_name(new_name))
     keeps_path = (
         in_use
         or _is_path_pinned(store.state, worktree_id)
         or not await asyncio.to_thread(path.is_dir)
     )
     await store.accept(lambda state: _make_begin_events(state, worktree_id, new_name, new_path))
-    root = Path(project_in(store.state, worktree.project_id).path)
+    root = Path(require_project(store.state, worktree.project_id).path)
     renaming = _Renaming(root, worktree.branch, new_name, path, path if keeps_path else new_path)
     try:
         await _rename_in_git(renaming)
@@ -113,13 +113,13 @@ async def _find_completed_changes(
     state: State, worktree: Worktree, name: str
 ) -> dict[str, str] | None:
     """Return the new branch and path if git has already renamed the branch, else `None`."""
-    root, path = Path(project_in(state, worktree.project_id).path), Path(worktree.path)
+    root, path = Path(require_project(state, worktree.project_id).path), Path(worktree.path)
     if not await repositories.branch_exists(root, name):
         return None
     if await repositories.branch_exists(root, worktree.branch):
         return None
     listed = {entry.path for entry in await git_worktrees.list_worktrees(root)}
-    new_path = path.with_name(folder_name(name))
+    new_path = path.with_name(to_folder_name(name))
     is_moved = Path(await asyncio.to_thread(os.path.realpath, new_path)) in listed
     return {"branch": name, "path": str(new_path if is_moved else path)}
 
@@ -136,7 +136,7 @@ def _is_path_pinned(state: State, worktree_id: str) -> bool:
 
 def _make_begin_events(state: State, worktree_id: str, name: str, path: Path) -> list[Event]:
     """Return the event that saves the new name. Raises if the name or its folder is taken."""
-    worktree = worktree_in(state, worktree_id)
+    worktree = require_worktree(state, worktree_id)
     refuse_while_unsettled(worktree)
     for other in state.worktrees.values():
         if other.id == worktree.id:
@@ -152,7 +152,7 @@ def _make_rename_events(
     state: State, worktree_id: str, name: str, changes: dict[str, str]
 ) -> list[Event]:
     """Return the rename event, and updates of worktrees that are based on the branch."""
-    worktree = worktree_in(state, worktree_id).model_copy(update={"renaming_to": None})
+    worktree = require_worktree(state, worktree_id).model_copy(update={"renaming_to": None})
     refuse_while_unsettled(worktree)
     if changes.get("path", worktree.path) != worktree.path and _is_path_pinned(state, worktree_id):
         raise SpinneyError(

@@ -14,7 +14,7 @@ _MAX_CHARACTERS: Final = 60_000
 _SUBJECT_COUNT: Final = 12
 
 
-async def commit_message(writer: Writer, worktree: Worktree, stage_all: bool) -> str:
+async def generate_commit_message(writer: Writer, worktree: Worktree, stage_all: bool) -> str:
     """Return a message for the staged changes, or (`stage_all`) for all uncommitted changes.
 
     Raises `SpinneyError` if there is nothing to commit or no agent is available.

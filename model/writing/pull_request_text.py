@@ -47,7 +47,7 @@ class PullRequestText:
     """Why an available agent did not write the text, as a sentence."""
 
 
-async def pull_request_text(
+async def generate_pull_request_text(
     writer: Writer, proposal: Proposal, title: str | None, body: str | None
 ) -> PullRequestText:
     """Complete the given title and body by the agent, or else from the commits; never fails."""

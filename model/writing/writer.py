@@ -17,12 +17,12 @@ from typing import Final
 
 from model.agents.catalog import SMALLEST
 from model.backends import base
-from model.backends.known_models import KnownModels
+from model.backends.model_list_cache import ModelListCache
 from model.base.errors import SpinneyError
 from model.base.text import clean_line, make_visible
 from model.domain.resources import Worktree
 from model.preferences import profiles
-from model.preferences.precedence import backend_for, model_for
+from model.preferences.precedence import choose_backend, choose_model
 from model.preferences.schema import Preferences
 from model.store.store import Store
 from model.writing.prompts import DEFAULT_PROMPTS, ROLE, WritingKey, build_prompt
@@ -50,7 +50,7 @@ class Writer:
         self,
         store: Store,
         backends: Mapping[str, base.Backend],
-        models: KnownModels,
+        models: ModelListCache,
         environment_of: Callable[[Worktree], Mapping[str, str]],
         *,
         demo: bool = False,
@@ -135,7 +135,7 @@ class Writer:
     async def _launch(self, key: WritingKey, worktree: Worktree, backend: str) -> base.Launch:
         chosen = self._model(key, backend, self._store.state.preferences)
         profile = self._profile_name(key, worktree)
-        model, is_preset = self._models.resolve(backend, chosen, profile)
+        model, is_preset = self._models.resolve_model(backend, chosen, profile)
         return base.Launch(
             session_id=str(uuid.uuid4()),
             worktree=Path(worktree.path),
@@ -149,16 +149,16 @@ class Writer:
     def _profile_name(self, key: WritingKey, worktree: Worktree) -> str:
         state = self._store.state
         project = state.projects.get(worktree.project_id)
-        return profiles.name_for(state.preferences, project, key)
+        return profiles.resolve_name(state.preferences, project, key)
 
     async def _profile(
         self, key: WritingKey, worktree: Worktree, backend: str
     ) -> Mapping[str, object]:
         """Return the settings of the chosen profile. Raises if the agent would not use it."""
         name = self._profile_name(key, worktree)
-        profile = profiles.named(name, self._store.state.preferences)
-        found = await asyncio.to_thread(profiles.read, profile) if profile else {}
-        if not profiles.suits(found, backend):
+        profile = profiles.find_profile(name, self._store.state.preferences)
+        found = await asyncio.to_thread(profiles.read_settings, profile) if profile else {}
+        if not profiles.is_compatible(found, backend):
             label = self._models.catalog.label(backend)
             raise SpinneyError(
                 f"The provider profile '{name}' is not for {label}, which would write this with its"
@@ -174,7 +174,7 @@ class Writer:
         project = state.projects.get(worktree.project_id)
         if chosen is not None and self._models.catalog.backend(chosen) is None:
             chosen = None  # an agent that is no longer in agents.toml
-        return backend_for(
+        return choose_backend(
             project, state.preferences, chosen, catalog=self._models.catalog, demo=self._demo
         )
 
@@ -191,7 +191,7 @@ class Writer:
         if self._models.catalog.model(backend, chosen) is None and any(
             self._models.catalog.model(other, chosen) for other in others
         ):
-            default = model_for(backend, preferences)
+            default = choose_model(backend, preferences)
             return SMALLEST.get(backend, default) if chosen in SMALLEST.values() else default
         return chosen
 
@@ -212,7 +212,7 @@ async def _read_answer(agent: base.Agent) -> str:
                 blocks[event.block] = event.text
             case base.BlockDropped():
                 blocks.pop(event.block, None)
-            case base.PlanProposed() | base.QuestionAsked() | base.PermissionAsked():
+            case base.PlanProposed() | base.QuestionAsked() | base.PermissionRequested():
                 raise SpinneyError(
                     "The agent asked a question instead of writing.", "backend_error"
                 )

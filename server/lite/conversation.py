@@ -23,7 +23,7 @@ from model.domain.resources import (
     ToolUseBlock,
     UnreadableBlock,
 )
-from model.richtext.markdown import render
+from model.richtext.markdown import parse_markdown
 from server.lite.html import Element, Node, fitting, make, size
 from server.lite.page_request import short
 from server.lite.richtext import PIECE, elements_of, said
@@ -200,7 +200,7 @@ def _elements(message: Message, link: "Link") -> Iterator[Element]:
             case TextBlock() if message.role == "user":
                 yield from said(block.text)
             case TextBlock():
-                yield from elements_of(render(block.text))
+                yield from elements_of(parse_markdown(block.text))
             case ThinkingBlock():
                 yield make("p", link.to(index, _thought(block)), class_="tool")
             case ToolUseBlock() if not block.parent_tool_use_id:
@@ -210,13 +210,13 @@ def _elements(message: Message, link: "Link") -> Iterator[Element]:
             case PlanBlock():
                 carried = f" · approved → {block.approved}" if block.approved else ""
                 yield make("h3", f"Plan{carried}")
-                yield from elements_of(render(block.text))
+                yield from elements_of(parse_markdown(block.text))
             case QuestionBlock():
                 yield make("section", asked(block.questions), _answer(block))
             case ImageBlock():
                 yield make("p", f"image {short(block.path, 200)}", class_="tool")
             case UnreadableBlock():
-                yield make("p", f"unreadable: {block.told}", class_="bad")
+                yield make("p", f"unreadable: {block.notice}", class_="bad")
                 yield from said(block.text) if block.text else ()
             case _:
                 pass

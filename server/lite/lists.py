@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from model.domain.resources import ExecutionMode, Session, Worktree
-from model.worktrees import worktree_in
+from model.worktrees import require_worktree
 from server.lite.html import Element, Node, make
 from server.lite.layout import page
 from server.lite.page_request import Visit, button, hidden, link, short, way
@@ -87,7 +87,7 @@ def worktrees_page(visit: Visit) -> str:
 
 def worktree_page(visit: Visit, worktree_id: str) -> str:
     """A worktree: git, its sessions, and the form that begins another one."""
-    worktree = worktree_in(visit.state, worktree_id)
+    worktree = require_worktree(visit.state, worktree_id)
     project = visit.state.projects.get(worktree.project_id)
     branch = f"detached at {worktree.detached_at[:7]}" if worktree.detached_at else worktree.branch
     sessions, links = _some(visit, visit.state.sessions_of(worktree.id))

@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from model.api.sessions import send_chat_message
-from model.base.errors import HTTP_STATUS, SpinneyError, foreseen
+from model.base.errors import HTTP_STATUS, SpinneyError, as_user_error
 from model.chat.chats import session_in
 from model.commands.dispatch import run
 from model.commands.doctor import get_problems
@@ -258,7 +258,7 @@ class Lite:
         return _html(sign_in_page(self._version, error.message, to, form, tried=tried), 401)
 
     def _failure(self, request: web.Request, error: Exception, visit: Visit) -> web.Response:
-        told = foreseen(error, f"{request.method} {request.path}")
+        told = as_user_error(error, f"{request.method} {request.path}")
         return _html(failure_page(visit, told.message), HTTP_STATUS[told.error_type])
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-from model.backends.process import AGENT
+from model.backends.process import AGENT_VARIABLE
 from tests.bench.programs import Program, program
 from tests.bench.tables import Table
 from tests.live.every_backend.kinds import KINDS, Kind
@@ -48,7 +48,7 @@ def memory_of(pid: int) -> Memory:
     sizes = []
     for child in spinney.children(recursive=True):
         with suppress(psutil.Error):  # it ended while we looked
-            if AGENT in child.environ():  # others are Spinney's own looks at git
+            if AGENT_VARIABLE in child.environ():  # others are Spinney's own looks at git
                 sizes.append(child.memory_full_info().pss)
     return Memory(spinney.memory_full_info().pss, sum(sizes), len(sizes))
 

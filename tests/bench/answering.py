@@ -11,8 +11,8 @@ from typing import Any
 
 import model.api.all  # noqa: F401 - registers the commands
 from model.agents.agents_file import load_catalog
-from model.backends.all import all_backends
-from model.base.paths import directories
+from model.backends.registry import create_backends
+from model.base.paths import resolve_directories
 from model.commands.preferences import update_preferences
 from model.commands.projects import add_project
 from model.commands.sessions import (
@@ -89,10 +89,12 @@ async def delete(workspace: Workspace, keys: list[str]) -> dict[str, Any]:
 
 async def main(repository: str) -> None:
     """Serve, and do what is asked."""
-    places = directories()
+    places = resolve_directories()
     places.create()
     catalog, _ = load_catalog(places.models, places.agents)
-    workspace = Workspace(places, all_backends(places.data, catalog, demo=True), catalog, demo=True)
+    workspace = Workspace(
+        places, create_backends(places.data, catalog, demo=True), catalog, demo=True
+    )
     await workspace.start()
     server = workspace.http_server = Server(workspace)
     await server.start(0, localhost_only=True, token_required=True)

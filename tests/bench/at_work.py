@@ -16,7 +16,7 @@ from typing import Any
 import model.api.all  # noqa: F401 - registers the commands
 from model.agents.catalog import Catalog
 from model.api.sessions import send_chat_message
-from model.base.paths import Directories, directories
+from model.base.paths import Directories, resolve_directories
 from model.client.local import LocalClient
 from model.commands.sessions import create_session
 from model.domain.events import ProjectAdded, WorktreeCreated
@@ -124,7 +124,7 @@ class AtWork:
 def main() -> None:
     """Run it."""
     result, sessions, message = sys.argv[1:]
-    places = directories()
+    places = resolve_directories()
     places.create()
     at_work = AtWork(places, Path(result), int(sessions), message)
     app = SpinneyApp(at_work.connect)

@@ -20,8 +20,8 @@ from typing import Any
 import psutil
 from textual.events import AppBlur, AppFocus
 
-from model.base.instance import take_lock
-from model.base.paths import directories
+from model.base.instance import acquire_lock
+from model.base.paths import resolve_directories
 from server.engine import Engine
 from tests.bench.spy import Spy, spy_on_terminal
 from tests.bench.terminal import COLUMNS, LINES
@@ -101,8 +101,8 @@ def main() -> None:
     """Run it."""
     result, sessions = Path(sys.argv[1]), sys.argv[2:]
     spy = spy_on_terminal()
-    places = directories()
-    lock = take_lock(places.lock)
+    places = resolve_directories()
+    lock = acquire_lock(places.lock)
     assert lock is not None
     engine = Engine(places, lock, demo=False)
     app = SpinneyApp(engine.connect)

@@ -60,16 +60,16 @@ class PacedAgent(ScriptedAgent):
             case ["ask"]:
                 options = [QuestionOption(label=label) for label in ("Tea", "Coffee")]
                 question = Question(question="Tea or coffee?", options=options)
-                await self._channel.tell(base.QuestionAsked("drink", (question,)))
+                await self._channel.emit(base.QuestionAsked("drink", (question,)))
             case _:
-                await self._channel.tell(base.ToolUse("tool", "bash", {"command": "make all"}))
+                await self._channel.emit(base.ToolUse("tool", "bash", {"command": "make all"}))
 
     async def _stream(self, rate: float) -> None:
         pieces, sent, began = markdown(), 0, time.monotonic()
         while True:
             due = int((time.monotonic() - began) * rate)
             for _ in range(sent, due):
-                await self._channel.tell(base.TextDelta("text", next(pieces)))
+                await self._channel.emit(base.TextDelta("text", next(pieces)))
             sent = due
             await asyncio.sleep(max(_TICK, 1 / rate))
 

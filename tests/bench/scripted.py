@@ -44,15 +44,15 @@ class ScriptedAgent:
     async def _tell(self, text: str) -> None:
         count = int(text)
         for event in turn(count):
-            await self._channel.tell(event)
+            await self._channel.emit(event)
             await asyncio.sleep(0)  # a real one comes from a pipe, an event at a time
-        await self._channel.tell(base.TurnFinished("end_turn", Usage(output_tokens=count)))
+        await self._channel.emit(base.TurnFinished("end_turn", Usage(output_tokens=count)))
 
     async def stop(self) -> None:
         """Stop telling."""
         if self._telling is not None:
             self._telling.cancel()
-        await self._channel.tell(base.TurnFinished("stopped", Usage()))
+        await self._channel.emit(base.TurnFinished("stopped", Usage()))
 
     async def approve(self, request_id: str, settings: base.Settings, plan: str | None) -> None:
         """It proposes nothing."""

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from model.api.command import Command
-from model.client.base import Happened, Loaded, Update
+from model.client.base import EventBatch, Loaded, Update
 from model.domain import events as e
 from model.domain.resources import MessagePage, Project, Session, Worktree
 from model.state import State, apply
@@ -128,13 +128,13 @@ async def _run(state: State) -> dict[str, list[tuple[float, float]]]:
             state = apply(state, event)
             await watch.step(
                 "a mark changed",
-                partial(client.feed, Happened((event,))),
+                partial(client.feed, EventBatch((event,))),
                 partial(_is_running, app, event.session_id),
             )
         made = Session(id="new", worktree_id="w0", name="new", created_at=1e9)
         await watch.step(
             "a session made",
-            partial(client.feed, Happened((e.SessionCreated(session=made),))),
+            partial(client.feed, EventBatch((e.SessionCreated(session=made),))),
             lambda: made.id in app.main.state.sessions,
         )
     return watch.found

@@ -18,7 +18,7 @@ from model.backends.demo.backend import DemoBackend
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.commands.dispatch import run
-from model.preferences.apply import changed
+from model.preferences.apply import apply_changes
 from model.runtime.workspace import Workspace
 from server.app import Server
 from tests.model.git.conftest import (  # noqa: F401 - fixtures
@@ -174,7 +174,7 @@ async def served_here(
     await workspace.start()
     try:
         preferences = workspace.store.state.preferences
-        await workspace.change_preferences(changed(preferences, {"http_server_token": TOKEN}))
+        await workspace.change_preferences(apply_changes(preferences, {"http_server_token": TOKEN}))
         await server.start(own_port(), localhost_only=True, token_required=True)
         yield workspace, str(server.status()["base_url"])
     finally:

@@ -15,7 +15,7 @@ from model.agents.catalog import Catalog
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.client.remote import RemoteClient
-from model.preferences.apply import changed
+from model.preferences.apply import apply_changes
 from model.projects.tree import MAX_DEPTH
 from model.runtime.workspace import Workspace
 from model.state import State, put
@@ -193,7 +193,7 @@ async def running(directories: Directories) -> AsyncIterator[Place]:
         await workspace.start()
         ending.push_async_callback(workspace.stop)
         preferences = workspace.store.state.preferences
-        await workspace.change_preferences(changed(preferences, {"http_server_token": TOKEN}))
+        await workspace.change_preferences(apply_changes(preferences, {"http_server_token": TOKEN}))
         server = Server(workspace)
         await server.start(0, localhost_only=True, token_required=True)
         ending.push_async_callback(server.stop)

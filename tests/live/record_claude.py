@@ -14,7 +14,7 @@ from unittest.mock import patch
 import pytest
 
 from model.backends.claude.backend import ClaudeBackend
-from model.backends.process import AgentProcess, Said, Unreadable
+from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from tests.live.cut_off import claude_in, made_known
 from tests.live.provider_stub import ProviderStub
 from tests.model.backends.agents import Conversation, a_launch
@@ -43,9 +43,9 @@ class Recorder(AgentProcess):
         self.recorded.append({"heard": value})
         await super().write(value)
 
-    async def lines(self) -> AsyncIterator[Said | Unreadable]:
-        async for line in super().lines():
-            assert isinstance(line, Said)
+    async def read_lines(self) -> AsyncIterator[JsonLine | InvalidLine]:
+        async for line in super().read_lines():
+            assert isinstance(line, JsonLine)
             self.recorded.append({"said": line.value})
             yield line
 

@@ -18,7 +18,7 @@ from model.backends.opencode import server_pool
 from model.backends.opencode.backend import OpenCodeBackend
 from model.backends.opencode.event_stream import ServerEvent
 from model.backends.opencode.server import CALL_TIMEOUT, OpenCodeServer
-from model.backends.process import Unreadable
+from model.backends.process import InvalidLine
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
 from tests.live.cut_off import made_known, opencode_in
 from tests.model.backends.agents import Conversation, a_launch
@@ -33,7 +33,7 @@ class RecordingServer(OpenCodeServer):
 
     lines: list[Any] = []  # noqa: RUF012 - one recording at a time
 
-    def route(self, event: ServerEvent | Unreadable) -> None:
+    def route(self, event: ServerEvent | InvalidLine) -> None:
         if isinstance(event, ServerEvent) and event.kind not in _KEPT_OUT and event.session_id:
             self.lines.append({"event": event.kind, "told": event.properties})
         super().route(event)

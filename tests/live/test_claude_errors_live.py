@@ -73,7 +73,7 @@ async def test_a_conversation_that_is_too_long_is_shortened_first(open_claude: O
     failed = only(told, base.TurnFailed)
     assert failed.error_type == "invalid_request"
     assert "/compact" in failed.error
-    assert base.SHORTENED in told
+    assert base.COMPACTION_NOTE in told
 
 
 async def test_no_network_is_told_with_the_retries(

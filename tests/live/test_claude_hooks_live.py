@@ -28,7 +28,7 @@ def hook(claude_environment: dict[str, str]) -> Hook:
 
 
 def notes(told: list[base.AgentEvent]) -> list[str]:
-    return [event.text for event in told if isinstance(event, base.Note)]
+    return [event.text for event in told if isinstance(event, base.ConversationNote)]
 
 
 async def test_a_message_that_a_hook_holds_back_is_told(
@@ -42,7 +42,7 @@ async def test_a_message_that_a_hook_holds_back_is_told(
     ]
     assert only(told, base.TurnFinished)
     assert provider.requests == []
-    assert only(told, base.Note).each_time
+    assert only(told, base.ConversationNote).each_time
     assert text(await conversation.turn("say: hello")) == "hello"
 
 

@@ -104,7 +104,7 @@ async def test_a_conversation_that_is_shortened_says_so_and_goes_on(open_claude:
     conversation = await open_claude()
     first = await conversation.turn("say: the colour is blue")
     told = await conversation.turn("/compact")
-    assert base.SHORTENED in told
+    assert base.COMPACTION_NOTE in told
     assert only(told, base.TurnFinished)
     assert text(await conversation.turn("say: on we go")) == "on we go"
     assert len([e for e in conversation.told if isinstance(e, base.ConversationIdentified)]) == 1

@@ -13,7 +13,7 @@ from tests.model.backends.agents import Open, only, text
 async def test_yolo_mode_runs_without_asking(open_claude: Open, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     told = await (await open_claude(mode="yolo")).turn(f"bash: python3 -V && touch {outside}")
-    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert not any(isinstance(event, base.PermissionRequested) for event in told)
     assert outside.exists()
 
 
@@ -36,7 +36,7 @@ async def test_the_mode_changes_between_turns(open_claude: Open, folder: Path) -
     assert only(await conversation.turn("write b.txt: hi"), base.ToolResult).is_error
     assert [path.name for path in folder.iterdir()] == ["a.txt"]
     assert not any(
-        isinstance(e, base.ModeChanged | base.PermissionAsked) for e in conversation.told
+        isinstance(e, base.ModeChanged | base.PermissionRequested) for e in conversation.told
     )
 
 
@@ -61,7 +61,7 @@ async def test_plan_mode_uses_the_web_only_where_it_may(
     await conversation.agent.configure(allowed)
     told = await conversation.turn(fetch)
     assert "the web may not be used" not in only(told, base.ToolResult).content
-    assert not any(isinstance(e, base.PermissionAsked) for e in conversation.told)
+    assert not any(isinstance(e, base.PermissionRequested) for e in conversation.told)
 
 
 async def test_the_programs_own_file_for_the_plan_is_not_shown_as_an_edit(

@@ -67,7 +67,7 @@ async def test_build_mode_asks_before_a_command_and_a_denial_holds(
 ) -> None:
     conversation = await open_claude()
     await conversation.agent.send(base.Prompt('bash: python3 -c \'open("a", "w")\''))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     assert asked.tool_name == "Bash"
     await conversation.agent.permit(asked.request_id, "deny")
     assert only(await conversation.rest(), base.ToolResult).is_error
@@ -77,7 +77,7 @@ async def test_build_mode_asks_before_a_command_and_a_denial_holds(
 async def test_the_agent_reads_why_it_may_not(open_claude: Open) -> None:
     conversation = await open_claude()
     await conversation.agent.send(base.Prompt(f"bash: {SCRIPT}"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "deny", "Python is not for this")
     denied = only(await conversation.rest(), base.ToolResult)
     assert denied.is_error
@@ -88,7 +88,7 @@ async def test_what_is_allowed_once_is_asked_again(open_claude: Open) -> None:
     conversation = await open_claude()
     for _ in range(2):
         await conversation.agent.send(base.Prompt(f"bash: {SCRIPT}"))
-        asked = await conversation.until(base.PermissionAsked)
+        asked = await conversation.until(base.PermissionRequested)
         assert (asked.tool_name, asked.input["command"]) == ("Bash", SCRIPT)
         await conversation.agent.permit(asked.request_id, "allow")
         assert only(await conversation.rest(), base.ToolResult).content == "42"
@@ -99,7 +99,7 @@ async def test_a_sub_agent_asks_as_well(open_claude: Open, mode: str) -> None:
     call = {"description": "Count", "prompt": f"bash: {SCRIPT}", "subagent_type": "general-purpose"}
     conversation = await open_claude(mode=mode)
     await conversation.agent.send(base.Prompt(f"call: Agent {json.dumps(call)}"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     assert asked.input["command"] == SCRIPT
     await conversation.agent.permit(asked.request_id, "allow")
     told = await conversation.rest()
@@ -133,7 +133,7 @@ async def test_the_agent_commits_inside_a_linked_worktree(
     await conversation.agent.send(
         base.Prompt(f"bash: git add a.txt && git {identity} commit -q -m 'Say hi'")
     )
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "allow")
     assert not only(await conversation.rest(), base.ToolResult).is_error
     assert git("log", "-1", "--format=%s", "calm-otter").strip() == "Say hi"

@@ -26,7 +26,7 @@ def own_rules(claude_environment: dict[str, str], folder: Path) -> None:
 
 
 def asked(told: list[base.AgentEvent]) -> bool:
-    return any(isinstance(event, base.PermissionAsked) for event in told)
+    return any(isinstance(event, base.PermissionRequested) for event in told)
 
 
 @pytest.mark.usefixtures("own_rules")
@@ -59,7 +59,7 @@ async def test_what_the_person_allows_runs_unasked_in_build(
     assert not asked(await conversation.turn("bash: mkdir one"))
     assert (folder / "one").is_dir()
     await conversation.agent.send(base.Prompt("bash: mkdir two && touch /tmp/../tmp/three"))
-    request = await conversation.until(base.PermissionAsked)
+    request = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(request.request_id, "deny")
     await conversation.rest()
     assert not (folder / "two").exists()
@@ -74,7 +74,7 @@ async def test_what_the_person_wants_to_be_asked_for_is_asked_for_in_every_mode(
     reading = json.dumps({"file_path": str(folder / "b.txt")})
     for words in ("bash: touch new.txt", f"call: Read {reading}"):
         await conversation.agent.send(base.Prompt(words))
-        request = await conversation.until(base.PermissionAsked)
+        request = await conversation.until(base.PermissionRequested)
         assert request.description.startswith("A rule in your Claude Code settings requires"), words
         await conversation.agent.permit(request.request_id, "deny")
         assert only(await conversation.rest(), base.ToolResult).is_error, words
@@ -95,6 +95,6 @@ async def test_settings_that_the_program_leaves_out_are_told(
     settings.parent.mkdir(exist_ok=True)
     settings.write_text(broken)
     conversation = await open_claude(mode="yolo")
-    note = only(await conversation.turn("say: hello"), base.Note)
+    note = only(await conversation.turn("say: hello"), base.ConversationNote)
     assert str(settings) in note.text
     assert said in note.text

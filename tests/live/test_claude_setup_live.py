@@ -55,7 +55,7 @@ async def test_the_effort_of_the_persons_own_settings_holds_where_nobody_chose_o
     own = Path(claude_environment["CLAUDE_CONFIG_DIR"]) / "settings.json"
     own.parent.mkdir(exist_ok=True)
     own.write_text(json.dumps({"effortLevel": "low"}))
-    conversation = await open_claude(model="opus", effort="high", most_of_own_effort="max")
+    conversation = await open_claude(model="opus", effort="high", user_effort_limit="max")
     await conversation.turn("say: one")
     assert made() == "low"
     chosen = base.Settings("build", "opus", "ultrathink", "high")
@@ -63,7 +63,7 @@ async def test_the_effort_of_the_persons_own_settings_holds_where_nobody_chose_o
     await conversation.turn("say: two")
     assert made() == "high"
     own.write_text(json.dumps({"effortLevel": "xhigh"}))
-    await conversation.agent.configure(replace(chosen, most_of_own_effort="medium"))
+    await conversation.agent.configure(replace(chosen, user_effort_limit="medium"))
     await conversation.turn("say: three")
     assert made() == "medium", "a session that thinks less has less of it"
 
@@ -77,12 +77,14 @@ async def test_mcp_servers_are_told_and_those_that_are_off_are_not_started(
     (folder / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
     both = await open_claude(mode="yolo")
     told = await both.turn("call: mcp__looms__greet")
-    assert only(told, base.McpServersSeen).names == ("looms", "my threads")
+    assert only(told, base.McpServersListed).names == ("looms", "my threads")
     assert only(told, base.ToolResult).content == "Hello from a server"
     await both.agent.close()
-    one = await open_claude(mode="yolo", mcp_off=frozenset({"my threads", "claude.ai Mail"}))
+    one = await open_claude(
+        mode="yolo", disabled_mcp_servers=frozenset({"my threads", "claude.ai Mail"})
+    )
     told = await one.turn("call: mcp__my_threads__greet")
-    assert only(told, base.McpServersSeen).names == ("looms",)
+    assert only(told, base.McpServersListed).names == ("looms",)
     assert only(told, base.ToolResult).is_error
 
 
@@ -103,7 +105,7 @@ async def test_a_profile_holds_over_the_environment_and_stands_on_no_command_lin
 
 async def test_no_more_sub_agents_work_at_a_time_than_may(open_claude: Open) -> None:
     call = 'Agent {"description": "Wait", "prompt": "bash: sleep 0.2"}'
-    told = await (await open_claude(mode="yolo", sub_agents=1)).turn(f"call: {call} & {call}")
+    told = await (await open_claude(mode="yolo", max_sub_agents=1)).turn(f"call: {call} & {call}")
     outer = {e.id for e in told if isinstance(e, base.ToolUse) and e.name == "Agent"}
     results = [e for e in told if isinstance(e, base.ToolResult) and e.tool_use_id in outer]
     assert sorted(result.is_error for result in results) == [False, True]
@@ -112,7 +114,7 @@ async def test_no_more_sub_agents_work_at_a_time_than_may(open_claude: Open) -> 
 async def test_without_sub_agents_there_are_no_such_tools(
     open_claude: Open, provider: ProviderStub
 ) -> None:
-    await (await open_claude(sub_agents=0)).turn("say: hello")
+    await (await open_claude(max_sub_agents=0)).turn("say: hello")
     names = {tool["name"] for tool in provider.requests[-1]["tools"]}
     assert names.isdisjoint({"Agent", "Task", "Workflow", "EnterWorktree", "Monitor"})
     assert "Bash" in names

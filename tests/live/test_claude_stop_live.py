@@ -90,7 +90,9 @@ async def test_stop_while_a_person_is_asked_withdraws_what_was_asked(
 ) -> None:
     conversation = await open_claude(mode="plan")
     await conversation.agent.send(base.Prompt(words))
-    asked = await conversation.until(base.QuestionAsked, base.PlanProposed, base.PermissionAsked)
+    asked = await conversation.until(
+        base.QuestionAsked, base.PlanProposed, base.PermissionRequested
+    )
     await stopped(conversation)
     assert only(conversation.told, base.RequestWithdrawn).request_id == asked.request_id
     with pytest.raises(SpinneyError) as raised:

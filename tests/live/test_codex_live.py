@@ -98,7 +98,7 @@ async def test_what_a_sub_agent_does_is_shown_under_the_tool_that_started_it(
 async def test_a_sub_agent_asks_too(open_codex: Open, worktree: Path) -> None:
     conversation = await open_codex(model="gpt-5.2")
     await conversation.agent.send(base.Prompt("agent: bash: touch woven"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     assert asked.input == {"command": "touch woven"}
     await conversation.agent.permit(asked.request_id, "allow")
     await conversation.rest()
@@ -123,5 +123,5 @@ async def test_the_conversation_is_shortened_on_request(open_codex: Open) -> Non
     conversation = await open_codex()
     await conversation.turn("say: one")
     told = await conversation.turn("/compact")
-    assert base.SHORTENED in told
+    assert base.COMPACTION_NOTE in told
     assert text(await conversation.turn("say: two")) == "two"

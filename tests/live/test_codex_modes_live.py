@@ -24,7 +24,7 @@ async def test_build_mode_asks_before_a_command_leaves_the_sandbox_and_a_denial_
 ) -> None:
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt("bash: touch a"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     assert (asked.tool_name, asked.input) == ("bash", {"command": "touch a"})
     assert asked.description == "Run a command"
     await conversation.agent.permit(asked.request_id, "deny", "Not before lunch")
@@ -40,7 +40,7 @@ async def test_a_patch_outside_of_the_worktree_is_asked_for_as_an_edit(
     outside = place / "notes.txt"
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt(f"write {outside}: hi"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     assert asked.tool_name == "edit"
     assert asked.input == {"file_path": str(outside), "old_content": "", "new_content": "hi\n"}
     await conversation.agent.permit(asked.request_id, "allow")
@@ -54,7 +54,7 @@ async def test_the_sandbox_of_build_mode_writes_in_the_worktree_alone(
     outside = place / "notes.txt"
     conversation = await open_codex()
     told = await conversation.turn(f"sandboxed: touch inside; touch {outside}")
-    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert not any(isinstance(event, base.PermissionRequested) for event in told)
     assert contents(worktree) == ["inside"]
     assert not outside.exists()
 
@@ -74,7 +74,7 @@ async def test_a_commit_works_in_a_linked_worktree_and_its_hooks_stay_out_of_rea
 async def test_yolo_mode_runs_without_asking(open_codex: Open, place: Path) -> None:
     outside = place / "notes.txt"
     told = await (await open_codex(mode="yolo")).turn(f"bash: touch {outside}")
-    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert not any(isinstance(event, base.PermissionRequested) for event in told)
     assert outside.exists()
 
 
@@ -105,7 +105,7 @@ async def test_a_mode_that_is_switched_in_mid_turn_is_said_to_hold_from_the_next
     await conversation.agent.send(base.Prompt(f"bash: {command}"))
     await becomes((worktree / "ready").exists)
     await conversation.agent.configure(base.Settings("plan", "gpt-5.5"))
-    assert (await conversation.until(base.TurnKeepsMode)).mode == "yolo"
+    assert (await conversation.until(base.TurnModeReported)).mode == "yolo"
     (worktree / "go").touch()
     await conversation.rest()
     await conversation.turn("bash: touch late.txt")
@@ -121,7 +121,7 @@ async def test_a_tool_of_a_server_is_asked_for_with_what_it_is_given(
     settings.write_text(settings.read_text() + server)
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt('mcp: loom greet {"name": "Ada"}'))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     used = only(conversation.told, base.ToolUse)
     assert (asked.tool_name, asked.input) == ("mcp__loom__greet", {"name": "Ada"})
     assert (used.name, used.id) == ("mcp__loom__greet", asked.tool_use_id)
@@ -161,7 +161,7 @@ async def test_a_plan_is_carried_out_as_edited_into_yolo(open_codex: Open, workt
     await conversation.rest()
     assert (worktree / "planned.txt").read_text() == "weave two scarves\n"
     told = await conversation.turn("bash: touch b.txt")
-    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert not any(isinstance(event, base.PermissionRequested) for event in told)
     assert (worktree / "b.txt").exists()
 
 

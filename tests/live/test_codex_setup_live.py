@@ -26,7 +26,7 @@ async def test_changed_settings_reach_the_provider(
     first = responses.requests[-1]
     assert "Speak of looms." in str(first["input"])
     assert (first["model"], first["reasoning"]["effort"]) == ("gpt-5.5", "low")
-    own = base.Settings("build", "gpt-6-sol", "ultrathink", "high", most_of_own_effort="max")
+    own = base.Settings("build", "gpt-6-sol", "ultrathink", "high", user_effort_limit="max")
     await conversation.agent.configure(own)
     await conversation.turn("say: one and a half")
     assert responses.requests[-1]["reasoning"]["effort"] == "xhigh"
@@ -84,9 +84,9 @@ async def test_files_and_pictures_reach_the_provider(
 async def test_no_sub_agents_where_none_are_wanted(
     open_codex: Open, responses: ResponsesStub
 ) -> None:
-    await (await open_codex(model="gpt-5.2", sub_agents=0)).turn("say: one")
+    await (await open_codex(model="gpt-5.2", max_sub_agents=0)).turn("say: one")
     assert "spawn_agent" not in str(responses.requests[-1].get("tools"))
-    await (await open_codex(model="gpt-5.2", sub_agents=2)).turn("say: one")
+    await (await open_codex(model="gpt-5.2", max_sub_agents=2)).turn("say: one")
     assert "spawn_agent" in str(responses.requests[-1]["tools"])
 
 
@@ -100,9 +100,9 @@ async def test_the_servers_of_the_person_are_told_and_can_be_off(
         for name in ("spindle", "wheel")
     )
     settings.write_text(settings.read_text() + servers)
-    conversation = await open_codex(mcp_off=frozenset({"wheel"}))
+    conversation = await open_codex(disabled_mcp_servers=frozenset({"wheel"}))
     await conversation.turn("say: one")
-    assert only(conversation.told, base.McpServersSeen).names == ("spindle", "wheel")
+    assert only(conversation.told, base.McpServersListed).names == ("spindle", "wheel")
     assert (place / "spindle").exists()
     assert not (place / "wheel").exists()
 
@@ -120,7 +120,7 @@ async def test_what_codex_leaves_out_is_said_once_with_what_to_do(
         + f"[[hooks.UserPromptSubmit]]\n[[hooks.UserPromptSubmit.hooks]]\n{hook}"
     )
     told = await (await open_codex()).turn("say: one")
-    notes = sorted(event.text for event in told if isinstance(event, base.Note))
+    notes = sorted(event.text for event in told if isinstance(event, base.ConversationNote))
     hooks, project, server = notes
     assert f"the settings and hooks in {worktree}/.codex: you have not trusted" in project
     assert server.startswith("The MCP server broken did not start")
@@ -128,5 +128,5 @@ async def test_what_codex_leaves_out_is_said_once_with_what_to_do(
     assert "`/hooks`" in hooks
     assert not (place / "hooked").exists()
     told = await (await open_codex()).turn("say: two")
-    (again,) = (event.text for event in told if isinstance(event, base.Note))
+    (again,) = (event.text for event in told if isinstance(event, base.ConversationNote))
     assert again.startswith("The MCP server broken did not start")

@@ -50,7 +50,7 @@ async def test_claude_code_tells_its_commands_before_the_first_turn(
 async def test_claude_codes_commands_in_files_are_seen_before_it_runs(
     woven: Path, claude_environment: dict[str, str], open_claude: Open
 ) -> None:
-    seen = by_name(await ClaudeBackend().commands(woven, claude_environment))
+    seen = by_name(await ClaudeBackend().list_commands(woven, claude_environment))
     assert seen["weave"].argument_hint == "[yarn] [colour]"
     assert set(seen) == {"weave", "wind", "area:mine"}
     assert set(seen) <= set(await known(await open_claude()))
@@ -99,7 +99,7 @@ async def test_codex_tells_its_skills_and_knows_no_folder_of_prompts(
 async def test_codexs_skills_are_seen_before_it_runs(
     open_codex: Open, skilled: Path, codex_environment: dict[str, str]
 ) -> None:
-    seen = by_name(await CodexBackend().commands(skilled, codex_environment))
+    seen = by_name(await CodexBackend().list_commands(skilled, codex_environment))
     assert set(seen) == {"compact", "review", "init", "status", "wind", "spin", "mine"}
     assert seen.items() <= (await known(await open_codex())).items()
 

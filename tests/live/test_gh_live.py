@@ -246,7 +246,7 @@ async def test_a_worktree_follows_its_pull_request_until_it_is_merged(
     await eventually(lambda: place_there.now(worktree).cached_check_status == "pending")
     assert place_there.now(worktree).cached_pr_status == "review"
     service.shows(PullRequest(state="MERGED"))
-    place_there.workspace.poller.ask_hosting(worktree.id)
+    place_there.workspace.poller.refresh_hosting(worktree.id)
     await eventually(lambda: place_there.now(worktree).archived_at is not None)
     assert place_there.now(worktree).cached_pr_status == "merged"
     assert Path(worktree.path).is_dir()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends.orphans import end_leftovers
+from model.backends.orphans import kill_orphans
 from tests.live.every_backend.kinds import KINDS
 from tests.model.backends.agents import becomes, lives
 from tests.program import ROOT
@@ -17,17 +17,17 @@ OWNING_PROCESS = """
 import asyncio, sys
 from pathlib import Path
 from model.backends import base
-from model.backends.all import all_backends
-from model.backends.orphans import OWNER, owner_mark
+from model.backends.registry import create_backends
+from model.backends.orphans import OWNER_VARIABLE, build_owner_mark
 from model.agents.catalog import Catalog
 
 
 async def main():
     data, worktree, backend, model, command = sys.argv[1:]
-    mark = {OWNER: owner_mark(Path(data))}
+    mark = {OWNER_VARIABLE: build_owner_mark(Path(data))}
     settings = base.Settings("yolo", model)
     launch = base.Launch("s", Path(worktree), settings, environment=mark)
-    agent = await all_backends(Path(data), Catalog())[backend].open(launch)
+    agent = await create_backends(Path(data), Catalog())[backend].open(launch)
     await agent.send(base.Prompt(f"bash: {command}"))
     async for _ in agent.events():
         pass
@@ -53,12 +53,12 @@ async def test_the_next_start_ends_the_command_of_a_killed_spinney(name: str, pl
         try:
             await becomes((worktree / "ready").exists, 60)
             command = int((worktree / "ready").read_text())
-            assert end_leftovers(data) == []
+            assert kill_orphans(data) == []
         finally:
             owner.kill()
             owner.wait()
         assert lives(command)
-        ended = end_leftovers(data)
+        ended = kill_orphans(data)
         assert command in ended
         await becomes(lambda: not any(map(lives, ended)))
-        assert end_leftovers(data) == []
+        assert kill_orphans(data) == []

@@ -192,7 +192,7 @@ async def test_what_is_asked_is_text(
     answer = {"sessionId": session["id"], "answer": {ALL[0]: ALL[2]}}
     await other.call("answer_question", **answer)
     await puppet.hears("answer")
-    puppet.say(base.PermissionAsked("may", ALL[3], {"command": "\n".join(ALL)}, "\n".join(ALL)))
+    puppet.say(base.PermissionRequested("may", ALL[3], {"command": "\n".join(ALL)}, "\n".join(ALL)))
     for at in (page, needs):
         await expect(at.locator(".request h3")).to_contain_text(ALL[3])
         assert await at.locator(".request pre").text_content() == "\n".join(ALL)
@@ -220,7 +220,7 @@ async def test_what_hides_is_seen_in_every_place(
         puppet.say(base.TextDelta(f"said {number}", hiding))
         puppet.say(base.TextDelta(f"thought {number}", hiding, "thinking"))
         puppet.say(base.ToolUse(tool, hiding, {"command": hiding}), base.ToolResult(tool, hiding))
-    asked = base.PermissionAsked("may", HIDING[1], {"command": "\n".join(HIDING)}, HIDING[2])
+    asked = base.PermissionRequested("may", HIDING[1], {"command": "\n".join(HIDING)}, HIDING[2])
     puppet.say(asked)
     shown = page.locator(".request pre")
     await expect(shown).to_contain_text("ls ␛]0;")

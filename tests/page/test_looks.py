@@ -51,7 +51,7 @@ async def test_a_change_shows_at_once_in_every_page(open_page: OpenPage, other: 
     assert await shown(page, "--chat-size") == "18px"
     assert (await shown(page, "--chat-font")).startswith('"fira code"')
     assert (await shown(page, "--mono")).startswith('"fira code"')
-    ground = loader.syntax_theme("one-light").ui["background"]
+    ground = loader.load_syntax_theme("one-light").ui["background"]
     await expect(root).to_have_css("--code-background", ground)
     await other.call("update_preferences", changes={"theme": "system", "chat_font": "geist"})
     await expect(root).not_to_have_attribute("data-theme", "light")
@@ -65,7 +65,7 @@ async def test_after_a_reload_it_looks_so_from_the_start(
     page = await open_page(has_worker=False)
     wanted = {"theme": "light", "syntax_theme_light": "rose-pine-dawn", "zoom_level": 100}
     await other.call("update_preferences", changes={**wanted, "ui_font": "inter"})
-    ground = loader.syntax_theme("rose-pine-dawn").ui["background"]
+    ground = loader.load_syntax_theme("rose-pine-dawn").ui["background"]
     await expect(page.locator("html")).to_have_css("--code-background", ground)
 
     async def late(route: Route) -> None:

@@ -94,7 +94,7 @@ async def test_no_place_moves_sideways(
     await expect(page.locator(".message")).to_have_count(2)
     await Conversation(Pointer(page)).idle()
     await page.locator("details.tool").evaluate("(fold) => { fold.open = true; }")
-    puppet.say(base.TurnStarted(), base.PermissionAsked("may", "bash", {"command": WORD}, WORD))
+    puppet.say(base.TurnStarted(), base.PermissionRequested("may", "bash", {"command": WORD}, WORD))
     await expect(page.locator(".request")).to_be_visible()
     assert await page.locator(".request").evaluate(OUT_OF_IT) == []
     ids = {

@@ -11,7 +11,7 @@ from model.commands import blocks
 from model.domain import events as e
 from model.domain.resources import Message, PlanBlock, Session, TextBlock, Usage
 from model.richtext.blocks import as_json
-from model.richtext.markdown import render
+from model.richtext.markdown import parse_markdown
 from model.runtime.workspace import Workspace
 from server import block_feed
 from server.app import Server
@@ -96,7 +96,7 @@ def end(workspace: Workspace, message_id: str = "m") -> None:
 
 
 def whole(text: str) -> list[dict[str, Any]]:
-    return [as_json(block) for block in render(text)]
+    return [as_json(block) for block in parse_markdown(text)]
 
 
 async def a_page(http: aiohttp.ClientSession, server: Server) -> Page:

@@ -160,7 +160,7 @@ async def test_what_nobody_foresaw_stays_in_the_log(
     async def explode(*_: Any) -> None:
         raise RuntimeError("password is hunter2")
 
-    monkeypatch.setattr("server.http_api.snapshot_json", explode)
+    monkeypatch.setattr("server.http_api.build_snapshot", explode)
     status, answer = await api("GET", "/api/init")
     assert (status, answer["error_type"]) == (500, "internal_error")
     assert "hunter2" not in json.dumps(answer)

@@ -50,7 +50,7 @@ async def test_a_stop_from_a_terminal_says_what_it_cuts_short_and_then_ends(
     workspace: Workspace, door: OwnDoor
 ) -> None:
     ended = asyncio.Event()
-    workspace.end_program = ended.set
+    workspace.request_shutdown = ended.set
     port, token = door.open()
     client = RemoteClient(f"http://127.0.0.1:{port}", token)
     try:

@@ -12,7 +12,7 @@ from model.base.errors import SpinneyError
 from model.commands import server as commands
 from model.commands.preferences import update_preferences
 from model.domain.events import TaskCompleted
-from model.preferences.apply import changed
+from model.preferences.apply import apply_changes
 from model.runtime.workspace import Workspace
 from server.app import Server
 from server.limits import Limits
@@ -182,7 +182,7 @@ async def test_another_setting_closes_nothing(
 ) -> None:
     socket = await connect(server, http)
     preferences = workspace.store.state.preferences
-    await workspace.change_preferences(changed(preferences, {"theme": "dark"}))
+    await workspace.change_preferences(apply_changes(preferences, {"theme": "dark"}))
     assert (await socket.call("get_preferences"))["theme"] == "dark"
 
 

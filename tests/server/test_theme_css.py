@@ -24,22 +24,22 @@ async def test_it_needs_no_token_and_holds_both_chromes(
 ) -> None:
     text = await sheet(server, http)
     for kind in ("dark", "light"):
-        chrome = loader.chrome(kind)
+        chrome = loader.load_chrome(kind)
         assert f"--ui-background: {chrome.ui['background']};" in text
 
 
-@pytest.mark.parametrize("name", loader.names())
+@pytest.mark.parametrize("name", loader.list_syntax_themes())
 async def test_every_syntax_theme_colours_every_class(
     server: Server, http: aiohttp.ClientSession, name: str
 ) -> None:
-    kind = loader.syntax_theme(name).kind
+    kind = loader.load_syntax_theme(name).kind
     sheets = await sheet(server, http, f"?{kind}={name}")
     text, _, _ = sheets.partition("@media (prefers-contrast: more)")
-    ground = loader.syntax_theme(name).ui["background"]
+    ground = loader.load_syntax_theme(name).ui["background"]
     assert f"--code-background: {ground};" in text
     [rules] = re.findall(r"^:root\[data-theme=.dark.\] \{(.*)\}$", text, re.MULTILINE)
     assert set(re.findall(r"--tok-([a-z-]+): #", rules)) == {
-        token.replace("_", "-") for token in loader.syntax_theme(name).tokens
+        token.replace("_", "-") for token in loader.load_syntax_theme(name).tokens
     }
 
 

@@ -7,8 +7,8 @@ import pytest
 from textual.theme import Theme
 
 from tests.patience import PATIENCE
-from themes.contrast import contrast, luminance
-from themes.loader import chrome, names, syntax_theme
+from themes.contrast import contrast_ratio, luminance
+from themes.loader import list_syntax_themes, load_chrome, load_syntax_theme
 from themes.stylesheet import custom_properties
 from themes.terminal import theme_colors
 from themes.tokens import TOKEN_CLASSES
@@ -27,17 +27,17 @@ GROUND_KEYS = (
 
 
 def test_there_are_nineteen_syntax_themes_and_the_defaults_are_among_them():
-    assert len(names()) == 19
-    assert {"vitesse-black", "hosting-light"} <= set(names())
+    assert len(list_syntax_themes()) == 19
+    assert {"vitesse-black", "hosting-light"} <= set(list_syntax_themes())
 
 
 def test_there_are_fifty_one_token_classes():
     assert len(set(TOKEN_CLASSES)) == len(TOKEN_CLASSES) == 51
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_syntax_themes())
 def test_a_syntax_theme_colours_every_class_with_an_opaque_colour(name):
-    theme = syntax_theme(name)
+    theme = load_syntax_theme(name)
     assert theme.name == name
     assert tuple(theme.tokens) == TOKEN_CLASSES
     for style in theme.tokens.values():
@@ -47,56 +47,56 @@ def test_a_syntax_theme_colours_every_class_with_an_opaque_colour(name):
     assert all(map(COLOUR.fullmatch, (*theme.ui.values(), *theme.ansi.values())))
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_syntax_themes())
 def test_a_themes_kind_tells_its_ground_and_its_text_can_be_read(name):
-    theme = syntax_theme(name)
+    theme = load_syntax_theme(name)
     assert (luminance(theme.ui["background"]) < 0.2) == (theme.kind == "dark")
-    assert contrast(theme.ui["foreground"], theme.ui["background"]) > 6.5
+    assert contrast_ratio(theme.ui["foreground"], theme.ui["background"]) > 6.5
 
 
 def test_an_unknown_theme_is_refused_with_the_names_that_exist():
     with pytest.raises(ValueError, match=r"There is no syntax theme 'mauve'.*vitesse-black"):
-        syntax_theme("mauve")
+        load_syntax_theme("mauve")
     with pytest.raises(ValueError, match="There is no syntax theme"):
-        syntax_theme("../chrome/spinney-dark")
+        load_syntax_theme("../chrome/spinney-dark")
     with pytest.raises(ValueError, match="dark or light"):
-        chrome("system")
+        load_chrome("system")
 
 
 def test_a_theme_is_read_once_and_cannot_be_changed_by_who_reads_it():
-    assert syntax_theme("nord") is syntax_theme("nord")
+    assert load_syntax_theme("nord") is load_syntax_theme("nord")
     with pytest.raises(TypeError):
-        syntax_theme("nord").ui["background"] = "#ffffff"
+        load_syntax_theme("nord").ui["background"] = "#ffffff"
 
 
 @pytest.mark.parametrize("kind", ["dark", "light"])
 def test_the_chrome_can_be_read_on_every_ground_it_uses(kind):
-    ui = chrome(kind).ui
+    ui = load_chrome(kind).ui
     grounds = [ui[name] for name in ("background", "surface", "panel", "overlay")]
     for ground in grounds:
-        assert contrast(ui["text"], ground) >= 7
+        assert contrast_ratio(ui["text"], ground) >= 7
         for name in ("text_muted", "text_faint", "link", "success", "warning", "error", "info"):
-            assert contrast(ui[name], ground) >= 4.5, (name, ground)
-        assert contrast(ui["focus"], ground) >= 3
+            assert contrast_ratio(ui[name], ground) >= 4.5, (name, ground)
+        assert contrast_ratio(ui["focus"], ground) >= 3
     for name in ("added", "removed"):
-        assert contrast(ui["text"], ui[f"diff_{name}"]) >= 7
-        assert contrast(ui["text"], ui[f"diff_{name}_word"]) >= 7
+        assert contrast_ratio(ui["text"], ui[f"diff_{name}"]) >= 7
+        assert contrast_ratio(ui["text"], ui[f"diff_{name}_word"]) >= 7
 
 
 @pytest.mark.parametrize("kind", ["dark", "light"])
 def test_the_chrome_makes_a_terminal_theme(kind):
-    theme = Theme(**asdict(theme_colors(chrome(kind))))
+    theme = Theme(**asdict(theme_colors(load_chrome(kind))))
     generated = theme.to_color_system().generate()
     assert theme.dark is (kind == "dark")
-    assert generated["background"].lower() == chrome(kind).ui["background"]
-    assert theme.variables["text-muted"] == chrome(kind).ui["text_muted"]
+    assert generated["background"].lower() == load_chrome(kind).ui["background"]
+    assert theme.variables["text-muted"] == load_chrome(kind).ui["text_muted"]
 
 
 def test_a_style_sheet_names_every_class_and_every_colour():
-    properties = custom_properties(chrome("dark"), syntax_theme("vitesse-black"))
-    assert properties["--ui-text-muted"] == chrome("dark").ui["text_muted"]
+    properties = custom_properties(load_chrome("dark"), load_syntax_theme("vitesse-black"))
+    assert properties["--ui-text-muted"] == load_chrome("dark").ui["text_muted"]
     assert properties["--code-background"] == "#000000"
-    assert properties["--tok-string"] == syntax_theme("vitesse-black").tokens["string"].color
+    assert properties["--tok-string"] == load_syntax_theme("vitesse-black").tokens["string"].color
     assert properties["--tok-heading-weight"] == "bold"
     assert properties["--tok-link-line"] == "underline"
     assert all(f"--tok-{name.replace('_', '-')}" in properties for name in TOKEN_CLASSES)

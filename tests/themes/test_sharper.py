@@ -3,17 +3,17 @@
 import pytest
 
 from server.theme_css import _rules
-from themes.contrast import contrast
-from themes.loader import names, syntax_theme
-from themes.sharper import sharper
+from themes.contrast import contrast_ratio
+from themes.high_contrast import increase_contrast
+from themes.loader import list_syntax_themes, load_syntax_theme
 
 PLACES = ("", " .added", " .added .word", " .removed", " .removed .word")
 
 
 def shown_in(place: str, name: str) -> dict[str, str]:
     """The properties as the cascade gives them in this place, with more contrast."""
-    rules = _rules(syntax_theme(name).kind, name)
-    more = sharper(rules)
+    rules = _rules(load_syntax_theme(name).kind, name)
+    more = increase_contrast(rules)
     shown: dict[str, str] = {}
     for outer in PLACES:
         if place == outer or not outer or place.startswith(f"{outer} "):
@@ -21,16 +21,16 @@ def shown_in(place: str, name: str) -> dict[str, str]:
     return shown
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_syntax_themes())
 @pytest.mark.parametrize("place", PLACES)
 def test_code_has_a_contrast_of_7_or_the_most_there_can_be(name: str, place: str) -> None:
     shown = shown_in(place, name)
     ground = shown["--code-side" if place else "--code-background"]
-    for token in syntax_theme(name).tokens:
+    for token in load_syntax_theme(name).tokens:
         key = f"--tok-{token.replace('_', '-')}"
         under = shown.get(f"{key}-ground", ground)
-        assert contrast(shown[key], under) >= 7 or shown[key] in ("#ffffff", "#000000"), key
-    assert contrast(shown["--code-foreground"], ground) >= 7
+        assert contrast_ratio(shown[key], under) >= 7 or shown[key] in ("#ffffff", "#000000"), key
+    assert contrast_ratio(shown["--code-foreground"], ground) >= 7
 
 
 @pytest.mark.parametrize("name", ["vitesse-black", "hosting-light"])
@@ -39,7 +39,7 @@ def test_so_have_words_and_edges_of_the_page(name: str) -> None:
     for ground in ("background", "surface", "panel", "overlay"):
         under = shown[f"--ui-{ground}"]
         for role in ("text", "text-muted", "text-faint", "link", "success", "warning", "error"):
-            assert contrast(shown[f"--ui-{role}"], under) >= 7, (role, ground)
+            assert contrast_ratio(shown[f"--ui-{role}"], under) >= 7, (role, ground)
         for edge in ("border", "border-strong", "focus"):
-            assert contrast(shown[f"--ui-{edge}"], under) >= 4.5, (edge, ground)
-    assert contrast(shown["--ui-on-accent"], shown["--ui-accent"]) >= 7
+            assert contrast_ratio(shown[f"--ui-{edge}"], under) >= 4.5, (edge, ground)
+    assert contrast_ratio(shown["--ui-on-accent"], shown["--ui-accent"]) >= 7

@@ -10,7 +10,7 @@ from model.api.command import Command
 from model.api.doctor import AgentKind, AgentModel, BackendReport, Installation
 from model.api.worktrees import RemovalLosses
 from model.base.errors import SpinneyError
-from model.client.base import Happened, Loaded, Lost, Update
+from model.client.base import Disconnected, EventBatch, Loaded, Update
 from model.domain.events import Event
 from model.domain.findings import Finding
 from model.domain.resources import (
@@ -101,11 +101,11 @@ class FakeClient:
         """These happen."""
         for event in events:
             self.state = apply(self.state, event)
-        self._updates.put_nowait(Happened(events))
+        self._updates.put_nowait(EventBatch(events))
 
     def lose(self, reason: str = "no route") -> None:
         """The connection breaks."""
-        self._updates.put_nowait(Lost(reason, 1.0))
+        self._updates.put_nowait(Disconnected(reason, 1.0))
 
     def reload(self, state: State | None = None) -> None:
         """Events were missed; here is everything anew."""

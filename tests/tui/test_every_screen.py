@@ -14,7 +14,7 @@ from tests.tui.every_screen import (
     still,
     text_of,
 )
-from themes.contrast import TEXT, contrast
+from themes.contrast import MIN_TEXT_CONTRAST, contrast_ratio
 from tui.terminal.output_filters import legible, nearest
 
 BOXES = {chr(code) for code in range(0x2500, 0x25A0)}
@@ -33,7 +33,7 @@ def hard_to_read(strips: list[Strip], system: ColorSystem) -> set[str]:
         if system is not ColorSystem.TRUECOLOR:
             style = legible(style, system)
         pair = [nearest(color, system) for color in (style.color, style.bgcolor) if color]
-        if contrast(*pair) < TEXT:
+        if contrast_ratio(*pair) < MIN_TEXT_CONTRAST:
             found.add(f"{words!r} {' on '.join(pair)}")
     return found
 

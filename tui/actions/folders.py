@@ -8,7 +8,7 @@ from model.api.sessions import reorder_sessions
 from model.api.worktrees import reorder_worktrees
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.state import children_of, item_in
+from model.state import list_children, require_item
 from tui.desk import Desk
 from tui.screens.choose import Choice
 from tui.screens.dialog import AskText, Confirm
@@ -70,7 +70,7 @@ async def _ask_until(
 
 async def delete_folder(desk: Desk, folder: "Project") -> None:
     """Remove an empty folder."""
-    if children_of(desk.state, folder.id):
+    if list_children(desk.state, folder.id):
         desk.say(f"“{clean_line(folder.name)}” is not empty: move what is in it first.")
         return
     dialog = Confirm("Remove the folder", f"Remove “{clean_line(folder.name)}”?", "remove")
@@ -97,7 +97,7 @@ def _targets(state: "State", item: "Project") -> list[Choice]:
     found: list[Choice] = []
 
     def look(parent_id: str | None, path: str) -> None:
-        for folder in children_of(state, parent_id):
+        for folder in list_children(state, parent_id):
             if folder.is_folder and folder.id != item.id:
                 label = f"{path}{clean_line(folder.name)}"
                 found.append(Choice(folder.id, label))
@@ -157,8 +157,8 @@ def _beside(state: "State", place: Place) -> list[str]:
         case _:
             if place.id not in state.projects:
                 return []
-            parent_id = item_in(state, place.id).parent_id
-            return [item.id for item in children_of(state, parent_id)]
+            parent_id = require_item(state, place.id).parent_id
+            return [item.id for item in list_children(state, parent_id)]
 
 
 async def _reorder(desk: Desk, place: Place, ids: list[str]) -> None:

@@ -11,7 +11,7 @@ async def stop_spinney(desk: Desk) -> None:
         desk.host.leave()
         return
     sentence = "It ends for every screen."
-    if runs := len(desk.state.at_work()):
+    if runs := len(desk.state.interruptible_sessions()):
         cut = "One run is" if runs == 1 else f"{runs} runs are"
         sentence += f" {cut} interrupted; what has arrived is kept."
     if await desk.ask(Confirm("Stop Spinney", sentence, "stop it")):

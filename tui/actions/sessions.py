@@ -202,7 +202,7 @@ async def choose_model(desk: Desk) -> None:
         return
     catalog = await _with_models(desk, session)
     agent = catalog.label(session.backend)
-    present = catalog.offered(session.backend, session.model)
+    present = catalog.selectable_name(session.backend, session.model)
     choices = [Choice(m.name, m.label, _about(m)) for m in catalog.models(session.backend)]
     if present and present not in {choice.value for choice in choices}:
         choices.append(Choice(present, present))

@@ -24,7 +24,7 @@ class EditComment(Dialog[str]):
     """What one has to say of some lines."""
 
     def __init__(self, comment: Comment, text: str) -> None:
-        super().__init__(f"Comment on {comment.place}")
+        super().__init__(f"Comment on {comment.location}")
         self._comment = comment
         self.text = text
         """What is written, kept or not."""
@@ -82,7 +82,7 @@ class Comments(Dialog[Chosen]):
         options = [
             Option(
                 Content.assemble(
-                    (comment.place, "$accent"),
+                    (comment.location, "$accent"),
                     ("  its lines are gone" if comment in self._lost else "", "$warning"),
                     f"\n  {one_line(comment.text, 66)}",
                 )

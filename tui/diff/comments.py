@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from model.richtext.diff_comments import Comment, changed_part, comment_on, message_of
+from model.richtext.diff_comments import Comment, create_comment, format_message, trim_context
 from tui.composer.draft import Draft
 from tui.diff.comment_dialog import Comments, EditComment
 from tui.diff.screen import Diff
@@ -31,7 +31,7 @@ async def comment(screen: Diff) -> None:
     if not rows:
         screen.desk.say("There is no line here that could be commented on.")
         return
-    blank = comment_on(screen.path, screen.side, rows, "")
+    blank = create_comment(screen.path, screen.side, rows, "")
     if text := await _written(screen, blank):
         screen.comments.append(replace(blank, text=text))
         screen.view.let_go()
@@ -41,8 +41,8 @@ async def comment(screen: Diff) -> None:
 def _first_hunk(screen: Diff) -> "Sequence[DiffRow]":
     """What the first hunk of the chosen file changes: what is meant in the list of files."""
     diff, text = screen.file_diff, screen.view.text
-    is_shown = diff is not None and diff.path == screen.path and text.heads
-    return changed_part(text.hunk_rows(0)) if is_shown else []
+    is_shown = diff is not None and diff.path == screen.path and text.heading_indices
+    return trim_context(text.hunk_rows(0)) if is_shown else []
 
 
 async def comments(screen: Diff) -> None:
@@ -78,7 +78,7 @@ async def _change(screen: Diff, known: Comment) -> None:
 
 async def _written(screen: Diff, comment: Comment) -> str | None:
     """What a person says of the lines; what was begun and left is there the next time."""
-    drafts, key = screen.desk.chat.drafts, f"comment {screen.worktree.id} {comment.place}"
+    drafts, key = screen.desk.chat.drafts, f"comment {screen.worktree.id} {comment.location}"
     dialog = EditComment(comment, drafts.of(key).text or comment.text)
     text = await screen.desk.ask(dialog)
     is_begun = text is None and dialog.text != comment.text
@@ -93,7 +93,7 @@ async def _send(screen: Diff) -> None:
     session = await session_for(screen.desk, screen.worktree)
     if session is None:
         return
-    await screen.desk.outbox.send(session.id, message_of(found, screen.lost))
+    await screen.desk.outbox.send(session.id, format_message(found, screen.lost))
     screen.comments[:] = [
         comment for comment in screen.comments if not any(map(comment.is_same, found))
     ]

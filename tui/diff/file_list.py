@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from themes.loader import chrome
+from themes.loader import load_chrome
 from tui.draw.colors import Palette
 from tui.draw.line_parts import end_of_line, strip_of
 from tui.terminal import plain
@@ -142,7 +142,7 @@ class FileList(ScrollView, can_focus=True):
         strip = strip_of(self._row(self.files[at], width), width, self._palette.kind)
         if at != self.here:
             return strip
-        ui = chrome(self._palette.kind).ui
+        ui = load_chrome(self._palette.kind).ui
         ground = Style(bgcolor=ui["accent_muted"] if self.has_focus else ui["panel"])
         return Strip(Segment.apply_style(strip, post_style=ground), strip.cell_length)
 

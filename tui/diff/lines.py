@@ -10,7 +10,7 @@ from textual.strip import Strip
 
 from model.richtext.blocks import CodeLine
 from model.richtext.diff_rows import DiffRow
-from model.richtext.diff_text import DiffText, Heading, Note
+from model.richtext.diff_text import DiffText, FileNote, HunkHeading
 from themes.loader import Kind
 from tui.draw.colors import DiffStyles, Palette
 from tui.draw.diff import row_pieces
@@ -95,7 +95,9 @@ class Painter:
             Segment(f"{_SPOKEN[row.sign] if plain.is_on() else row.sign} ", sign),
         ]
         tokens = self._block(at // _BLOCK)[at % _BLOCK]
-        pieces = expand_tabs(list(row_pieces(row, tokens, self.text.words(at), self.palette)))
+        pieces = expand_tabs(
+            list(row_pieces(row, tokens, self.text.changed_ranges(at), self.palette))
+        )
         gutter = strip_of(head, sum(segment.cell_length for segment in head), self._kind)
         room = max(0, width - gutter.cell_length)
         body = Strip([Segment(text, style) for text, style in pieces])
@@ -104,8 +106,8 @@ class Painter:
         rest = strip_of([*body, Segment(" " * room, ground)], room, self._kind)
         return Strip.join([gutter, rest])
 
-    def _sentence(self, row: Heading | Note, width: int, mark: Segment) -> Strip:
-        if isinstance(row, Note):
+    def _sentence(self, row: HunkHeading | FileNote, width: int, mark: Segment) -> Strip:
+        if isinstance(row, FileNote):
             return strip_of([mark, Segment(f" {row.text}", self.palette.muted)], width, self._kind)
         across = self.palette.marks.across
         line = [mark, Segment(f"{across}{across} {row.text} ", self.palette.accent)]
@@ -113,7 +115,7 @@ class Painter:
         return strip_of([*line, rest], width, self._kind)
 
     def _coloured(self, block: int) -> Sequence[CodeLine]:
-        return self.text.coloured(block * _BLOCK, (block + 1) * _BLOCK, self._path)
+        return self.text.highlight(block * _BLOCK, (block + 1) * _BLOCK, self._path)
 
     def _side(self, row: DiffRow) -> DiffStyles | None:
         return {"+": self.palette.inserted, "-": self.palette.deleted}.get(row.sign)

@@ -17,9 +17,15 @@ from textual.widget import Widget
 from model.api.changes import Changes, FileDiff, get_file_diff, list_changed_files
 from model.base.errors import SpinneyError
 from model.domain import events as e
-from model.richtext.diff_comments import Comment, changed_part, kept, lost_among, read
+from model.richtext.diff_comments import (
+    Comment,
+    dump_comments,
+    find_lost,
+    load_comments,
+    trim_context,
+)
 from model.richtext.diff_rows import DiffRow
-from model.richtext.diff_text import DiffText, diff_text
+from model.richtext.diff_text import DiffText, parse_diff
 from model.richtext.highlight import highlight_code, language_for_path
 from tui.composer.draft import Draft
 from tui.desk import Desk
@@ -56,7 +62,7 @@ _EMPTY: Final[dict[Side, str]] = {
 def _read_text(diff: FileDiff) -> DiffText:
     """In a thread; the language is loaded there, too, before the first row needs its colours."""
     highlight_code("", language_for_path(diff.path))
-    return diff_text(diff.text)
+    return parse_diff(diff.text)
 
 
 @dataclass(slots=True)
@@ -154,7 +160,7 @@ class Diff(FullScreen):
             case e.GitStatusUpdated() | e.TaskCompleted():
                 return event.worktree_id == self.worktree.id
             case e.BlockChanged() | e.MessageCompleted():
-                session = self.desk.state.sessions.get(event.concerns or "")
+                session = self.desk.state.sessions.get(event.related_session_id or "")
                 return session is not None and session.worktree_id == self.worktree.id
         return False
 
@@ -284,7 +290,7 @@ class Diff(FullScreen):
         if self.view.line is not None:
             return [self.view.line]
         place = self.view.hunk
-        return changed_part(self.view.text.hunk_rows(place)) if place is not None else []
+        return trim_context(self.view.text.hunk_rows(place)) if place is not None else []
 
     @property
     def comment_here(self) -> Comment | None:
@@ -296,12 +302,12 @@ class Diff(FullScreen):
         """What was said of the worktree's changes and is not sent yet; the list itself."""
         found = self.desk.drafts.of(WorktreeComments, self.worktree.id)
         if found.comments is None:
-            found.comments = read(self.desk.chat.drafts.of(self._draft_key).text)
+            found.comments = load_comments(self.desk.chat.drafts.of(self._draft_key).text)
         return found.comments
 
     def keep_comments(self) -> None:
         """Keep them over the end of the program, and mark them anew."""
-        self.desk.chat.drafts.keep(self._draft_key, Draft(kept(self.comments)))
+        self.desk.chat.drafts.keep(self._draft_key, Draft(dump_comments(self.comments)))
         self.desk.chat.keep_draft()
         if self.is_attached:
             self.mark_comments()
@@ -314,9 +320,9 @@ class Diff(FullScreen):
         """Mark the rows that something was said of; what was said moves with its lines."""
         rows, found = self.view.text.rows, dict[int, Comment]()
         for n, comment in enumerate(self.comments):
-            places = comment.found_in(rows) if comment.path == self.path else None
+            places = comment.find_in(rows) if comment.path == self.path else None
             if places is not None:
-                self.comments[n] = comment = comment.moved_to(rows, places)
+                self.comments[n] = comment = comment.move_to(rows, places)
                 found |= dict.fromkeys(places, comment)
         self._commented = found
         self.view.mark(found.keys())
@@ -328,7 +334,7 @@ class Diff(FullScreen):
         found = await self._lost(unseen) if unseen else frozenset[Comment]()
         news, self.lost = found - self.lost, found
         if news:
-            places = ", ".join(sorted(comment.place for comment in news))
+            places = ", ".join(sorted(comment.location for comment in news))
             key = self.desk.key_of("diff_comments")
             self.desk.say(f"The lines of a comment are gone: {places}. It is kept; {key} shows it.")
         self._entitle()
@@ -342,7 +348,7 @@ class Diff(FullScreen):
             )
             return diff.text
 
-        return await lost_among(comments, SIDES, read_diff)
+        return await find_lost(comments, SIDES, read_diff)
 
     # The bars -----------------------------------------------------------------------------------
 

@@ -81,9 +81,9 @@ class DiffView(ScrollView, can_focus=True):
         begun_row = self.text.rows[begun] if begun is not None else None
         self.text, self._path, self.said = text, path, said
         self._painter = Painter(text, path, self._palette)
-        self.here = 0 if anew else self._place_of(text.place_near(kept, at))
+        self.here = 0 if anew else self._place_of(text.find_row(kept, at))
         self.marked_from = (
-            self._place_of(text.place_near(begun_row, begun)) if begun is not None else None
+            self._place_of(text.find_row(begun_row, begun)) if begun is not None else None
         )
         self._left = 0 if anew else self._left
         self._measure()
@@ -174,7 +174,7 @@ class DiffView(ScrollView, can_focus=True):
     def _place_of(self, at: int) -> int:
         if not self.is_split:
             return at
-        return self.text.places[at] if at < len(self.text.places) else 0
+        return self.text.pair_indices[at] if at < len(self.text.pair_indices) else 0
 
     def _measure(self) -> None:
         self.here = max(0, min(self.here, self.count - 1))
@@ -233,8 +233,8 @@ class DiffView(ScrollView, can_focus=True):
         hunk = self.text.hunk_at(self._at(place)) if self.text.rows else None
         if hunk is None:
             return range(0)
-        ends = [self._place_of(at) for at in self.text.heads[hunk + 1 : hunk + 2]]
-        return range(self._place_of(self.text.heads[hunk]) + 1, *(ends or [self.count]))
+        ends = [self._place_of(at) for at in self.text.heading_indices[hunk + 1 : hunk + 2]]
+        return range(self._place_of(self.text.heading_indices[hunk]) + 1, *(ends or [self.count]))
 
     def _show_cursor(self) -> None:
         top, height = round(self.scroll_y), self.size.height
@@ -270,7 +270,7 @@ class DiffView(ScrollView, can_focus=True):
     def next_hunk(self, by: int) -> bool:
         """Go to the heading of the next hunk, or the one before; whether there is one."""
         self.let_go()
-        heads = [self._place_of(at) for at in self.text.heads]
+        heads = [self._place_of(at) for at in self.text.heading_indices]
         found = [at for at in heads if (at > self.here if by > 0 else at < self.here)]
         if not found:
             return False

@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 from rich.style import Style
 
-from themes.contrast import mixed, readable, word_ground
-from themes.loader import Kind, SyntaxTheme, TokenStyle, chrome, syntax_theme
+from themes.contrast import blend, changed_word_background, ensure_contrast
+from themes.loader import Kind, SyntaxTheme, TokenStyle, load_chrome, load_syntax_theme
 from themes.tokens import TokenClass
 
 
@@ -78,10 +78,10 @@ def palette(kind: Kind, syntax: str, *, ascii_marks: bool = False) -> Palette:
     Colours of the theme that are hard to read on their ground are moved as far as they must. The
     same arguments give the same object, so that what is drawn can be kept by it.
     """
-    ui, theme = chrome(kind).ui, syntax_theme(syntax)
+    ui, theme = load_chrome(kind).ui, load_syntax_theme(syntax)
     ground, foreground = theme.ui["background"], theme.ui["foreground"]
     sides = [theme.ui[f"{side}_background"] for side in ("inserted", "deleted")]
-    faint = readable(mixed(foreground, ground, 0.6), ground, *sides)
+    faint = ensure_contrast(blend(foreground, ground, 0.6), ground, *sides)
     tokens = _tokens_on(theme, ground, theme.ui["line_highlight"])
     return Palette(
         kind=kind,
@@ -129,7 +129,7 @@ def token_style(style: TokenStyle, ground: str, *others: str) -> Style:
     """A token of code on the ground of its theme, or on its own where it has one."""
     grounds = (style.background,) if style.background else (ground, *others)
     return Style(
-        color=readable(style.color, *grounds),
+        color=ensure_contrast(style.color, *grounds),
         bgcolor=grounds[0],
         bold=style.bold or None,
         italic=style.italic or None,
@@ -140,11 +140,11 @@ def token_style(style: TokenStyle, ground: str, *others: str) -> Style:
 
 def _diff_styles(theme: SyntaxTheme, side: Literal["inserted", "deleted"]) -> DiffStyles:
     ground, sign = theme.ui[f"{side}_background"], theme.tokens[side].color
-    word = word_ground(sign, ground)
+    word = changed_word_background(sign, ground)
     return DiffStyles(
         ground=Style(bgcolor=ground),
         word=Style(bgcolor=word, bold=True),
-        sign=Style(color=readable(sign, ground), bgcolor=ground, bold=True),
+        sign=Style(color=ensure_contrast(sign, ground), bgcolor=ground, bold=True),
         tokens=_tokens_on(theme, ground),
         word_tokens=_tokens_on(theme, word, bold=True),
     )

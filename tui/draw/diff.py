@@ -9,10 +9,10 @@ from model.richtext.blocks import CodeLine
 from model.richtext.diff_rows import (
     DiffRow,
     Ranges,
-    changed_words,
-    code_lines,
     diff_rows,
-    with_words,
+    find_changed_words,
+    highlight_rows,
+    split_at_changes,
 )
 from tui.draw.colors import DiffStyles, Palette
 from tui.draw.wrap import MIN_WIDTH, Line, Piece, filled, wrap_code
@@ -51,9 +51,9 @@ def render_diff_rows(
     gutter = len(str(numbers)) + 1
     if width - gutter - 2 < MIN_WIDTH:
         gutter = 0
-    code = code_lines(shown, path)
+    code = highlight_rows(shown, path)
     lines: list[Line] = []
-    for row, tokens, words in zip(shown, code, changed_words(shown), strict=True):
+    for row, tokens, words in zip(shown, code, find_changed_words(shown), strict=True):
         if row.hidden:
             lines += _note(f"{palette.marks.more} {_counted(row.hidden, 'line')}", width, palette)
         lines += _row_lines(
@@ -88,7 +88,7 @@ def row_pieces(row: DiffRow, tokens: CodeLine, words: Ranges, palette: Palette) 
     if side is None:
         yield from ((text, palette.tokens[kind]) for text, kind in tokens)
         return
-    for (text, kind), is_changed in with_words(tokens, words):
+    for (text, kind), is_changed in split_at_changes(tokens, words):
         yield text, (side.word_tokens if is_changed else side.tokens)[kind]
     if row.no_line_break:
         yield " (no line break at the end)", palette.code_faint + side.ground

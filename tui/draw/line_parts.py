@@ -13,7 +13,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from themes.loader import Kind, chrome
+from themes.loader import Kind, load_chrome
 from tui.draw.wrap import Line, wrap, wrap_code
 from tui.terminal.sanitize import harmless
 from tui.terminal.textual_internals import Row
@@ -37,7 +37,7 @@ def strip_of(line: Iterable[Segment], width: int, kind: Kind) -> Strip:
 @lru_cache
 def ground_style(kind: Kind) -> Style:
     """What shows where nothing is drawn."""
-    ui = chrome(kind).ui
+    ui = load_chrome(kind).ui
     return Style(color=ui["text"], bgcolor=ui["background"])
 
 

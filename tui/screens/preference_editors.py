@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 from model.api.preferences import update_preferences
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.preferences.choices import takes_null
+from model.preferences.choices import accepts_null
 from model.preferences.fields import PreferenceField
 from model.richtext.highlight import highlight_code
 from tui.composer.draft import Draft
@@ -202,7 +202,9 @@ class EditEntries(Dialog[None]):
 
     async def _edit(self, key: str) -> None:
         preferences, catalog = self._desk.state.preferences, self._link_catalog()
-        offered = rows.choices(self._field, preferences, catalog, nullable=takes_null(self._field))
+        offered = rows.choices(
+            self._field, preferences, catalog, nullable=accepts_null(self._field)
+        )
         value = self._values[key]
         if self._field.key == "magic_prompts":
             sentence = "Your own text of this prompt; empty is the built-in one."

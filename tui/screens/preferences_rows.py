@@ -9,7 +9,7 @@ from model.agents.catalog import Catalog
 from model.base.text import clean_line
 from model.preferences import choices as preferences_choices
 from model.preferences.apply import REDACTED
-from model.preferences.choices import label
+from model.preferences.choices import choice_label
 from model.preferences.fields import PreferenceField
 from model.preferences.schema import CliProfile, Preferences
 from tui.screens.choose import Choice
@@ -51,7 +51,7 @@ def _entries_in_words(field: PreferenceField, value: Mapping[str, Any]) -> str:
 
 
 def _labelled(key: str, value: str, catalog: Catalog) -> str:
-    called = label(key, value, catalog)
+    called = choice_label(key, value, catalog)
     return called if called == value else f"{value} · {called}"
 
 
@@ -61,7 +61,7 @@ def choices(
     """What can be chosen; empty where the value is written freely."""
     found = [
         Choice(value, value, "" if called == value else clean_line(called))
-        for value, called in preferences_choices.choices(field, preferences, catalog)
+        for value, called in preferences_choices.list_choices(field, preferences, catalog)
     ]
     takes_choices = found or field.key in preferences_choices.PROFILES
     none = [Choice(NOTHING, "not set", "as usual")] if nullable and takes_choices else []

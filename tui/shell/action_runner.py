@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Coroutine, Hashable
 from typing import Any, Final
 
-from model.base.errors import SpinneyError, foreseen
+from model.base.errors import SpinneyError, as_user_error
 from tui.shell.selection import Selection
 
 REPEATABLE: Final = frozenset(
@@ -55,4 +55,4 @@ class ActionRunner:
         except TimeoutError:
             self._screen.say("That took too long; look again in a moment.", bad=True)
         except Exception as error:
-            self._screen.say(foreseen(error, "an action").message, bad=True)
+            self._screen.say(as_user_error(error, "an action").message, bad=True)

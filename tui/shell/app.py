@@ -24,7 +24,7 @@ from textual.signal import Signal
 from textual.theme import Theme
 
 from model.base.errors import SpinneyError
-from themes.loader import chrome
+from themes.loader import load_chrome
 from themes.terminal import theme_colors
 from tui.keys.keymap import BY_ID, clashes, is_bound, strangers
 from tui.shell import failure
@@ -262,7 +262,7 @@ class SpinneyApp(PaintedApp):
         """Show these colours; what the preferences say is not changed."""
         self._wanted_theme = wanted
         is_dark = self.terminal.dark if wanted == "system" else wanted == "dark"
-        colors = chrome("dark" if is_dark else "light")
+        colors = load_chrome("dark" if is_dark else "light")
         if colors.name not in self.available_themes:
             self.register_theme(Theme(**asdict(theme_colors(colors))))
         if self.theme != colors.name:
@@ -360,7 +360,7 @@ class SpinneyApp(PaintedApp):
 
         A screen that is attached leaves the work alone.
         """
-        at_work = len(self.main.state.at_work()) if self.main.is_connected else 0
+        at_work = len(self.main.state.interruptible_sessions()) if self.main.is_connected else 0
         if not at_work or self.attached:
             self.exit()
         else:

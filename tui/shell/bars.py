@@ -68,6 +68,6 @@ def _anything_runs(screen: Selection) -> bool:
     if not screen.is_connected:
         return False
     worktrees = screen.state.worktrees.values()
-    return bool(screen.state.at_work()) or any(
+    return bool(screen.state.interruptible_sessions()) or any(
         worktree.running_scripts or worktree.status == "creating" for worktree in worktrees
     )

@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.style import Style
 from textual.widgets import Static
 
-from model.base.git_layout import repository_around
+from model.base.git_layout import find_enclosing_repository
 from tui.keys import keymap
 from tui.shell import bars
 from tui.shell.departed import keep_words
@@ -67,7 +67,7 @@ class MainScreen(Selection):
         super().__init__(
             terminal,
             started_in=started_in,
-            offered=repository_around(started_in) if started_in else None,
+            offered=find_enclosing_repository(started_in) if started_in else None,
             demo=demo,
             classes="for-ears" if terminal.plain else None,
         )

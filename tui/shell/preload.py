@@ -26,10 +26,10 @@ def code(): ...
 def warm_up() -> None:
     """Import it, and draw a little of each kind; once, however often it is called."""
     import tui.transcript.widget  # noqa: F401 - for those who import it later
-    from model.richtext.markdown import render
+    from model.richtext.markdown import parse_markdown
     from tui.draw.colors import palette
     from tui.draw.markdown import render_block
 
     colours = palette("dark", "vitesse-black")
-    for block in render(_SAMPLE):
+    for block in parse_markdown(_SAMPLE):
         render_block(block, 80, colours)

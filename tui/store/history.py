@@ -94,7 +94,7 @@ class History:
         `streaming` holds unfinished messages, by id, to which the event was applied already: they
         are taken as they are, so that a delta is folded once.
         """
-        if event.concerns != self.session_id:
+        if event.related_session_id != self.session_id:
             return None
         match event:
             case e.MessageStarted() | e.MessageQueued(status="processing"):

@@ -62,7 +62,7 @@ class HistoryCache:
 
         `state` holds the event already.
         """
-        session_id = event.concerns
+        session_id = event.related_session_id
         if session_id is None:
             return None
         if session_id in self._held:

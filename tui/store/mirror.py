@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from model.base.errors import SpinneyError
-from model.client.base import Client, Happened, Loaded, Lost, Update
+from model.client.base import Client, Disconnected, EventBatch, Loaded, Update
 from model.domain import events as e
 from model.state import State, apply
 from tui.store.history_cache import HistoryCache
@@ -36,7 +36,7 @@ class Change:
     loaded: bool = False
     """Everything is new: events were missed."""
     events: tuple[e.Event, ...] = ()
-    lost: Lost | None = None
+    lost: Disconnected | None = None
     projects: frozenset[str] = frozenset()
     """Ids of what was added, changed or removed."""
     worktrees: frozenset[str] = frozenset()
@@ -61,7 +61,7 @@ class Change:
 
     def events_of(self, session_id: str) -> list[e.Event]:
         """The events of one session, in order."""
-        return [event for event in self.events if event.concerns == session_id]
+        return [event for event in self.events if event.related_session_id == session_id]
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class Mirror:
     """Least seconds between two changes."""
     changed: Callable[[Change], None]
     state: State = field(default_factory=State)
-    lost: Lost | None = None
+    lost: Disconnected | None = None
     text_frame: float = 0.0
     """Least seconds after a change of nothing but text, where that is longer."""
     _is_loaded: bool = False
@@ -102,7 +102,7 @@ class Mirror:
                 reason = "The connection was closed."
             except SpinneyError as error:
                 reason = error.message
-            self._take(Lost(reason, RETRY))
+            self._take(Disconnected(reason, RETRY))
             await asyncio.sleep(RETRY)
 
     async def until(self, true: Callable[[State], bool], within: float = 60) -> State:
@@ -130,7 +130,7 @@ class Mirror:
                 self._is_loaded = True
                 self.histories.forget()
                 change = _difference(before, self.state, loaded=True)
-            case Happened():
+            case EventBatch():
                 self.lost = None
                 firsts: dict[str, int] = {}
                 for event in update.events:
@@ -138,7 +138,7 @@ class Mirror:
                     if (found := self.histories.apply(event, self.state)) is not None:
                         firsts[found[0]] = min(found[1], firsts.get(found[0], found[1]))
                 change = _difference(before, self.state, events=update.events, messages=firsts)
-            case Lost():
+            case Disconnected():
                 self.lost = update
                 change = Change(self.state, before, lost=update)
         self.changed(change)

@@ -17,7 +17,7 @@ from rich.terminal_theme import TerminalTheme
 from textual.color import Color
 from textual.filter import LineFilter
 
-from themes.contrast import TEXT, contrast, readable
+from themes.contrast import MIN_TEXT_CONTRAST, contrast_ratio, ensure_contrast
 
 _SIGNS: Final = {
     **dict(zip("·•◦▪…◐◌●○✗✓■□", "-*-+.~~*ox+#o", strict=True)),
@@ -109,14 +109,14 @@ def legible(style: Style, system: ColorSystem) -> Style:
     if style.color.triplet is None:
         return style
     ground = nearest(style.bgcolor, system)
-    if contrast(nearest(style.color, system), ground) >= TEXT:
+    if contrast_ratio(nearest(style.color, system), ground) >= MIN_TEXT_CONTRAST:
         return style
     # More than is needed, because the nearest colour may be a darker one.
-    for ratio in (TEXT, TEXT + 1, TEXT + 2):
-        moved = RichColor.parse(readable(style.color.triplet.hex, ground, ratio=ratio))
-        if contrast(nearest(moved, system), ground) >= TEXT:
+    for ratio in (MIN_TEXT_CONTRAST, MIN_TEXT_CONTRAST + 1, MIN_TEXT_CONTRAST + 2):
+        moved = RichColor.parse(ensure_contrast(style.color.triplet.hex, ground, ratio=ratio))
+        if contrast_ratio(nearest(moved, system), ground) >= MIN_TEXT_CONTRAST:
             return style + Style(color=moved)
-    end = max("#ffffff", "#000000", key=lambda color: contrast(color, ground))
+    end = max("#ffffff", "#000000", key=lambda color: contrast_ratio(color, ground))
     return style + Style(color=end)
 
 

@@ -4,7 +4,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 
 from model.domain.resources import PlanBlock, Question, QuestionBlock, Request
-from model.richtext.markdown import render
+from model.richtext.markdown import parse_markdown
 from tui.draw.line_parts import behind_sign, cut, indented, one_line, output_rows, prose_rows
 from tui.draw.markdown import render_blocks
 from tui.draw.wrap import Line, line_width
@@ -37,7 +37,7 @@ def plan_rows(
         head = [Segment(f"{look.signs.closed} ", look.palette.faint)]
         head += [Segment("Plan", look.tones.strong), Segment("  "), state]
         return [head], False
-    rows = render_blocks(render(block.text), width - 4, look.palette)
+    rows = render_blocks(parse_markdown(block.text), width - 4, look.palette)
     rows, is_cut = cut(rows, len(rows) if level == ALL else CUT, look.palette.faint)
     top_left, top_right, bottom_left, bottom_right, across = tuple(look.signs.corners)
     fill = across * (width - cell_len(state.text) - 11)

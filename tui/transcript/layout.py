@@ -277,7 +277,7 @@ class _Layout:
         """What is damaged, and all that is left of it."""
         width = self._look.body_width
         left = output_rows(block.text, width - 2, self._look.palette.muted) if block.text else []
-        word = one_line(f"[unreadable] {block.told}", width)
+        word = one_line(f"[unreadable] {block.notice}", width)
         return [[Segment(word, self._look.tones.error)], *indented(left, 2)]
 
     def _stray_result(self, at: int, block: ToolResultBlock) -> Part:

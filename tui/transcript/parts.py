@@ -11,7 +11,7 @@ from textual.strip import Strip
 
 from model.agents.catalog import BUILT_IN, Catalog
 from model.domain.resources import Block, Message, Request
-from themes.loader import Kind, chrome
+from themes.loader import Kind, load_chrome
 from tui.draw.colors import ASCII, Palette
 from tui.transcript.packed_rows import Joined
 from tui.transcript.streaming import GrowingText
@@ -50,7 +50,7 @@ class Tones:
 @lru_cache
 def tones(kind: Kind) -> Tones:
     """The tones of our chrome."""
-    ui = chrome(kind).ui
+    ui = load_chrome(kind).ui
     return Tones(
         strong=Style(color=ui["text"], bold=True),
         accent=Style(color=ui["accent_text"]),

@@ -61,7 +61,7 @@ class GrowingText:
             return False
         self._done += self._rows_of(self._stream.blocks[:count])
         self._done_blocks += count
-        self._stream.forget_stable()
+        self._stream.discard_stable()
         self._code, self._code_lines = Packed(), 0
         return True
 

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 
 from model.domain.resources import ToolResultBlock, ToolUseBlock
-from model.richtext.diff_rows import diff_counts
+from model.richtext.diff_rows import count_changed_lines
 from tui.draw.diff import render_diff
 from tui.draw.line_parts import (
     behind_sign,
@@ -170,7 +170,7 @@ def _changes(old: str, new: str) -> tuple[int, int]:
     """Counted once, and remembered without the texts: those of 256 edits may be very large."""
     key = hash(old), hash(new)
     if key not in _COUNTED:
-        _COUNTED[key] = diff_counts(old, new)
+        _COUNTED[key] = count_changed_lines(old, new)
         if len(_COUNTED) > _MOST_COUNTED:
             del _COUNTED[next(iter(_COUNTED))]
     return _COUNTED[key]

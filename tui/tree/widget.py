@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
-from themes.contrast import readable
+from themes.contrast import ensure_contrast
 from tui.draw.status_icons import Mark
 from tui.keys import keymap
 from tui.store.places import ROOT, Place
@@ -255,7 +255,7 @@ class ProjectTree(Tree[Row]):
     def _role(self, role: str, on_cursor: bool) -> Style:
         if role.startswith("#"):
             # People choose any colour; it is moved as far as it must be to be read.
-            return Style(color=readable(role, self.styles.background.hex6.lower()))
+            return Style(color=ensure_contrast(role, self.styles.background.hex6.lower()))
         found = self.get_component_rich_style(f"project-tree--{role}", partial=True)
         # A cursor's background is made for text; marks keep their colour on it.
         return (

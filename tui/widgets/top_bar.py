@@ -9,7 +9,7 @@ from tui.draw.status_icons import counts
 from tui.widgets.line import Line, clickable
 
 if TYPE_CHECKING:
-    from model.client.base import Lost
+    from model.client.base import Disconnected
     from model.state import State
 
 
@@ -20,7 +20,7 @@ class TopBar(Line):
         self,
         state: "State",
         path: tuple[str, ...],
-        lost: "Lost | None",
+        lost: "Disconnected | None",
         server: str,
         *,
         scripts: str = "",

@@ -48,7 +48,7 @@ class AcpBackend:
             await session.close()
         return Probe(program, session.capabilities.version, supported=True)
 
-    async def commands(
+    async def list_commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
         """Return none: only the running agent knows its commands."""
@@ -71,14 +71,14 @@ class AcpBackend:
         """Start the program and wait until it is initialized."""
         environment = acp_program.environment(self._row, launch.environment)
         program = await acp_program.find_program(self._row, environment.get("PATH"))
-        acp_program.hide_secrets(self._row, launch.record)
+        acp_program.hide_secrets(self._row, launch.recorder)
         command = [program, *self._row.args]
-        process = await AgentProcess.start(command, launch.worktree, environment, launch.record)
+        process = await AgentProcess.start(command, launch.worktree, environment, launch.recorder)
         session = AcpSession(self._row, process, launch)
         try:
             await session.initialize(timeout)
         except BaseException as error:
-            await process.settled()
+            await process.wait_settled()
             hangs = process.returncode is None and not isinstance(error, RpcError)
             within = f" within {timeout:g} seconds" if hangs else ""
             await process.kill()

@@ -10,8 +10,8 @@ from typing import Final
 from model import __version__
 from model.agents.agents_file import AgentRow, McpServer
 from model.backends.acp.json_values import JsonObject, as_object, as_objects, as_text
-from model.backends.process import agent_environment
-from model.backends.traffic import Record
+from model.backends.process import build_agent_environment
+from model.backends.traffic import TrafficRecorder
 from model.base.errors import SpinneyError
 
 PROTOCOL_VERSION: Final = 1
@@ -82,14 +82,14 @@ def _describe_sign_in(command: str, method: JsonObject) -> str:
 
 def environment(row: AgentRow, extra: Mapping[str, str]) -> dict[str, str]:
     """The program's environment; values in `agents.toml` take precedence."""
-    return {**agent_environment(extra), **row.env}
+    return {**build_agent_environment(extra), **row.env}
 
 
-def hide_secrets(row: AgentRow, record: Record) -> None:
+def hide_secrets(row: AgentRow, record: TrafficRecorder) -> None:
     """Mask the secrets of `agents.toml` in the session's raw log."""
-    record.hide(row.env)
+    record.mask_secrets(row.env)
     for server in row.mcp_servers:
-        record.hide({**server.env, "authorization": list(server.headers.values())})
+        record.mask_secrets({**server.env, "authorization": list(server.headers.values())})
 
 
 async def find_program(row: AgentRow, path: str | None) -> str:

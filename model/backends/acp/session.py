@@ -25,8 +25,8 @@ from model.backends.acp.stream import AcpStream, parse_usage
 from model.backends.acp.tools import ToolCall
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
-from model.backends.process import AgentProcess, Said, Unreadable
-from model.backends.process_channel import AgentLink
+from model.backends.process import AgentProcess, InvalidLine, JsonLine
+from model.backends.process_channel import ProcessChannel
 from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand, Usage
 
@@ -75,7 +75,7 @@ class AcpSession:
         self._usage = Usage()
         self._noticed: set[str] = set()
         self.capabilities = Capabilities()
-        self._link = AgentLink(row.label, process, self._on_line, launch.record)
+        self._link = ProcessChannel(row.label, process, self._on_line, launch.recorder)
         self._rpc = JsonRpc(row.label, self._link.write, self._link.ended)
 
     # Start -------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ class AcpSession:
 
     async def start_conversation(self, launch: Launch) -> None:
         """Resume the conversation, or start a new one if the agent no longer knows it."""
-        servers = [s for s in self._row.mcp_servers if s.name not in launch.mcp_off]
+        servers = [s for s in self._row.mcp_servers if s.name not in launch.disabled_mcp_servers]
         usable = await asyncio.to_thread(program.build_mcp_servers, self.capabilities, servers)
         params = {"cwd": str(launch.worktree), "mcpServers": [] if self._text_only else usable}
         try:
@@ -106,10 +106,10 @@ class AcpSession:
         if not self._id:
             text = f"{self._row.label} did not start a conversation. Try again."
             raise SpinneyError(text, "backend_error")
-        await self._link.tell(base.ConversationIdentified(self._id))
+        await self._link.emit(base.ConversationIdentified(self._id))
         if self._row.mcp_servers:
             names = tuple(server.name for server in self._row.mcp_servers)
-            await self._link.tell(base.McpServersSeen(names))
+            await self._link.emit(base.McpServersListed(names))
         if launch.resume_token and self._id != launch.resume_token:
             await self._notice(f"{self._row.label} no longer knows the conversation so far.")
 
@@ -168,7 +168,7 @@ class AcpSession:
         """Execute the plan with these settings; an edited plan is sent as a message."""
         request = self._take(request_id)
         self._settings, self._mode = settings, settings.mode
-        await self._link.tell(base.TurnKeepsMode(self._mode))
+        await self._link.emit(base.TurnModeReported(self._mode))
         is_edited = bool(plan and plan.strip() != request.plan.strip())
         if is_edited or find_option("allow", request.options) is None:
             text = f"Leave plan mode and carry out this plan:\n\n{plan or request.plan}"
@@ -195,8 +195,8 @@ class AcpSession:
     async def configure(self, settings: Settings) -> None:
         """Apply these settings from the next turn on."""
         self._settings = settings
-        if self._link.turn_open:
-            await self._link.tell(base.TurnKeepsMode(self._mode))
+        if self._link.is_turn_open:
+            await self._link.emit(base.TurnModeReported(self._mode))
 
     async def close(self) -> None:
         """End the program and all processes that it started."""
@@ -206,8 +206,8 @@ class AcpSession:
 
     # Messages from the agent -------------------------------------------------------------------
 
-    async def _on_line(self, line: Said | Unreadable) -> None:
-        if isinstance(line, Unreadable):
+    async def _on_line(self, line: JsonLine | InvalidLine) -> None:
+        if isinstance(line, InvalidLine):
             # Some agents write their log to stdout: one notice is enough.
             if line.reason not in self._noticed:
                 self._noticed.add(line.reason)
@@ -221,21 +221,21 @@ class AcpSession:
                 self._prompt_number = None
                 await self._on_turn_end(message)
             else:
-                self._rpc.settle(message)
+                self._rpc.handle_response(message)
         elif number is None:
             await self._on_notification(as_text(message["method"]), params)
         elif message["method"] == "session/request_permission":
             await self._on_permission_request(number, params)
         else:
             reason = f"Spinney does not support {as_text(message['method'])}"
-            await self._rpc.refuse(number, METHOD_NOT_FOUND, reason)
+            await self._rpc.respond_error(number, METHOD_NOT_FOUND, reason)
 
     async def _on_notification(self, method: str, params: JsonObject) -> None:
         if method == "$/cancel_request":
             for request_id, request in list(self._pending.items()):
                 if request.rpc_id == params.get("requestId"):
                     await self._withdraw(request_id)
-                    await self._rpc.refuse(request.rpc_id, _REQUEST_CANCELLED, "cancelled")
+                    await self._rpc.respond_error(request.rpc_id, _REQUEST_CANCELLED, "cancelled")
         if method != "session/update" or self._id not in ("", params.get("sessionId")):
             return
         update = as_object(params.get("update"))
@@ -243,7 +243,7 @@ class AcpSession:
             case "available_commands_update":
                 # Some agents send them before the id of our conversation is known.
                 self._commands = acp_prompt.parse_commands(update)
-                await self._link.tell(base.CommandsKnown(self._commands))
+                await self._link.emit(base.CommandsListed(self._commands))
             case _ if not self._id:
                 pass  # the replay of a history
             case "current_mode_update":
@@ -254,32 +254,32 @@ class AcpSession:
                 await self._check_plan_mode()
             case _:
                 # Updates outside a turn are late and are ignored.
-                if self._link.turn_open:
+                if self._link.is_turn_open:
                     await self._emit_all(self._stream.events(update))
 
     async def _check_plan_mode(self) -> None:
         """Follow an agent that enters plan mode by itself; only the user can leave plan mode."""
-        if self._link.turn_open and self._choices.is_planning and self._mode != "plan":
+        if self._link.is_turn_open and self._choices.is_planning and self._mode != "plan":
             self._mode = "plan"
-            await self._link.tell(base.ModeChanged("plan"))
+            await self._link.emit(base.ModeChanged("plan"))
 
     async def _on_turn_end(self, response: JsonObject) -> None:
         await self._withdraw(*self._pending)
         result = as_object(response.get("result"))
         self._usage += parse_usage(result)
         reason = as_text(result.get("stopReason"))
-        if self._link.stopping:
+        if self._link.is_stopping:
             await self._finish("stopped")
         elif "error" in response:
             label, methods = self._row.label, self.capabilities.sign_in_methods
             message, kind = errors.describe_error(label, response["error"], methods)
-            await self._link.tell(base.TurnFailed(message, kind, self._usage))
+            await self._link.emit(base.TurnFailed(message, kind, self._usage))
         elif self._follow_ups:
             prompts, self._follow_ups = self._follow_ups, []
             self._follow_up_task = asyncio.create_task(self._send_follow_ups(prompts))
         elif reason == "refusal":
             message = f"{self._row.label} refused to continue. Change the message."
-            await self._link.tell(base.TurnFailed(message, "invalid_request", self._usage))
+            await self._link.emit(base.TurnFailed(message, "invalid_request", self._usage))
         else:
             await self._finish(reason or "end_turn")
 
@@ -295,22 +295,26 @@ class AcpSession:
                 acp_prompt.build_blocks, prompt, (), accepts_images=accepts
             )
             await self._apply_settings()
-            if self._link.stopping:
+            if self._link.is_stopping:
                 await self._finish("stopped")
                 return
             await self._link.write(self._prompt(blocks))
         except SpinneyError as error:
-            await self._link.tell(base.TurnFailed(error.message, error.error_type, self._usage))
+            await self._link.emit(base.TurnFailed(error.message, error.error_type, self._usage))
 
     async def _finish(self, reason: str) -> None:
         tokens, window = self._stream.context_tokens, self._stream.context_window
-        await self._link.tell(base.TurnFinished(reason, self._usage, tokens, window))
+        await self._link.emit(base.TurnFinished(reason, self._usage, tokens, window))
 
     # Permissions -------------------------------------------------------------------------------
 
     async def _on_permission_request(self, rpc_id: object, params: JsonObject) -> None:
-        if params.get("sessionId") != self._id or not self._link.turn_open or self._link.stopping:
-            await self._rpc.answer(rpc_id, _CANCELLED)
+        if (
+            params.get("sessionId") != self._id
+            or not self._link.is_turn_open
+            or self._link.is_stopping
+        ):
+            await self._rpc.respond(rpc_id, _CANCELLED)
             return
         call = self._stream.update_call(as_object(params.get("toolCall")))
         options = tuple(as_objects(params.get("options")))
@@ -318,7 +322,7 @@ class AcpSession:
         if call.kind == SWITCH_MODE and self._mode == "plan" and not self._text_only:
             plan = call.text or as_text(call.input.get("plan"))
             request_id = self._add_pending(_PendingRequest(rpc_id, options, use.name, plan))
-            await self._link.tell(base.PlanProposed(request_id, plan))
+            await self._link.emit(base.PlanProposed(request_id, plan))
             return
         await self._emit_all(self._stream.call_events(call))
         verdict = await self._judge(call)
@@ -327,8 +331,8 @@ class AcpSession:
             return
         request_id = self._add_pending(_PendingRequest(rpc_id, options, call.title or use.name))
         title = call.title if call.title != use.name else ""
-        await self._link.tell(
-            base.PermissionAsked(request_id, use.name, use.input, title, call.id or None)
+        await self._link.emit(
+            base.PermissionRequested(request_id, use.name, use.input, title, call.id or None)
         )
 
     async def _judge(self, call: ToolCall) -> Verdict:
@@ -360,23 +364,25 @@ class AcpSession:
     ) -> None:
         option = find_option(decision, options)
         chosen = {"outcome": {"outcome": "selected", "optionId": option}}
-        await self._rpc.answer(rpc_id, _CANCELLED if option is None else chosen)
+        await self._rpc.respond(rpc_id, _CANCELLED if option is None else chosen)
 
     async def _withdraw(self, *request_ids: str) -> None:
         for request_id in request_ids:
             if self._pending.pop(request_id, None) is not None:
-                await self._link.tell(base.RequestWithdrawn(request_id))
+                await self._link.emit(base.RequestWithdrawn(request_id))
 
     # Messages to the agent ---------------------------------------------------------------------
 
     def _prompt(self, blocks: list[JsonObject]) -> JsonObject:
-        message = self._rpc.message("session/prompt", {"sessionId": self._id, "prompt": blocks})
+        message = self._rpc.build_request(
+            "session/prompt", {"sessionId": self._id, "prompt": blocks}
+        )
         self._prompt_number = message["id"]
         return message
 
     async def _cancel(self) -> None:
         for request in self._pending.values():
-            await self._rpc.answer(request.rpc_id, _CANCELLED)
+            await self._rpc.respond(request.rpc_id, _CANCELLED)
         await self._withdraw(*self._pending)
         await self._rpc.notify("session/cancel", {"sessionId": self._id})
 
@@ -399,7 +405,7 @@ class AcpSession:
 
     async def _emit_all(self, events: Iterable[base.AgentEvent]) -> None:
         for event in events:
-            await self._link.tell(event)
+            await self._link.emit(event)
 
     async def _notice(self, text: str) -> None:
-        await self._link.tell(base.Notice(text))
+        await self._link.emit(base.Notice(text))

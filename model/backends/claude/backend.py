@@ -35,8 +35,8 @@ from model.backends.claude.policy import (
     denial_reason,
 )
 from model.backends.claude.protocol import ClaudeStream
-from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
-from model.backends.process_channel import AgentLink
+from model.backends.process import AgentProcess, InvalidLine, JsonLine, build_agent_environment
+from model.backends.process_channel import ProcessChannel
 from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand, Question, ThinkingLevel
 
@@ -58,16 +58,16 @@ class ClaudeBackend:
         """Look up the program, its version and its sign-in."""
         return await claude_program.probe()
 
-    async def commands(
+    async def list_commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
         """The project's and the user's commands; the program reports its built-in ones itself."""
-        variables = agent_environment(environment)
+        variables = build_agent_environment(environment)
         return await asyncio.to_thread(claude_commands.find_commands, worktree, variables)
 
-    def models_stand_on(self, environment: Mapping[str, str]) -> list[Path]:
+    def list_model_sources(self, environment: Mapping[str, str]) -> list[Path]:
         """The program, the user's settings and their sign-in."""
-        return [*claude_program.PROGRAM.files(), *models.user_files(environment)]
+        return [*claude_program.PROGRAM.list_files(), *models.user_files(environment)]
 
     async def open(self, launch: Launch) -> "ClaudeSession":
         """Start the program; if it no longer has the conversation, start a new one."""
@@ -101,13 +101,13 @@ class ClaudeBackend:
     ) -> "ClaudeSession | None":
         """Start a session; `None` if the program does not have the conversation."""
         command = claude_program.build_command(program, launch, conversation)
-        process = await AgentProcess.start(command, launch.worktree, environment, launch.record)
+        process = await AgentProcess.start(command, launch.worktree, environment, launch.recorder)
         plans = claude_program.find_plans_folder(environment, launch.worktree)
         session = ClaudeSession(process, launch, conversation[1], Edits(launch.worktree, plans))
         try:
             await session.initialize(claude_program.build_profile(launch), launch)
         except SpinneyError as error:
-            await process.settled()
+            await process.wait_settled()
             code = process.returncode
             await session.close()
             if _UNKNOWN_CONVERSATION in process.stderr_tail:
@@ -147,18 +147,18 @@ class ClaudeSession:
         self._fallback_task: asyncio.Task[None] | None = None
         self._has_chosen_model = False
         """Whether the user chose a model by command that has not answered yet."""
-        self._channel = AgentLink(NAME, process, self._on_line, launch.record)
+        self._channel = ProcessChannel(NAME, process, self._on_line, launch.recorder)
         self._control = ControlChannel(NAME, self._channel)
 
     async def initialize(self, profile: JsonObject, launch: Launch) -> None:
         """Wait until the program is ready, and apply the profile."""
         response = await self._control.request("initialize", START_TIMEOUT, hooks=WEB_HOOK)
         for event in self._stream.handle_initialize(response):
-            await self._channel.tell(event)
+            await self._channel.emit(event)
         arguments = launch.worktree, launch.environment, launch.profile
         configured = await asyncio.to_thread(models.find_user_model, *arguments)
         if (listed := models.parse_models(response, configured)).models:
-            await self._channel.tell(base.ModelsKnown(listed))
+            await self._channel.emit(base.ModelsListed(listed))
         if profile:
             # Here and not on the command line, which every user of the machine can read.
             await self._control.request("apply_flag_settings", settings=profile)
@@ -170,7 +170,7 @@ class ClaudeSession:
         with suppress(SpinneyError):  # not supported, or too slow
             response = await self._control.request("get_settings", claude_settings.TIMEOUT)
             for note in claude_settings.describe_ignored_files(response):
-                await self._channel.tell(note)
+                await self._channel.emit(note)
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
         """The agent's events, until its program has ended."""
@@ -178,7 +178,7 @@ class ClaudeSession:
 
     async def notify(self, text: str) -> None:
         """Emit a notice of the adapter itself."""
-        await self._channel.tell(base.Notice(text))
+        await self._channel.emit(base.Notice(text))
 
     async def send(self, prompt: Prompt) -> None:
         """Start a turn. A text that begins with `/` is a command of the program, intentionally."""
@@ -261,10 +261,10 @@ class ClaudeSession:
 
     # Messages from the program ------------------------------------------------------------------
 
-    async def _on_line(self, line: Said | Unreadable) -> None:
+    async def _on_line(self, line: JsonLine | InvalidLine) -> None:
         if self._is_disowned:
             return
-        if isinstance(line, Unreadable):
+        if isinstance(line, InvalidLine):
             await self.notify(f"Skipped output of {NAME} ({line.reason}).")
             return
         value = line.value
@@ -281,10 +281,10 @@ class ClaudeSession:
                 await self._handle_line(value)
 
     async def _handle_line(self, line: JsonObject) -> None:
-        if not self._channel.turn_open and self._stream.begins_answer(line):
+        if not self._channel.is_turn_open and self._stream.begins_answer(line):
             self._stream.begin_turn()
             self._channel.begin_turn()
-            await self._channel.tell(base.TurnStarted())
+            await self._channel.emit(base.TurnStarted())
         for event in self._stream.events(line):
             match event:
                 case base.ConversationIdentified(resume_token=token):
@@ -295,9 +295,9 @@ class ClaudeSession:
                 case base.ToolResult(tool_use_id=tool):
                     corrected = self._edits.correct(tool, line.get("tool_use_result"))
                     if corrected is not None:
-                        await self._channel.tell(corrected)
-                case base.ModelAnswers():
-                    event = replace(event, chosen=self._has_chosen_model)
+                        await self._channel.emit(corrected)
+                case base.ModelReported():
+                    event = replace(event, is_user_choice=self._has_chosen_model)
                     self._has_chosen_model = False
                 case base.TurnFailed() if self._stream.is_model_unknown and self._can_fall_back:
                     # In a task: it awaits responses, which this reader delivers.
@@ -306,12 +306,16 @@ class ClaudeSession:
                 case base.TurnFinished() | base.TurnFailed():
                     await self._withdraw(*self._pending)
                     self._edits.forget()
-                    if self._failure is not None and not self._channel.stopping:
+                    if self._failure is not None and not self._channel.is_stopping:
                         event = self._failure
-            await self._channel.tell(event)
+            await self._channel.emit(event)
         if line.get("subtype") == "api_retry" and (failure := errors.check_retry(line)):
             await self._fail_turn(failure)
-        if self._channel.turn_open and self._channel.stopping and self._stream.begins_work(line):
+        if (
+            self._channel.is_turn_open
+            and self._channel.is_stopping
+            and self._stream.begins_work(line)
+        ):
             # The program received the stop before it had begun with our message.
             await self._control.interrupt()
 
@@ -319,22 +323,22 @@ class ClaudeSession:
     def _can_fall_back(self) -> bool:
         """Whether the program may use its default instead of the unknown model."""
         settings = self._settings
-        return settings.model_is_preset and bool(settings.model) and not self._channel.stopping
+        return settings.model_is_preset and bool(settings.model) and not self._channel.is_stopping
 
     async def _fall_back(self, failed: base.TurnFailed) -> None:
         """Repeat the message with the program's default model, in the same turn."""
         self._unknown_models.add(self._settings.model)
         try:
-            await self.notify(base.falls_back(NAME, self._settings.model))
+            await self.notify(base.model_fallback_notice(NAME, self._settings.model))
             self._settings = replace(self._settings, model="")
             await self._control.request("set_model", model=None)
-            if not self._channel.stopping:
+            if not self._channel.is_stopping:
                 self._stream.begin_turn()
                 await self._channel.write({**self._last_message, "uuid": str(uuid.uuid4())})
                 return
         except SpinneyError as error:
             failed = base.TurnFailed(error.message, error.error_type)
-        await self._channel.tell(failed)
+        await self._channel.emit(failed)
 
     async def _check_conversation(self, conversation: str) -> bool:
         """Whether the program continues this session's conversation; if not, fail the turn."""
@@ -342,7 +346,7 @@ class ClaudeSession:
             self._conversation = conversation
             return True
         self._is_disowned = True
-        await self._channel.tell(base.TurnFailed(errors.WRONG_CONVERSATION, "backend_error"))
+        await self._channel.emit(base.TurnFailed(errors.WRONG_CONVERSATION, "backend_error"))
         await self._channel.process.kill()
         return False
 
@@ -379,19 +383,19 @@ class ClaudeSession:
         match tool:
             case _ if tool == PLAN_TOOL:
                 plan = str(tool_input.get("plan") or self._stream.last_text)
-                await self._channel.tell(base.PlanProposed(request_id, plan))
+                await self._channel.emit(base.PlanProposed(request_id, plan))
             case _ if tool == QUESTION_TOOL:
-                await self._channel.tell(
+                await self._channel.emit(
                     base.QuestionAsked(request_id, _parse_questions(tool_input))
                 )
             case _:
-                await self._channel.tell(
+                await self._channel.emit(
                     await self._build_permission(request_id, request, tool, tool_input)
                 )
 
     async def _build_permission(
         self, request_id: str, request: JsonObject, tool: str, tool_input: dict[str, Any]
-    ) -> base.PermissionAsked:
+    ) -> base.PermissionRequested:
         tool_use_id = request.get("tool_use_id")
         use = base.ToolUse(str(tool_use_id), tool, tool_input)
         if tool in EDIT_TOOLS:
@@ -401,12 +405,12 @@ class ClaudeSession:
             description = (
                 f"A rule in your Claude Code settings requires permission. {description}".rstrip()
             )
-        return base.PermissionAsked(request_id, use.name, use.input, description, tool_use_id)
+        return base.PermissionRequested(request_id, use.name, use.input, description, tool_use_id)
 
     async def _withdraw(self, *request_ids: str) -> None:
         for request_id in request_ids:
             if self._pending.pop(request_id, None) is not None:
-                await self._channel.tell(base.RequestWithdrawn(request_id))
+                await self._channel.emit(base.RequestWithdrawn(request_id))
 
     # Messages to the program --------------------------------------------------------------------
 
@@ -437,7 +441,7 @@ class ClaudeSession:
 
 async def _with_user_effort(launch: Launch, settings: Settings) -> Settings:
     """The settings, with the effort of the user's own configuration where it takes precedence."""
-    if settings.most_of_own_effort is None:
+    if settings.user_effort_limit is None:
         return settings
     arguments = launch.worktree, launch.environment, launch.profile
     return settings.with_user_effort(await asyncio.to_thread(models.find_user_effort, *arguments))
@@ -446,7 +450,7 @@ async def _with_user_effort(launch: Launch, settings: Settings) -> Settings:
 def _describe_start_failure(code: int | None, stderr: str) -> str:
     """Why the start failed; `code` is the exit code, `None` if the program had to be killed."""
     if _UNKNOWN_OPTION in stderr:
-        return claude_program.PROGRAM.too_old()
+        return claude_program.PROGRAM.outdated_message()
     if stderr:
         return f"{NAME} did not start: {stderr}"
     how = "did not respond" if code is None else f"exited immediately (exit code {code})"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from model.backends.claude.json_values import JsonObject, as_objects
-from model.backends.command_files import commands_in, skills_in
+from model.backends.command_files import read_commands, read_skills
 from model.domain.resources import AgentCommand
 
 
@@ -36,5 +36,5 @@ def find_commands(worktree: Path, environment: Mapping[str, str]) -> tuple[Agent
     user_folder = worktree / (environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
     found: list[AgentCommand] = []
     for folder in (worktree / ".claude", user_folder):
-        found += [*skills_in(folder / "skills"), *commands_in(folder / "commands", ":")]
+        found += [*read_skills(folder / "skills"), *read_commands(folder / "commands", ":")]
     return tuple(found)

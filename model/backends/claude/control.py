@@ -5,7 +5,7 @@ import uuid
 from typing import Any, Final
 
 from model.backends.claude.json_values import JsonObject, as_object
-from model.backends.process_channel import AgentLink
+from model.backends.process_channel import ProcessChannel
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 
@@ -15,7 +15,7 @@ REQUEST_TIMEOUT: Final = 10.0
 class ControlChannel:
     """The control channel of one session, with its pending requests."""
 
-    def __init__(self, name: str, channel: AgentLink) -> None:
+    def __init__(self, name: str, channel: ProcessChannel) -> None:
         self._name = name
         self._channel = channel
         self._pending: dict[str, asyncio.Future[JsonObject]] = {}

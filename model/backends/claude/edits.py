@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from model.backends.base import ToolUse
-from model.backends.edit_text import SIZE_LIMIT, content_before, pieces
+from model.backends.edit_text import SIZE_LIMIT, join_pieces, read_old_content
 
 
 class Edits:
@@ -27,8 +27,8 @@ class Edits:
                 old, new = _get_text(arguments, "old_string"), _get_text(arguments, "new_string")
             case "MultiEdit":
                 edits = [edit for edit in arguments.get("edits", ()) if isinstance(edit, dict)]
-                old = pieces([_get_text(edit, "old_string") for edit in edits])
-                new = pieces([_get_text(edit, "new_string") for edit in edits])
+                old = join_pieces([_get_text(edit, "old_string") for edit in edits])
+                new = join_pieces([_get_text(edit, "new_string") for edit in edits])
             case "NotebookEdit":
                 old = self._read_cell(path, str(arguments.get("cell_id", "")))
                 new = (
@@ -80,7 +80,7 @@ class Edits:
             return path
 
     def _read_content(self, path: str, new: str = "") -> str:
-        return content_before(self._worktree / path, new) if path else ""
+        return read_old_content(self._worktree / path, new) if path else ""
 
     def _read_cell(self, path: str, cell_id: str) -> str:
         try:

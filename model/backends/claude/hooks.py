@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from model.backends.base import Note
+from model.backends.base import ConversationNote
 from model.backends.claude.json_values import JsonObject, as_object
 
 _MAX_LENGTH: Final = 300
@@ -28,7 +28,7 @@ class HookReporter:
     def __init__(self) -> None:
         self._failed: set[str] = set()
 
-    def describe_result(self, line: JsonObject) -> Note | None:
+    def describe_result(self, line: JsonObject) -> ConversationNote | None:
         """The note on a hook that has ended, if the user should see one."""
         event, name = str(line.get("hook_event")), str(line.get("hook_name"))
         output = _parse_output(line.get("stdout"))
@@ -53,7 +53,7 @@ class HookReporter:
         return None
 
 
-def describe_blocked_message(line: JsonObject) -> Note | None:
+def describe_blocked_message(line: JsonObject) -> ConversationNote | None:
     """The note on a message that a hook kept from the agent, if the line reports that."""
     outcome = as_object(line.get("prompt_submit_outcome"))
     if not str(outcome.get("kind")).endswith("_by_hook"):
@@ -74,9 +74,9 @@ def _parse_output(stdout: object) -> Mapping[str, object]:
         return {}
 
 
-def _make_note(what: str, reason: object, *, each_time: bool = True) -> Note:
+def _make_note(what: str, reason: object, *, each_time: bool = True) -> ConversationNote:
     line = " ".join(str(reason or "").split())
     shown = line if len(line) <= _MAX_LENGTH else f"{line[: _MAX_LENGTH - 1]}…"
-    return Note(
+    return ConversationNote(
         f"One of your hooks {what}: {shown}" if shown else f"One of your hooks {what}.", each_time
     )

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from model.backends.claude.json_values import JsonObject, as_object, as_objects
 from model.backends.model_lists import ModelList, OfferedModel
-from model.backends.process import agent_environment
+from model.backends.process import build_agent_environment
 
 _DEFAULT: Final = "default"
 _MODEL_VARIABLE: Final = "ANTHROPIC_MODEL"
@@ -36,7 +36,7 @@ def find_user_model(
     worktree: Path, environment: Mapping[str, str], profile: Mapping[str, Any]
 ) -> str:
     """The model in the settings of the profile, the project or the user, if any."""
-    variables = agent_environment(environment)
+    variables = build_agent_environment(environment)
     layers = _read_layers(worktree, variables, profile)
     from_env = [as_object(each.get("env")).get(_MODEL_VARIABLE) for each in layers]
     names = [*from_env, variables.get(_MODEL_VARIABLE), *(each.get("model") for each in layers)]
@@ -47,14 +47,14 @@ def find_user_effort(
     worktree: Path, environment: Mapping[str, str], profile: Mapping[str, Any]
 ) -> str:
     """The `effortLevel` in the settings of the profile, the project or the user, if any."""
-    layers = _read_layers(worktree, agent_environment(environment), profile)
+    layers = _read_layers(worktree, build_agent_environment(environment), profile)
     names = (each.get("effortLevel") for each in layers)
     return next((name for name in names if isinstance(name, str) and name), "")
 
 
 def user_files(environment: Mapping[str, str]) -> list[Path]:
     """The user's settings and sign-in files."""
-    folder = _config_folder(agent_environment(environment))
+    folder = _config_folder(build_agent_environment(environment))
     return [folder / "settings.json", folder / ".credentials.json"]
 
 

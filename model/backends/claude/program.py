@@ -10,15 +10,15 @@ from typing import Any, Final
 
 from model.backends.base import Launch, Probe
 from model.backends.claude.policy import PERMISSION_MODE
-from model.backends.process import agent_environment
-from model.backends.program import Program
+from model.backends.process import build_agent_environment
+from model.backends.program import AgentProgram
 
-PROGRAM: Final = Program(
+PROGRAM: Final = AgentProgram(
     "Claude Code",
     "claude",
     install="npm install -g @anthropic-ai/claude-code",
     update="claude update",
-    oldest=(2, 1, 197),
+    min_version=(2, 1, 197),
 )
 
 _SIGN_IN: Final = "claude auth login"
@@ -58,9 +58,9 @@ _TEXT_ONLY: Final = (
 
 def build_environment(launch: Launch) -> dict[str, str]:
     """The program's environment; variables set by the user take precedence."""
-    limit = {"CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS": str(launch.sub_agents)}
-    limits = limit if launch.sub_agents else {}
-    return {**_SETTINGS, **limits, **agent_environment(launch.environment)}
+    limit = {"CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS": str(launch.max_sub_agents)}
+    limits = limit if launch.max_sub_agents else {}
+    return {**_SETTINGS, **limits, **build_agent_environment(launch.environment)}
 
 
 def build_settings(launch: Launch) -> dict[str, Any]:
@@ -70,8 +70,8 @@ def build_settings(launch: Launch) -> dict[str, Any]:
     if launch.text_only:
         # The user's hooks are meant for work: they may ring, refuse, or add text to a name.
         settings["disableAllHooks"] = True
-    if launch.mcp_off:
-        settings[_MCP_OFF] = [{"serverName": name} for name in sorted(launch.mcp_off)]
+    if launch.disabled_mcp_servers:
+        settings[_MCP_OFF] = [{"serverName": name} for name in sorted(launch.disabled_mcp_servers)]
     return settings
 
 
@@ -102,7 +102,7 @@ def build_command(program: str, launch: Launch, conversation: tuple[str, str]) -
         "--effort", launch.settings.effort,
         "--thinking-display", "summarized",
         # Without either option it uses no browser when not interactive, whatever is set (2.1.329).
-        "--chrome" if launch.browser else "--no-chrome",
+        "--chrome" if launch.can_use_browser else "--no-chrome",
         *conversation,
     ]  # fmt: skip
     if launch.settings.model:
@@ -112,14 +112,14 @@ def build_command(program: str, launch: Launch, conversation: tuple[str, str]) -
     command += ["--permission-mode", PERMISSION_MODE[launch.settings.mode]]
     if launch.system_prompt:
         command += ["--append-system-prompt", launch.system_prompt]
-    disallowed = _DISALLOWED if launch.sub_agents != 0 else (*_DISALLOWED, *_SUB_AGENTS)
+    disallowed = _DISALLOWED if launch.max_sub_agents != 0 else (*_DISALLOWED, *_SUB_AGENTS)
     # Last, because this option takes all arguments up to the next one.
     return [*command, "--disallowedTools", *disallowed]
 
 
 async def probe() -> Probe:
     """Probe the program, in at most ten seconds and without contacting the provider."""
-    found, results = await PROGRAM.look(["auth", "status", "--json"])
+    found, results = await PROGRAM.probe(["auth", "status", "--json"])
     if found.problem is not None:
         return found
     ((_, status),) = results

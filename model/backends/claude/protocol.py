@@ -142,7 +142,7 @@ class ClaudeStream:
                 if claude_errors.check_retry(line) is None:
                     yield base.Notice(claude_errors.format_retry_notice(line))
             case "compact_boundary":
-                yield base.SHORTENED
+                yield base.COMPACTION_NOTE
             case "hook_response" if (note := self._hooks.describe_result(line)) is not None:
                 yield note
             case "informational" if (note := hooks.describe_blocked_message(line)) is not None:
@@ -169,7 +169,7 @@ class ClaudeStream:
     def _report_model(self, model: str) -> Iterator[base.AgentEvent]:
         if model and model != self._model:
             self._model = model
-            yield base.ModelAnswers(model)
+            yield base.ModelReported(model)
 
     def _report_mcp_servers(self, line: JsonObject) -> Iterator[base.AgentEvent]:
         listed = as_objects(line.get("mcp_servers"))
@@ -177,12 +177,12 @@ class ClaudeStream:
         names = tuple(sorted(known))
         if names and names != self._servers:
             self._servers = names
-            yield base.McpServersSeen(names)
+            yield base.McpServersListed(names)
 
     def _report_commands(self, commands: tuple[AgentCommand, ...]) -> Iterator[base.AgentEvent]:
         if commands != self._commands:
             self._commands = commands
-            yield base.CommandsKnown(commands)
+            yield base.CommandsListed(commands)
 
     def _note_rate_limit(self, limit: JsonObject) -> None:
         """Remember when the limit of the user's subscription resets."""

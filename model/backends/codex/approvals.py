@@ -30,11 +30,11 @@ class PendingRequest:
     method: str = ""
     params: Json = field(default_factory=dict)
     plan: str = ""
-    permission: base.PermissionAsked | None = None
+    permission: base.PermissionRequested | None = None
     questions: tuple[Question, ...] = ()
 
     @property
-    def event(self) -> base.PermissionAsked | base.QuestionAsked:
+    def event(self) -> base.PermissionRequested | base.QuestionAsked:
         """The event for the engine."""
         return self.permission or base.QuestionAsked(self.id, self.questions)
 
@@ -81,14 +81,14 @@ def parse_request(
             tool_input = {"command": unwrap_shell(params.get("command"))}
             tool_input |= {name: params[name] for name in _EXTRA_PERMISSIONS if params.get(name)}
             directory = str(params.get("cwd") or "")
-            permission = base.PermissionAsked(key, "bash", tool_input, reason, item, directory)
+            permission = base.PermissionRequested(key, "bash", tool_input, reason, item, directory)
         case "item/fileChange/requestApproval":
             changes = stream.get_edits(item)
             tool_input = changes[0] if len(changes) == 1 else {"changes": changes}
-            permission = base.PermissionAsked(key, "edit", tool_input, reason, item)
+            permission = base.PermissionRequested(key, "edit", tool_input, reason, item)
         case "item/permissions/requestApproval":
             tool_input = {"permissions": params.get("permissions")}
-            permission = base.PermissionAsked(key, "permissions", tool_input, reason, item)
+            permission = base.PermissionRequested(key, "permissions", tool_input, reason, item)
         case "mcpServer/elicitation/request":
             permission = _parse_elicitation(key, params, stream)
         case _:
@@ -105,16 +105,16 @@ def decide_by_policy(request: PendingRequest, mode: ExecutionMode) -> Verdict | 
     return {"yolo": "allow", "plan": "deny"}.get(mode)  # type: ignore[return-value]
 
 
-def _parse_elicitation(key: str, params: Json, stream: CodexStream) -> base.PermissionAsked:
+def _parse_elicitation(key: str, params: Json, stream: CodexStream) -> base.PermissionRequested:
     """The permission requested by an MCP server, or by Codex before it calls one of its tools."""
     name, message = f"mcp__{params.get('serverName')}", str(params.get("message") or "")
     metadata = params.get("_meta")
     tool = metadata.get("tool_name") if isinstance(metadata, dict) else None
     if not isinstance(metadata, dict) or not isinstance(tool, str):
-        return base.PermissionAsked(key, name, {"message": message}, message)
+        return base.PermissionRequested(key, name, {"message": message}, message)
     name, arguments = f"{name}__{tool}", metadata.get("tool_params")
     tool_input = arguments if isinstance(arguments, dict) else {}
-    return base.PermissionAsked(key, name, tool_input, message, stream.find_call(name))
+    return base.PermissionRequested(key, name, tool_input, message, stream.find_call(name))
 
 
 def stricter_mode(one: ExecutionMode, other: ExecutionMode) -> ExecutionMode:

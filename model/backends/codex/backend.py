@@ -16,7 +16,7 @@ from model.backends.codex import program as codex_program
 from model.backends.codex.server import NAME, CodexServer, ServerPool
 from model.backends.codex.session import CodexSession
 from model.backends.codex.thread import CodexThread, ThreadHeldError, open_thread
-from model.backends.process import agent_environment
+from model.backends.process import build_agent_environment
 from model.domain.resources import AgentCommand
 
 _HELD_ATTEMPTS: Final = 4
@@ -37,16 +37,16 @@ class CodexBackend:
         """Look up the program, its version and its sign-in."""
         return await codex_program.probe()
 
-    async def commands(
+    async def list_commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
         """The project's and the user's commands, and the built-in ones."""
-        variables = agent_environment(environment)
+        variables = build_agent_environment(environment)
         return await asyncio.to_thread(codex_commands.find_commands, worktree, variables)
 
-    def models_stand_on(self, environment: Mapping[str, str]) -> list[Path]:
+    def list_model_sources(self, environment: Mapping[str, str]) -> list[Path]:
         """The program, the user's configuration and their sign-in."""
-        return [*codex_program.PROGRAM.files(), *models.user_files(environment)]
+        return [*codex_program.PROGRAM.list_files(), *models.user_files(environment)]
 
     async def open(self, launch: Launch) -> CodexSession:
         """Open a thread; if the program no longer has the conversation, start a new one."""
@@ -61,17 +61,17 @@ class CodexBackend:
             raise
         session = CodexSession(server, launch, thread, lambda: self._servers.release(server))
         if (listed := server.models.to_model_list(thread.config)).models:
-            await session.emit(base.ModelsKnown(listed))
+            await session.emit(base.ModelsListed(listed))
         if thread.is_replacement:
             text = f"{NAME} no longer has the earlier conversation and started a new one."
             await session.emit(base.Notice(text))
         if thread.mcp_servers:
-            await session.emit(base.McpServersSeen(thread.mcp_servers))
+            await session.emit(base.McpServersListed(thread.mcp_servers))
         if not launch.text_only:
             settings = map(startup_notices.describe_warning, server.take_warnings())
             hooks = await startup_notices.find_ignored(session.rpc, str(launch.worktree))
             notes = [note for note in (*settings, *self._filter_new(hooks)) if note]
-            await session.emit(*session.startup_events, *map(base.Note, notes))
+            await session.emit(*session.startup_events, *map(base.ConversationNote, notes))
         return session
 
     def _filter_new(self, notes: list[str]) -> list[str]:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from model.backends.base import CommandsKnown, Prompt
+from model.backends.base import CommandsListed, Prompt
 from model.backends.codex import builtins
 from model.backends.codex import prompt as codex_prompt
-from model.backends.command_files import skills_in
+from model.backends.command_files import read_skills
 from model.backends.json_rpc import JsonRpc
 from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand
@@ -28,7 +28,7 @@ def find_commands(worktree: Path, environment: Mapping[str, str]) -> tuple[Agent
     )
     return (
         *builtins.COMMANDS,
-        *(found for folder in folders for found in skills_in(folder / "skills")),
+        *(found for folder in folders for found in read_skills(folder / "skills")),
     )
 
 
@@ -46,7 +46,7 @@ class CommandLoader:
         rpc: JsonRpc,
         worktree: Path,
         environment: Mapping[str, str],
-        emit: Callable[[CommandsKnown], Awaitable[None]],
+        emit: Callable[[CommandsListed], Awaitable[None]],
     ) -> None:
         self._rpc = rpc
         self._worktree = worktree
@@ -75,9 +75,9 @@ class CommandLoader:
         """Cancel the listing: events are no longer read."""
         self._listing.cancel()
 
-    async def _emit_commands(self, emit: Callable[[CommandsKnown], Awaitable[None]]) -> None:
+    async def _emit_commands(self, emit: Callable[[CommandsListed], Awaitable[None]]) -> None:
         skills = [_to_command(skill) for skill in (await self._list_skills()).values()]
-        await emit(CommandsKnown((*builtins.COMMANDS, *skills)))
+        await emit(CommandsListed((*builtins.COMMANDS, *skills)))
 
     async def _list_skills(self) -> dict[str, Json]:
         """Usable skills by name; none if the program does not list them."""

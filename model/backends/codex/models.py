@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from model.backends.base import Settings
 from model.backends.model_lists import ModelList, OfferedModel
-from model.backends.process import agent_environment
+from model.backends.process import build_agent_environment
 
 Json = dict[str, Any]
 
@@ -80,7 +80,7 @@ class Models:
 
 def user_files(environment: Mapping[str, str]) -> list[Path]:
     """The user's configuration and sign-in files."""
-    variables = agent_environment(environment)
+    variables = build_agent_environment(environment)
     home = Path(variables.get("HOME") or Path.home())
     folder = Path(variables.get("CODEX_HOME") or home / ".codex")
     return [folder / "config.toml", folder / "auth.json"]

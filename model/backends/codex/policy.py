@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import Launch, Settings
-from model.backends.orphans import OWNER
-from model.base.git_layout import git_directories
+from model.backends.orphans import OWNER_VARIABLE
+from model.base.git_layout import find_git_directories
 from model.domain.resources import EFFORTS
 
 Json = dict[str, Any]
@@ -33,7 +33,7 @@ def choose_effort(settings: Settings, configured: str, supported: Sequence[str])
     """
     if (
         configured
-        and settings.most_of_own_effort == EFFORTS[-1]
+        and settings.user_effort_limit == EFFORTS[-1]
         and configured in (supported or (configured,))
     ):
         return configured  # even one that Spinney has no name for
@@ -69,11 +69,13 @@ def find_git_folders(worktree: Path) -> list[Path]:
 
     For a linked worktree they do not include the hooks and settings of its repository.
     """
-    found = git_directories(worktree)
+    found = find_git_directories(worktree)
     # A `.git` file may name any folder, such as the user's home.
-    if found is None or not all((each / "HEAD").is_file() for each in (found.own, found.common)):
+    if found is None or not all(
+        (each / "HEAD").is_file() for each in (found.git_dir, found.common_dir)
+    ):
         return []
-    own, common = found.own, found.common
+    own, common = found.git_dir, found.common_dir
     return [own] if own == common else [own, *(common / name for name in _COMMIT_FOLDERS)]
 
 
@@ -106,7 +108,9 @@ def build_thread_config(
         name: value for name, value in launch.environment.items() if is_worktree_variable(name)
     }
     disabled_names = (
-        servers if launch.text_only else [name for name in servers if name in launch.mcp_off]
+        servers
+        if launch.text_only
+        else [name for name in servers if name in launch.disabled_mcp_servers]
     )
     config: Json = {
         "tools.update_plan": {"enabled": not launch.text_only},
@@ -121,10 +125,10 @@ def build_thread_config(
             name: {**profile_servers.get(name, {}), "enabled": False} for name in disabled_names
         }
         config["mcp_servers"] = {**profile_servers, **disabled}
-    if launch.sub_agents == 0 or launch.text_only:
+    if launch.max_sub_agents == 0 or launch.text_only:
         config["agents.enabled"] = False
-    elif launch.sub_agents is not None:
-        config["agents.max_threads"] = launch.sub_agents
+    elif launch.max_sub_agents is not None:
+        config["agents.max_threads"] = launch.max_sub_agents
     if is_web_disabled(launch, settings):
         config["web_search"] = "disabled"
     if launch.text_only:
@@ -149,4 +153,4 @@ def _filter_profile(profile: Mapping[str, Any]) -> Json:
 
 def is_worktree_variable(name: str) -> bool:
     """Whether a variable describes one worktree, so that a shared program must not get it."""
-    return name.startswith("SPINNEY_") and name != OWNER
+    return name.startswith("SPINNEY_") and name != OWNER_VARIABLE

@@ -13,15 +13,15 @@ from typing import Any, Final
 from model.backends.base import Launch, Probe
 from model.backends.codex.errors import LOGIN, SIGN_IN, find_settings_error, settings_error
 from model.backends.codex.policy import is_worktree_variable
-from model.backends.process import agent_environment
-from model.backends.program import Program
+from model.backends.process import build_agent_environment
+from model.backends.program import AgentProgram
 
-PROGRAM: Final = Program(
+PROGRAM: Final = AgentProgram(
     "Codex",
     "codex",
     install="npm install -g @openai/codex",
     update="npm install -g @openai/codex@latest",
-    oldest=(0, 169, 0),
+    min_version=(0, 169, 0),
 )
 
 
@@ -30,7 +30,7 @@ def build_environment(launch: Launch) -> dict[str, str]:
     variables = {
         name: value for name, value in launch.environment.items() if not is_worktree_variable(name)
     }
-    return agent_environment(variables)
+    return build_agent_environment(variables)
 
 
 def build_command(program: str) -> list[str]:
@@ -47,7 +47,7 @@ def build_command(program: str) -> list[str]:
 
 async def probe() -> Probe:
     """Probe the program, in at most ten seconds and without contacting the provider."""
-    found, results = await PROGRAM.look(["login", "status"])
+    found, results = await PROGRAM.probe(["login", "status"])
     if found.problem is not None:
         return found
     ((status, output),) = results

@@ -17,8 +17,8 @@ from model.backends.codex.errors import SIGN_IN, settings_error
 from model.backends.codex.models import Models
 from model.backends.codex.program import PROGRAM, build_command
 from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
-from model.backends.process import AgentProcess, Said, Unreadable
-from model.backends.traffic import Record, SharedRecord
+from model.backends.process import AgentProcess, InvalidLine, JsonLine
+from model.backends.traffic import SharedRecorder, TrafficRecorder
 from model.base.errors import SpinneyError
 
 NAME: Final = "Codex"
@@ -56,7 +56,7 @@ Json = dict[str, Any]
 class Listener(Protocol):
     """Handles the program's messages for a session."""
 
-    record: Record
+    recorder: TrafficRecorder
     """Records the messages that concern it."""
 
     def claims_thread(self, thread_id: str, params: Json) -> bool:
@@ -83,7 +83,9 @@ class Listener(Protocol):
 class CodexServer:
     """The running program. Create one with `start`."""
 
-    def __init__(self, process: AgentProcess, threads: dict[str, Listener], shared: Record) -> None:
+    def __init__(
+        self, process: AgentProcess, threads: dict[str, Listener], shared: TrafficRecorder
+    ) -> None:
         self.process = process
         self.ended = asyncio.Event()
         """Set once the program's output has ended."""
@@ -105,12 +107,12 @@ class CodexServer:
         root = Path(Path.cwd().anchor)
         command = build_command(program)
         threads: dict[str, Listener] = {}
-        shared = SharedRecord(lambda: {each.record for each in threads.values()})
+        shared = SharedRecorder(lambda: {each.recorder for each in threads.values()})
         server = cls(await AgentProcess.start(command, root, environment, shared), threads, shared)
         try:
             await server._initialize()
         except SpinneyError as error:
-            await server.process.settled()
+            await server.process.wait_settled()
             await server.close()
             if (
                 server.process.stderr_tail
@@ -138,7 +140,7 @@ class CodexServer:
             each for each in self._early_notifications if each[1].get("threadId") == thread_id
         ]
         for method, params in notifications:
-            listener.record("\u2190", {"method": method, "params": params})
+            listener.recorder("\u2190", {"method": method, "params": params})
         self._early_notifications = [
             each for each in self._early_notifications if each[1].get("threadId") != thread_id
         ]
@@ -209,8 +211,8 @@ class CodexServer:
         params = {"clientInfo": client, "capabilities": capabilities}
         response = await self.rpc.request("initialize", params, START_TIMEOUT)
         version = str(response.get("userAgent")).partition("/")[2].partition(" ")[0]
-        if not PROGRAM.drives(version):
-            raise SpinneyError(PROGRAM.too_old(version), "backend_unavailable")
+        if not PROGRAM.supports(version):
+            raise SpinneyError(PROGRAM.outdated_message(version), "backend_unavailable")
         await self.rpc.notify("initialized", {})
         response = await self.rpc.request("model/list", {"includeHidden": True})
         self.models = Models(response.get("data"))
@@ -223,7 +225,7 @@ class CodexServer:
 
     async def _read(self) -> None:
         try:
-            async for line in self.process.lines():
+            async for line in self.process.read_lines():
                 try:
                     await self._handle_line(line)
                 except SpinneyError as error:
@@ -232,10 +234,10 @@ class CodexServer:
                     _log.exception("failed to handle a line of %s", NAME)
         finally:
             # Its last lines on stderr may not have been read yet.
-            await self.process.settled()
+            await self.process.wait_settled()
             self.ended.set()
             for listener in {id(each): each for each in self._listeners.values()}.values():
-                await listener.on_exit(self.process.ending(NAME))
+                await listener.on_exit(self.process.describe_exit(NAME))
 
     async def _clean_up(self) -> None:
         """Kill the wrapped process: the program is a wrapper, and may be killed without it."""
@@ -243,30 +245,32 @@ class CodexServer:
         await asyncio.wait([self._reader], timeout=_DRAIN_TIMEOUT)
         await self.process.kill()
 
-    async def _handle_line(self, line: Said | Unreadable) -> None:
-        if isinstance(line, Unreadable):
+    async def _handle_line(self, line: JsonLine | InvalidLine) -> None:
+        if isinstance(line, InvalidLine):
             _log.warning(
                 "skipped output of %s (%s), %d characters", NAME, line.reason, len(line.text)
             )
             for listener in list(self._listeners.values()):
-                listener.record("\u2190", line.raw)
+                listener.recorder("\u2190", line.raw)
                 await listener.on_invalid_line(line.reason)
             return
         message = line.value
         method, value = message.get("method"), message.get("params")
         params = value if isinstance(value, dict) else {}
         if not isinstance(method, str):
-            self.rpc.settle(message, line.raw)
+            self.rpc.handle_response(message, line.raw)
             return
         owner = self._find_listener(params)
         if owner is not None or "threadId" not in params:
-            record = self._shared if owner is None else owner.record
+            record = self._shared if owner is None else owner.recorder
             record("\u2190", line.raw)
         if "id" in message:
             if owner is None or not await owner.on_request(message["id"], method, params):
                 # Without a response the turn would wait forever.
                 rpc = self._rpc_for(params.get("threadId"))
-                await rpc.refuse(message["id"], METHOD_NOT_FOUND, f"Unknown method: {method}")
+                await rpc.respond_error(
+                    message["id"], METHOD_NOT_FOUND, f"Unknown method: {method}"
+                )
         elif method == "account/rateLimits/updated":
             limits = params.get("rateLimits")
             self._limits = limits if isinstance(limits, dict) else {}
@@ -284,7 +288,7 @@ class CodexServer:
     def _rpc_for(self, thread_id: object) -> JsonRpc:
         """The connection for messages about a thread; it records to its session's raw log."""
         owner = self._find_listener({"threadId": thread_id})
-        return self.rpc if owner is None else self.rpc.with_recorder(owner.record)
+        return self.rpc if owner is None else self.rpc.with_recorder(owner.recorder)
 
     def _find_listener(self, params: Json) -> Listener | None:
         thread_id = params.get("threadId")

@@ -27,7 +27,7 @@ from model.backends.codex.server import NAME, CodexServer
 from model.backends.codex.session_cleanup import SessionCleanup
 from model.backends.codex.stream import CodexStream, get_turn_field
 from model.backends.codex.thread import CodexThread, open_thread
-from model.backends.process import agent_environment
+from model.backends.process import build_agent_environment
 from model.base.errors import SpinneyError
 from model.domain.resources import Usage
 
@@ -47,8 +47,8 @@ class CodexSession:
         self, server: CodexServer, launch: Launch, thread: CodexThread, release: Callable[[], None]
     ) -> None:
         self._server = server
-        self.rpc = server.rpc.with_recorder(launch.record)
-        self.record = launch.record
+        self.rpc = server.rpc.with_recorder(launch.recorder)
+        self.recorder = launch.recorder
         self._release = release
         self._launch = launch
         self._settings = launch.settings
@@ -86,7 +86,7 @@ class CodexSession:
         ]
         """Events from notifications about the thread that arrived before."""
         self._commands = commands.CommandLoader(
-            self.rpc, launch.worktree, agent_environment(launch.environment), self.emit
+            self.rpc, launch.worktree, build_agent_environment(launch.environment), self.emit
         )
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
@@ -97,7 +97,7 @@ class CodexSession:
         """Queue events for the engine; while the session closes, only the end of a turn."""
         for event in events:
             if not self._is_closing or isinstance(event, base.TurnFinished | base.TurnFailed):
-                await self._channel.tell(event)
+                await self._channel.emit(event)
 
     async def send(self, prompt: Prompt) -> None:
         """Start a turn, or run a slash command of the program's own screen."""
@@ -112,9 +112,9 @@ class CodexSession:
                 case command:
                     await self._run_command(command)
         except SpinneyError:
-            if not self._channel.turn_open:
+            if not self._channel.is_turn_open:
                 return  # the program's exit has already ended the turn
-            self._channel.turn_open = False
+            self._channel.is_turn_open = False
             raise
 
     async def stop(self) -> None:
@@ -138,7 +138,7 @@ class CodexSession:
         request = self._pending.get(request_id)
         if request is None or request.rpc_id is not None:
             request = self._pop_request(request_id)
-            await self.rpc.answer(request.rpc_id, request.build_answers(answers))
+            await self.rpc.respond(request.rpc_id, request.build_answers(answers))
             return
         message = codex_prompt.build_answers(answers)
         # Pending until it is delivered: if the program's turn ends meanwhile, ours stays open.
@@ -156,20 +156,20 @@ class CodexSession:
             # The refusal itself carries no reason; this input waits until the agent reads it.
             message = codex_prompt.build_text(f"The user does not allow this: {reason.strip()}")
             await self._server.steer(request.thread_id, request.turn_id, message)
-        await self.rpc.answer(request.rpc_id, build_response(request, decision))
+        await self.rpc.respond(request.rpc_id, build_response(request, decision))
 
     async def configure(self, settings: Settings) -> None:
         """Apply these settings from the next turn on; each turn sends them all."""
         self._settings = settings
-        if self._channel.turn_open:  # its sandbox and instructions cannot change
-            await self.emit(base.TurnKeepsMode(self._mode))
+        if self._channel.is_turn_open:  # its sandbox and instructions cannot change
+            await self.emit(base.TurnModeReported(self._mode))
 
     async def close(self) -> None:
         """End the turn and everything its commands started; the program itself is shared."""
         self._is_closing = True
-        if self._channel.turn_open and not self._server.ended.is_set():
-            self._channel.stopping = True
-            await self._channel.obeys(self._interrupt, CLOSE_TIMEOUT)
+        if self._channel.is_turn_open and not self._server.ended.is_set():
+            self._channel.is_stopping = True
+            await self._channel.request_stop(self._interrupt, CLOSE_TIMEOUT)
         with suppress(SpinneyError):
             if not self._server.ended.is_set():
                 await self._call("thread/backgroundTerminals/clean", {}, CLOSE_TIMEOUT)
@@ -214,7 +214,7 @@ class CodexSession:
             await self._withdraw(
                 *(k for k, each in self._pending.items() if each.rpc_id == resolved)
             )
-        if is_late or not self._channel.turn_open:
+        if is_late or not self._channel.is_turn_open:
             await self.emit(*self._idle_events(method, params))
             return
         await self.emit(*self._stream.events(method, params))
@@ -234,10 +234,10 @@ class CodexSession:
         if request is None:
             return False
         decision = decide_by_policy(request, stricter_mode(self._mode, self._settings.mode))
-        if self._launch.text_only or not self._channel.turn_open:
+        if self._launch.text_only or not self._channel.is_turn_open:
             decision = "deny"  # no user is watching
         if decision is not None:
-            await self.rpc.answer(request_id, build_response(request, decision))
+            await self.rpc.respond(request_id, build_response(request, decision))
             return True
         self._pending[request.id] = request
         await self.emit(request.event)
@@ -245,7 +245,7 @@ class CodexSession:
 
     async def on_invalid_line(self, reason: str) -> None:
         """Handle a line that is not a message."""
-        if self._channel.turn_open:
+        if self._channel.is_turn_open:
             await self.emit(base.Notice(f"Skipped output of {NAME} ({reason})."))
 
     async def on_exit(self, reason: str) -> None:
@@ -253,9 +253,9 @@ class CodexSession:
         self._turn_id = ""
         # Before the last event: the engine may no longer read, and nothing must wait for it.
         self._channel.end()
-        usage, is_stopping = self._stream.usage, self._channel.stopping
+        usage, is_stopping = self._stream.usage, self._channel.is_stopping
         failed = base.TurnFailed(reason, "backend_error", usage)
-        await self._channel.tell(base.TurnFinished("stopped", usage) if is_stopping else failed)
+        await self._channel.emit(base.TurnFinished("stopped", usage) if is_stopping else failed)
 
     def _idle_events(self, method: str, params: Json) -> list[base.AgentEvent]:
         """The events of a notification outside a turn: notes, and results of open tools.
@@ -267,13 +267,13 @@ class CodexSession:
         is_baseline = thread == self._thread.id and not self._stream.has_total(thread)
         open_tools = self._stream.open_tools
         events = list(self._stream.events(method, params))
-        if is_baseline or not self._channel.turn_open:
+        if is_baseline or not self._channel.is_turn_open:
             self._stream.set_baseline(thread)
-        is_open = self._channel.turn_open
+        is_open = self._channel.is_turn_open
         return [
             event
             for event in events
-            if isinstance(event, base.Note)
+            if isinstance(event, base.ConversationNote)
             or (is_open and isinstance(event, base.ToolResult) and event.tool_use_id in open_tools)
         ]
 
@@ -290,7 +290,7 @@ class CodexSession:
             # A thread is stored from its first message on; before that, its id is useless.
             self._is_identified = self._thread.is_persisted = True
             await self.emit(base.ConversationIdentified(self._thread.id))
-        if not self._channel.turn_open:
+        if not self._channel.is_turn_open:
             self._channel.begin_turn()
             self._stream.begin_turn()
             await self.emit(base.TurnStarted())
@@ -300,7 +300,7 @@ class CodexSession:
         await self._withdraw(
             *(key for key, each in self._pending.items() if each.rpc_id is not None)
         )
-        await self.emit(*self._stream.end_open_tools(is_stopped=self._channel.stopping))
+        await self.emit(*self._stream.end_open_tools(is_stopped=self._channel.is_stopping))
         if await self._try_fallback(params):
             return
         ending = self._build_ending(params)
@@ -311,7 +311,7 @@ class CodexSession:
                 await self.emit(base.PlanProposed(request.id, plan))
             if self._pending:
                 return  # the user's answer starts the next turn of the program
-        if self._child_turns and not self._channel.stopping:
+        if self._child_turns and not self._channel.is_stopping:
             self._deferred_ending = ending
             return
         await self._finish_turn(ending)
@@ -331,7 +331,7 @@ class CodexSession:
 
     def _build_ending(self, params: Json) -> base.TurnFinished | base.TurnFailed:
         usage = self._stream.usage
-        if self._channel.stopping:
+        if self._channel.is_stopping:
             return base.TurnFinished("stopped", usage)
         if self._failure is not None:
             return self._failure
@@ -370,7 +370,7 @@ class CodexSession:
             self._failure = base.TurnFailed(message, error_type)
             interrupt = {"threadId": self._thread.id, "turnId": self._inner_turn_id}
             # Not awaited: this reader itself delivers the response.
-            await self.rpc.send(self.rpc.message("turn/interrupt", interrupt))
+            await self.rpc.send(self.rpc.build_request("turn/interrupt", interrupt))
 
     async def _withdraw(self, *request_ids: str) -> None:
         for request_id in request_ids:
@@ -391,7 +391,7 @@ class CodexSession:
 
     async def _continue_turn(self, items: list[Json]) -> None:
         """Start another turn of the program in the session's turn, with the current settings."""
-        await self.emit(base.TurnKeepsMode(self._settings.mode))
+        await self.emit(base.TurnModeReported(self._settings.mode))
         try:
             await self._start_turn(items)
         except SpinneyError as error:
@@ -424,21 +424,21 @@ class CodexSession:
         model = model or models.default_model(config)
         if model != self._reported_model:
             self._reported_model = model
-            await self.emit(base.ModelAnswers(model))
+            await self.emit(base.ModelReported(model))
         return model
 
     async def _report_unknown_model(self, model: str) -> None:
         """Remember an unknown preset model and notify the user of the fallback."""
         self._unknown_models.add(model)
         if not self._thread.config.has_provider:
-            await self.emit(base.Notice(base.falls_back(NAME, model)))
+            await self.emit(base.Notice(base.model_fallback_notice(NAME, model)))
 
     async def _try_fallback(self, params: Json) -> bool:
         """If the turn failed because of an unknown preset model, continue with the default one."""
         settings = self._settings
         is_possible = settings.model_is_preset and settings.model not in ("", *self._unknown_models)
         if (
-            self._channel.stopping
+            self._channel.is_stopping
             or not is_possible
             or not self._last_input
             or not errors.is_model_unknown(params.get("turn"))

@@ -25,7 +25,7 @@ class SessionCleanup:
     async def find_processes(self) -> set[ProcessRef]:
         """Running processes of the session's commands, found by their mark."""
         return await asyncio.to_thread(
-            process_table.family, None, policy.SESSION_VARIABLE, self._mark
+            process_table.find_family, None, policy.SESSION_VARIABLE, self._mark
         )
 
     async def kill_and_remove(self, known: Iterable[ProcessRef] = ()) -> None:

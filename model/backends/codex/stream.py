@@ -121,7 +121,7 @@ class CodexStream:
                 # It is retried with the first turn, and may fail with another message.
                 if (name := str(params.get("name"))) not in self._failed_servers:
                     self._failed_servers.add(name)
-                    yield base.Note(startup_notices.describe_failed_server(params))
+                    yield base.ConversationNote(startup_notices.describe_failed_server(params))
             case _ if parent is None:
                 yield from self._main_thread_events(method, params)
 
@@ -134,7 +134,9 @@ class CodexStream:
                 yield from self._delta(block, "thinking", params)
             case "model/rerouted":
                 models = f"{params.get('toModel')} instead of {params.get('fromModel')}"
-                yield base.Note(f"The provider is using {models} ({params.get('reason')}).")
+                yield base.ConversationNote(
+                    f"The provider is using {models} ({params.get('reason')})."
+                )
             case "guardianWarning" if isinstance(params.get("message"), str):
                 yield base.Notice(startup_notices.shorten(params["message"]))
             case "item/agentMessage/delta":
@@ -200,7 +202,7 @@ class CodexStream:
             case "plan" if parent is None:
                 self.plan = str(item.get("text") or "")
             case "contextCompaction" if parent is None:
-                yield base.SHORTENED
+                yield base.COMPACTION_NOTE
             case "subAgentActivity" if item.get("kind") != "started":
                 child = str(item.get("agentThreadId"))
                 yield from self._result(

@@ -64,7 +64,7 @@ async def open_thread(
     Raises `ThreadHeldError` if another program has it open, else `SpinneyError`.
     """
     mark = mark or uuid.uuid4().hex
-    rpc = server.rpc.with_recorder(launch.record)
+    rpc = server.rpc.with_recorder(launch.recorder)
     config_response = await rpc.request("config/read", {"cwd": str(launch.worktree)})
     servers = sorted({*_list_servers(config_response), *policy.get_profile_servers(launch.profile)})
     config = UserConfig.from_response(config_response, launch.profile)

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends import base
-from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
-from model.backends.process_channel import AgentLink
-from model.backends.traffic import Record
+from model.backends.process import AgentProcess, InvalidLine, JsonLine, build_agent_environment
+from model.backends.process_channel import ProcessChannel
+from model.backends.traffic import TrafficRecorder
 from model.base.errors import SpinneyError
-from model.base.paths import create_private_directory, directories
+from model.base.paths import create_private_directory, resolve_directories
 from model.domain.resources import AgentCommand, ExecutionMode, Question, Usage
 
 PROGRAM: Final = Path(__file__).with_name("agent.py")
@@ -35,13 +35,13 @@ class DemoBackend:
 
     def __init__(self, memory: Path | None = None) -> None:
         """Conversations are stored in the directory `memory`, never in a worktree."""
-        self._memory = memory or directories().data / "demo"
+        self._memory = memory or resolve_directories().data / "demo"
 
     async def probe(self) -> base.Probe:
         """Always available, as the program ships with Spinney."""
         return base.Probe(program=str(PROGRAM), signed_in=True)
 
-    async def commands(
+    async def list_commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
         """The commands, which are the same in every worktree."""
@@ -53,10 +53,10 @@ class DemoBackend:
         process = await AgentProcess.start(
             [sys.executable, "-I", str(PROGRAM)],
             launch.worktree,
-            agent_environment(launch.environment),
-            launch.record,
+            build_agent_environment(launch.environment),
+            launch.recorder,
         )
-        agent = DemoSession(process, launch.record)
+        agent = DemoSession(process, launch.recorder)
         token = launch.resume_token or launch.session_id
         memory = self._memory / f"{Path(token).name}.jsonl"
         if launch.text_only:
@@ -71,8 +71,8 @@ class DemoBackend:
 class DemoSession:
     """The demo agent of one session; see `base.Agent` for the contract of its methods."""
 
-    def __init__(self, process: AgentProcess, record: Record) -> None:
-        self._link = AgentLink("The demo agent", process, self._on_line, record)
+    def __init__(self, process: AgentProcess, record: TrafficRecorder) -> None:
+        self._link = ProcessChannel("The demo agent", process, self._on_line, record)
         self._mode: ExecutionMode = "plan"
 
     async def introduce(
@@ -82,7 +82,7 @@ class DemoSession:
         self._mode = mode
         opening = {"type": "open", "mode": mode, "memory": str(memory), "text_only": text_only}
         await self._link.write(opening)
-        await self._link.tell(base.ConversationIdentified(token))
+        await self._link.emit(base.ConversationIdentified(token))
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
         """The agent's events, until its program has exited."""
@@ -131,16 +131,16 @@ class DemoSession:
     async def _reply(self, request_id: str, **fields: Any) -> None:
         await self._link.write({"type": "reply", "request_id": request_id, **fields})
 
-    async def _on_line(self, line: Said | Unreadable) -> None:
+    async def _on_line(self, line: JsonLine | InvalidLine) -> None:
         match line:
-            case Said(value):
+            case JsonLine(value):
                 event = _event(value)
                 if isinstance(event, base.ModeChanged):
                     self._mode = event.mode
-                await self._link.tell(event)
-            case Unreadable(reason, text):
+                await self._link.emit(event)
+            case InvalidLine(reason, text):
                 error = f"The demo agent sent an invalid message ({reason}): {text}"
-                await self._link.tell(base.TurnFailed(error, "backend_error"))
+                await self._link.emit(base.TurnFailed(error, "backend_error"))
                 await self._link.process.kill()
 
 
@@ -160,7 +160,7 @@ def _event(message: dict[str, Any]) -> base.AgentEvent:
             questions = tuple(Question.model_validate(each) for each in message["questions"])
             return base.QuestionAsked(message["request_id"], questions)
         case "permission":
-            return base.PermissionAsked(
+            return base.PermissionRequested(
                 message["request_id"],
                 message["tool_name"],
                 message["input"],

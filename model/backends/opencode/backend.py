@@ -21,7 +21,7 @@ from model.backends.opencode.rules import Rules
 from model.backends.opencode.server import NAME, OpenCodeServer
 from model.backends.opencode.server_pool import IDLE_TIMEOUT, ServerPool
 from model.backends.opencode.session import OpenCodeSession
-from model.backends.process import agent_environment
+from model.backends.process import build_agent_environment
 from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand
 
@@ -47,16 +47,16 @@ class OpenCodeBackend:
         """Find the program, its version and its providers."""
         return await opencode_program.probe()
 
-    async def commands(
+    async def list_commands(
         self, worktree: Path, environment: Mapping[str, str]
     ) -> tuple[AgentCommand, ...]:
         """The commands of the project and the user; the program reports its built-in ones."""
-        variables = agent_environment(environment)
+        variables = build_agent_environment(environment)
         return await asyncio.to_thread(opencode_commands.find_in_files, worktree, variables)
 
-    def models_stand_on(self, environment: Mapping[str, str]) -> list[Path]:
+    def list_model_sources(self, environment: Mapping[str, str]) -> list[Path]:
         """The program, the user's configuration and their sign-in."""
-        return [*opencode_program.PROGRAM.files(), *model_list.user_files(environment)]
+        return [*opencode_program.PROGRAM.list_files(), *model_list.user_files(environment)]
 
     async def open(self, launch: Launch) -> OpenCodeSession:
         """Start or resume a conversation; one that no longer exists is started again."""
@@ -78,7 +78,7 @@ class OpenCodeBackend:
         await self._servers.close()
 
     async def _start(self, server: OpenCodeServer, launch: Launch) -> OpenCodeSession:
-        call = partial(server.call, directory=launch.worktree, record=launch.record)
+        call = partial(server.call, directory=launch.worktree, record=launch.recorder)
         agents = await call("GET", "/agent")
         Rules.parse(agents)  # raises before anything runs without the rules
         existing = await _find(call, launch.resume_token) if launch.resume_token else None
@@ -89,7 +89,7 @@ class OpenCodeBackend:
             server, launch, conversation, models, agents, lambda: self._servers.release(server)
         )
         if models.listed.models:
-            await session.emit(base.ModelsKnown(models.listed))
+            await session.emit(base.ModelsListed(models.listed))
         if launch.resume_token and not existing:
             await session.notice(
                 f"{NAME} no longer knows the conversation so far and starts a new one."

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends.command_files import commands_in, skills_in
+from model.backends.command_files import read_commands, read_skills
 from model.domain.resources import AgentCommand
 
 Json = dict[str, Any]
@@ -35,11 +35,11 @@ def find_in_files(worktree: Path, environment: Mapping[str, str]) -> tuple[Agent
     found: list[AgentCommand] = []
     for folder in (worktree / ".opencode", own):
         for name in ("command", "commands", "agent", "agents"):
-            found += commands_in(folder / name, "/")
+            found += read_commands(folder / name, "/")
         for name in ("skill", "skills"):
-            found += skills_in(folder / name)
+            found += read_skills(folder / name)
     for folder in (worktree, home):
-        found += [*skills_in(folder / ".claude/skills"), *skills_in(folder / ".agents/skills")]
+        found += [*read_skills(folder / ".claude/skills"), *read_skills(folder / ".agents/skills")]
     return (*found, COMPACT)
 
 

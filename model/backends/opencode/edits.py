@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import ToolResult, ToolUse
-from model.backends.edit_text import content_before, pieces
+from model.backends.edit_text import join_pieces, read_old_content
 
 EDIT_TOOLS: Final = frozenset({"edit", "write", "apply_patch", "patch", "multiedit"})
 
@@ -34,11 +34,11 @@ class Edits:
         path = _text(fields, "filePath")
         if use.name == "write":
             new = _text(fields, "content")
-            old = content_before(self._worktree / path, new) if path else ""
+            old = read_old_content(self._worktree / path, new) if path else ""
         elif isinstance(fields.get("edits"), list):
             edits = [edit for edit in fields["edits"] if isinstance(edit, Mapping)]
-            old = pieces([_text(edit, "oldString") for edit in edits])
-            new = pieces([_text(edit, "newString") for edit in edits])
+            old = join_pieces([_text(edit, "oldString") for edit in edits])
+            new = join_pieces([_text(edit, "newString") for edit in edits])
         else:
             old, new = _text(fields, "oldString"), _text(fields, "newString")
         return [replace(use, name="edit", input=_edit(self._relative(path), old, new))]

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from model.backends.framing import LineSplitter, TooLong
-from model.backends.process import Unreadable
+from model.backends.framing import LineSplitter, OversizedLine
+from model.backends.process import InvalidLine
 
 _DATA: Final = b"data:"
 
@@ -37,23 +37,23 @@ class EventFeed:
     def __init__(self) -> None:
         self._lines = LineSplitter()
 
-    def feed(self, chunk: bytes) -> Iterator[ServerEvent | Unreadable]:
+    def feed(self, chunk: bytes) -> Iterator[ServerEvent | InvalidLine]:
         """Yield the events that `chunk` completes."""
         for line in self._lines.feed(chunk):
-            if isinstance(line, TooLong):
+            if isinstance(line, OversizedLine):
                 reason = f"an event of {line.size / 1024 / 1024:.0f} MB"
-                yield Unreadable(reason, raw=f"({reason})".encode())
+                yield InvalidLine(reason, raw=f"({reason})".encode())
             elif line.startswith(_DATA):
                 yield _parse(line[len(_DATA) :])
 
 
-def _parse(data: bytes) -> ServerEvent | Unreadable:
+def _parse(data: bytes) -> ServerEvent | InvalidLine:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
-        return Unreadable("not JSON", raw=data)
+        return InvalidLine("not JSON", raw=data)
     payload = value.get("payload") if isinstance(value, dict) else None
     if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
-        return Unreadable("not an event", raw=data)
+        return InvalidLine("not an event", raw=data)
     properties = payload.get("properties")
     return ServerEvent(payload["type"], properties if isinstance(properties, dict) else {}, data)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from model.backends import base
 from model.backends.opencode.event_stream import ServerEvent
-from model.backends.process import Unreadable
+from model.backends.process import InvalidLine
 
 
 class EventsMissed:
@@ -26,4 +26,4 @@ class ServerLost:
     reason: str
 
 
-InboxItem = ServerEvent | Unreadable | EventsMissed | TurnAborted | ServerLost
+InboxItem = ServerEvent | InvalidLine | EventsMissed | TurnAborted | ServerLost

@@ -15,7 +15,7 @@ async def discover(call: Call, agents: CustomAgents) -> AsyncIterator[base.Agent
     with suppress(SpinneyError):
         servers = await call("GET", "/mcp", None)
         if isinstance(servers, Mapping) and servers:
-            yield base.McpServersSeen(tuple(sorted(map(str, servers))))
+            yield base.McpServersListed(tuple(sorted(map(str, servers))))
     with suppress(SpinneyError):
         listed = await commands.list_commands(call)
-        yield base.CommandsKnown((*listed, *agents.commands()))
+        yield base.CommandsListed((*listed, *agents.commands()))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from model.backends.model_lists import ModelList, OfferedModel
-from model.backends.process import agent_environment
+from model.backends.process import build_agent_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def parse_model_list(response: object, configured: ConfiguredModels) -> ModelLis
 
 def user_files(environment: Mapping[str, str]) -> list[Path]:
     """The user's configuration and sign-in files, in their usual locations."""
-    variables = agent_environment(environment)
+    variables = build_agent_environment(environment)
     home = Path(variables.get("HOME") or Path.home())
     config = Path(variables.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"
     data = Path(variables.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from model.backends.base import Launch, Settings
 from model.backends.plan_markers import PLAN_END, PLAN_START
 from model.domain.resources import ExecutionMode
-from model.preferences.profiles import merged
+from model.preferences.profiles import merge_settings
 
 Verdict = Literal["allow", "ask", "deny"]
 
@@ -61,9 +61,9 @@ def build_configuration(launch: Launch) -> dict[str, Any]:
         "snapshot": False,
         # The agent gets the reason of a denial and continues.
         "experimental": {"continue_loop_on_deny": True},
-        "mcp": {name: {"enabled": False} for name in sorted(launch.mcp_off)},
+        "mcp": {name: {"enabled": False} for name in sorted(launch.disabled_mcp_servers)},
     }
-    return merged(launch.profile, ours)
+    return merge_settings(launch.profile, ours)
 
 
 def agent_for(mode: ExecutionMode, *, text_only: bool) -> str:

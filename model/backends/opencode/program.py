@@ -11,17 +11,17 @@ from typing import Any, Final
 
 from model.backends.base import Launch, Probe
 from model.backends.opencode.policy import build_configuration
-from model.backends.orphans import OWNER
-from model.backends.process import agent_environment
-from model.backends.program import Answer, Program
-from model.preferences.profiles import merged
+from model.backends.orphans import OWNER_VARIABLE
+from model.backends.process import build_agent_environment
+from model.backends.program import AgentProgram, CommandResult
+from model.preferences.profiles import merge_settings
 
-PROGRAM: Final = Program(
+PROGRAM: Final = AgentProgram(
     "OpenCode",
     "opencode",
     install="npm install -g opencode-ai",
     update="opencode upgrade",
-    oldest=(1, 18, 33),
+    min_version=(1, 18, 33),
 )
 
 _SIGN_IN: Final = "opencode auth login"
@@ -43,7 +43,7 @@ def worktree_variables(launch: Launch) -> dict[str, str]:
     return {
         name: value
         for name, value in launch.environment.items()
-        if name.startswith("SPINNEY_") and name != OWNER
+        if name.startswith("SPINNEY_") and name != OWNER_VARIABLE
     }
 
 
@@ -54,9 +54,9 @@ def build_environment(launch: Launch, worktrees: Path) -> dict[str, str]:
     """
     own = worktree_variables(launch)
     shared = {name: value for name, value in launch.environment.items() if name not in own}
-    kept = {**_QUIET, **agent_environment(shared)}
+    kept = {**_QUIET, **build_agent_environment(shared)}
     ours = {**build_configuration(launch), "plugin": [_PLUGIN.as_uri()]}
-    content = merged(_object(kept.get(CONFIG_VARIABLE)), ours)
+    content = merge_settings(_object(kept.get(CONFIG_VARIABLE)), ours)
     return {
         **kept,
         CONFIG_VARIABLE: json.dumps(content, sort_keys=True),
@@ -83,8 +83,8 @@ async def probe() -> Probe:
     return replace(result, signed_in=False, problem=problem, fix=_SIGN_IN)
 
 
-async def _run_probe() -> tuple[Probe, list[Answer]]:
-    return await PROGRAM.look(["auth", "list"], ["debug", "config"], environment=_OFFLINE)
+async def _run_probe() -> tuple[Probe, list[CommandResult]]:
+    return await PROGRAM.probe(["auth", "list"], ["debug", "config"], environment=_OFFLINE)
 
 
 def _is_signed_in(accounts: str, settings: str) -> bool | None:

@@ -43,7 +43,7 @@ class PendingRequests:
     ) -> None:
         self._rules = rules
         self.settings = launch.settings
-        self._limit = launch.sub_agents
+        self._limit = launch.max_sub_agents
         self._call = call
         self._stream = stream
         self._edits = edits
@@ -166,14 +166,14 @@ class PendingRequests:
 
     def _describe_permission(
         self, key: str, name: str, patterns: Sequence[str], metadata: object, tool: str | None
-    ) -> base.PermissionAsked:
+    ) -> base.PermissionRequested:
         reason = ""
         if name in _REASONS:
             reason = f"{_REASONS[name]}: {', '.join(patterns)}"
         use = self._uses.get(tool or "")
         if use is not None:
             description, directory = use.input.get("description"), use.input.get("workdir")
-            return base.PermissionAsked(
+            return base.PermissionRequested(
                 key,
                 use.name,
                 use.input,
@@ -184,7 +184,7 @@ class PendingRequests:
         fields = metadata if isinstance(metadata, Mapping) else {}
         is_edit = name == "edit"
         input_ = self._edits.from_request(fields) if is_edit else {**fields, "patterns": patterns}
-        return base.PermissionAsked(key, name, input_, reason, tool)
+        return base.PermissionRequested(key, name, input_, reason, tool)
 
     def _too_many_agents(self) -> str:
         """Why no further sub-agent may start; empty if one may."""

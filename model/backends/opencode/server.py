@@ -16,8 +16,8 @@ import aiohttp
 
 from model.backends.opencode import config_errors
 from model.backends.opencode.event_stream import EventFeed, ServerEvent
-from model.backends.process import AgentProcess, Unreadable
-from model.backends.traffic import UNRECORDED, Record, SharedRecord
+from model.backends.process import AgentProcess, InvalidLine
+from model.backends.traffic import NULL_RECORDER, SharedRecorder, TrafficRecorder
 from model.base.errors import ErrorType, SpinneyError
 from model.base.text import clean_line
 
@@ -49,10 +49,10 @@ _log = logging.getLogger(__name__)
 class Listener(Protocol):
     """A conversation of the server."""
 
-    record: Record
+    record: TrafficRecorder
     """Records the messages of the program to it."""
 
-    def on_event(self, event: ServerEvent | Unreadable) -> None:
+    def on_event(self, event: ServerEvent | InvalidLine) -> None:
         """Handle an event of the conversation, or an unreadable one."""
         ...
 
@@ -83,7 +83,7 @@ class Server(Protocol):
         directory: Path,
         body: Mapping[str, Any] | None = None,
         timeout: float = CALL_TIMEOUT,
-        record: Record = UNRECORDED,
+        record: TrafficRecorder = NULL_RECORDER,
     ) -> Any:
         """Return the response. Raises `SpinneyError`."""
         ...
@@ -101,7 +101,7 @@ class OpenCodeServer:
         process: AgentProcess,
         http: aiohttp.ClientSession,
         listeners: dict[str, Listener],
-        shared: Record,
+        shared: TrafficRecorder,
     ) -> None:
         self.process = process
         self.start_limit = asyncio.Semaphore(_MAX_STARTS)
@@ -122,7 +122,7 @@ class OpenCodeServer:
         # Access to the server allows running anything, so it is protected by a password.
         password = secrets.token_urlsafe(32)
         listeners: dict[str, Listener] = {}
-        shared = SharedRecord(lambda: {each.record for each in listeners.values()})
+        shared = SharedRecorder(lambda: {each.record for each in listeners.values()})
         process = await AgentProcess.start(
             [program, "serve", "--hostname", "127.0.0.1", "--port", str(_free_port())],
             Path("/"),
@@ -142,7 +142,7 @@ class OpenCodeServer:
                 server._tasks.append(asyncio.create_task(server._listen()))
                 await server._connected.wait()
         except (TimeoutError, EOFError) as error:
-            await process.settled()
+            await process.wait_settled()
             output = process.stderr_tail or "It had no output."
             await server.close()
             text = config_errors.describe_output(output) or (
@@ -180,7 +180,7 @@ class OpenCodeServer:
         directory: Path,
         body: Mapping[str, Any] | None = None,
         timeout: float = CALL_TIMEOUT,
-        record: Record = UNRECORDED,
+        record: TrafficRecorder = NULL_RECORDER,
     ) -> Any:
         """Return the parsed JSON response; `None` if it is empty.
 
@@ -228,16 +228,16 @@ class OpenCodeServer:
 
     async def _read_output(self) -> None:
         """Find the address in the output, and drain the pipe until the program exits."""
-        async for line in self.process.lines():
+        async for line in self.process.read_lines():
             self._shared("\u2190", line.raw, "stdout")
-            text = line.text if isinstance(line, Unreadable) else ""
+            text = line.text if isinstance(line, InvalidLine) else ""
             if (match := _LISTENS.search(text)) and not self._address.done():
                 self._address.set_result(match[1])
         if not self._address.done():
             self._address.set_exception(EOFError())
             self._address.exception()  # mark as retrieved: nothing may be waiting for it any more
-        await self.process.settled()
-        reason = self.process.ending(NAME)
+        await self.process.wait_settled()
+        reason = self.process.describe_exit(NAME)
         for listener in set(self._listeners.values()):
             listener.on_exit(reason)
 
@@ -265,14 +265,14 @@ class OpenCodeServer:
                     for listener in set(self._listeners.values()):
                         listener.on_events_missed()
 
-    def route(self, event: ServerEvent | Unreadable) -> None:
+    def route(self, event: ServerEvent | InvalidLine) -> None:
         """Dispatch an event to its conversation."""
         for listener in self._listeners_for(event):
             listener.record("\u2190", event.raw, "event")
             listener.on_event(event)
 
-    def _listeners_for(self, event: ServerEvent | Unreadable) -> Iterator[Listener]:
-        if isinstance(event, Unreadable):
+    def _listeners_for(self, event: ServerEvent | InvalidLine) -> Iterator[Listener]:
+        if isinstance(event, InvalidLine):
             _log.warning("%s sent an invalid message, ignored (%s)", NAME, event.reason)
             yield from set(self._listeners.values())
             return

@@ -24,7 +24,7 @@ from model.backends.opencode.rules import Rules
 from model.backends.opencode.server import NAME, Server
 from model.backends.opencode.stop import TurnStopper
 from model.backends.opencode.stream import OpenCodeStream
-from model.backends.process import Unreadable
+from model.backends.process import InvalidLine
 from model.base.errors import SpinneyError
 
 ABORT_TIMEOUT: Final = 1.5
@@ -62,7 +62,7 @@ class OpenCodeSession:
     ) -> None:
         self._server = server
         self._launch = launch
-        self.record = launch.record
+        self.record = launch.recorder
         self._id = conversation
         self._models = models
         self._release = release
@@ -95,11 +95,11 @@ class OpenCodeSession:
 
     async def emit(self, event: base.AgentEvent) -> None:
         """Send an event of the adapter itself to the engine."""
-        await self._channel.tell(event)
+        await self._channel.emit(event)
 
     async def notice(self, text: str) -> None:
         """Send a notice of the adapter itself to the engine."""
-        await self._channel.tell(base.Notice(text))
+        await self._channel.emit(base.Notice(text))
 
     async def send(self, prompt: Prompt) -> None:
         """Start a turn."""
@@ -111,14 +111,14 @@ class OpenCodeSession:
         self._channel.begin_turn()
         if not self._is_introduced:
             self._is_introduced = True
-            await self._channel.tell(base.ConversationIdentified(self._id))
+            await self._channel.emit(base.ConversationIdentified(self._id))
             self._run_in_background(self._discover())
         try:
             await self._prompt(parts)
         except SpinneyError:
-            if not self._channel.turn_open:
+            if not self._channel.is_turn_open:
                 return  # the server's exit was reported as the turn's end already
-            self._channel.turn_open = False
+            self._channel.is_turn_open = False
             raise
 
     async def stop(self) -> None:
@@ -153,9 +153,9 @@ class OpenCodeSession:
         """End the turn and all processes that it started; the server keeps running for others."""
         if self._is_closed:
             return
-        self._is_closed = self._channel.stopping = True
-        if self._channel.turn_open and not self._inbox_task.done():
-            await self._channel.obeys(self._abort, CLOSE_TIMEOUT)
+        self._is_closed = self._channel.is_stopping = True
+        if self._channel.is_turn_open and not self._inbox_task.done():
+            await self._channel.request_stop(self._abort, CLOSE_TIMEOUT)
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
@@ -166,13 +166,13 @@ class OpenCodeSession:
                 await self._call("DELETE", f"/session/{self._id}", None)
         self._server.detach(self)
         self._inbox.put_nowait(ServerLost(""))
-        self._channel.let_go()
+        self._channel.lift_event_limit()
         await self._inbox_task
         self._release()
 
     # Callbacks of the server ---------------------------------------------------------------------
 
-    def on_event(self, event: ServerEvent | Unreadable) -> None:
+    def on_event(self, event: ServerEvent | InvalidLine) -> None:
         """Queue an event, to be handled in order."""
         if isinstance(event, ServerEvent) and event.session_id == self._id:
             self._stopper.on_status(event.status)
@@ -205,13 +205,13 @@ class OpenCodeSession:
                 _log.exception("%s sent an event that could not be handled", NAME)
 
     async def _handle(
-        self, item: ServerEvent | Unreadable | EventsMissed | TurnAborted | None
+        self, item: ServerEvent | InvalidLine | EventsMissed | TurnAborted | None
     ) -> None:
         match item:
             case ServerEvent():
                 await self._handle_event(item)
-            case Unreadable():
-                if self._channel.turn_open:
+            case InvalidLine():
+                if self._channel.is_turn_open:
                     await self.notice(f"{NAME} sent an invalid message, ignored ({item.reason}).")
             case EventsMissed():
                 await self._catch_up()
@@ -222,7 +222,7 @@ class OpenCodeSession:
             await self._handle_request(event, is_late=item is None)
 
     async def _handle_event(self, event: ServerEvent) -> None:
-        if not self._channel.turn_open:
+        if not self._channel.is_turn_open:
             for _ in self._stream.events(event.kind, event.properties):
                 pass  # of a turn that is over; the stream only tracks its messages
             return
@@ -235,7 +235,7 @@ class OpenCodeSession:
                 for produced in self._stream.events(event.kind, event.properties):
                     for converted in await self._convert_edits(produced):
                         self._requests.track(converted)
-                        await self._channel.tell(converted)
+                        await self._channel.emit(converted)
                 await self._emit_model()
         if event.session_id == self._id:
             await self._handle_state(event)
@@ -264,37 +264,37 @@ class OpenCodeSession:
             return
         request = await self._requests.handle(event)
         if request is not None:
-            await self._channel.tell(request)
+            await self._channel.emit(request)
 
     async def _on_idle(self) -> None:
         """End the turn if the program has finished it or could not start it."""
         has_started = self._stream.has_started or self._stream.error is not None
-        if not has_started or self._channel.stopping or self._stopper.is_stopping:
+        if not has_started or self._channel.is_stopping or self._stopper.is_stopping:
             return
         result = self._stream.turn_result()
         if self._stream.plan and isinstance(result, base.TurnFinished) and self._plan is None:
             self._plan = base.PlanProposed(uuid.uuid4().hex, self._stream.plan)
-            await self._channel.tell(self._plan)
+            await self._channel.emit(self._plan)
         elif self._plan is None:
             await self._end_turn(result)
 
     async def _end_turn(self, result: base.TurnFinished | base.TurnFailed) -> None:
-        if not self._channel.turn_open:
+        if not self._channel.is_turn_open:
             return
         self._early.clear()
         for event in self._stream.interrupt_tools():
             for converted in await self._convert_edits(event):
-                await self._channel.tell(converted)
+                await self._channel.emit(converted)
         for request in self._requests.pending_ids:
             self._run_in_background(self._requests.dismiss(request))
         await self._withdraw(self._requests.pending_ids)
         if self._plan is not None:
-            await self._channel.tell(base.RequestWithdrawn(self._plan.request_id))
+            await self._channel.emit(base.RequestWithdrawn(self._plan.request_id))
             self._plan = None
         if isinstance(result, base.TurnFinished):
             window = self._models.context_window(self._stream.model)
             result = replace(result, context_window=window)
-        await self._channel.tell(result)
+        await self._channel.emit(result)
 
     async def _end_aborted(self, failure: base.TurnFailed | None) -> None:
         result = self._stream.turn_result()
@@ -307,7 +307,7 @@ class OpenCodeSession:
     async def _end(self, reason: str) -> None:
         """End the conversation, because the server exited or the session was closed."""
         usage = self._stream.turn_result().usage
-        if self._channel.stopping:
+        if self._channel.is_stopping:
             await self._end_turn(base.TurnFinished("stopped", usage))
         else:
             await self._end_turn(base.TurnFailed(reason, "backend_error", usage))
@@ -317,11 +317,11 @@ class OpenCodeSession:
         for request_id in request_ids:
             event = self._requests.withdraw(request_id)
             if event is not None:
-                await self._channel.tell(event)
+                await self._channel.emit(event)
 
     async def _catch_up(self) -> None:
         """Read the messages and requests whose events were missed."""
-        if not self._channel.turn_open or self._plan is not None:
+        if not self._channel.is_turn_open or self._plan is not None:
             return
         path = f"/session/{self._id}/message?limit={history.LIMIT}"
         messages = await self._call("GET", path, None)
@@ -369,7 +369,7 @@ class OpenCodeSession:
         preset = self._settings.model
         if settings.model != preset and preset not in self._missing_presets:
             self._missing_presets.add(preset)
-            await self.notice(base.falls_back(NAME, preset))
+            await self.notice(base.model_fallback_notice(NAME, preset))
         if not settings.model and self._has_named_model:  # a prompt without one keeps the last
             settings = replace(settings, model=self._models.configured.model)
         self._has_named_model = self._has_named_model or bool(settings.model)
@@ -382,7 +382,7 @@ class OpenCodeSession:
             timeout = commands.TIMEOUT
             await self._server.call("POST", path, directory, body, timeout, self.record)
         except SpinneyError as error:
-            if not self._channel.stopping:
+            if not self._channel.is_stopping:
                 failure = base.TurnFailed(error.message, error.error_type)
                 self._inbox.put_nowait(TurnAborted(turn, failure))
 
@@ -432,7 +432,7 @@ class OpenCodeSession:
 
     def _give_up(self, failure: base.TurnFailed | None) -> None:
         """End a turn in which the program would retry its provider for minutes."""
-        if failure is not None and not self._channel.stopping and not self._stopper.is_stopping:
+        if failure is not None and not self._channel.is_stopping and not self._stopper.is_stopping:
             self._run_in_background(self._fail(failure))
 
     async def _fail(self, failure: base.TurnFailed) -> None:
@@ -442,12 +442,12 @@ class OpenCodeSession:
 
     async def _discover(self) -> None:
         async for event in discover(self._call, self._agents):
-            await self._channel.tell(event)
+            await self._channel.emit(event)
 
     async def _emit_model(self) -> None:
         if (model := self._stream.model) not in ("", self._responding_model):
             self._responding_model = model
-            await self._channel.tell(base.ModelAnswers(model))
+            await self._channel.emit(base.ModelReported(model))
 
     def _run_in_background(self, coroutine: Any) -> None:
         task = asyncio.create_task(coroutine)

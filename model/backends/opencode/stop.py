@@ -72,7 +72,7 @@ class TurnStopper:
         """Kill the processes of the conversation's commands, including detached ones."""
         for conversation in self._stream.conversations:
             members = await asyncio.to_thread(
-                process_table.family, None, SESSION_VARIABLE, conversation
+                process_table.find_family, None, SESSION_VARIABLE, conversation
             )
             await asyncio.to_thread(process_table.kill, members)
 

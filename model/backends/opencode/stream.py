@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from model.backends import base
 from model.backends.opencode import errors
 from model.backends.opencode.plan_text import PlanFilter
-from model.backends.plan_markers import parted
+from model.backends.plan_markers import split_plan
 from model.domain.resources import Usage
 
 Json = Mapping[str, Any]
@@ -126,7 +126,7 @@ class OpenCodeStream:
                 if isinstance(properties.get("error"), Mapping):
                     self._error = properties["error"]
             case "session.compacted" if properties.get("sessionID") == self.session_id:
-                yield base.SHORTENED
+                yield base.COMPACTION_NOTE
             case "message.updated":
                 yield from self._message(_mapping(properties.get("info")))
             case "message.part.updated":
@@ -249,7 +249,7 @@ class OpenCodeStream:
                 self._open_texts[key] = PlanFilter(kind, looks_for_plan=self._plans)
             return
         self._open_texts.pop(key, None)
-        rest, plan = parted(text) if self._plans and kind == "text" else (text, "")
+        rest, plan = split_plan(text) if self._plans and kind == "text" else (text, "")
         if plan:
             self.plan = plan
         if rest.strip() and rest != self._final.get(key):

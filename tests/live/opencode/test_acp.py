@@ -91,7 +91,7 @@ async def test_text_and_thinking_stream(shared: Shared) -> None:
 async def test_a_write_happens_on_disk_and_is_told_as_an_edit(shared: Shared) -> None:
     told = await shared.conversation.turn("write a.txt: hi")
     assert (shared.worktree / "a.txt").read_text() == "hi"
-    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert not any(isinstance(event, base.PermissionRequested) for event in told)
     *_, edit = (event for event in told if isinstance(event, base.ToolUse))
     assert edit.name == "edit"
     assert edit.input == {"file_path": "a.txt", "old_content": "", "new_content": "hi"}
@@ -110,7 +110,7 @@ async def test_an_edit_tells_what_it_replaces(shared: Shared) -> None:
 async def test_a_command_is_asked_for_and_runs_once_allowed(shared: Shared) -> None:
     conversation = shared.conversation
     await conversation.agent.send(base.Prompt("bash: echo looms"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     assert asked.tool_name == "bash"
     assert "echo looms" in str(asked.input)
     await conversation.agent.permit(asked.request_id, "allow")
@@ -123,7 +123,7 @@ async def test_a_denied_command_does_not_run_and_the_reason_reaches_the_model(
 ) -> None:
     conversation = shared.conversation
     await conversation.agent.send(base.Prompt("bash: touch denied.txt"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "deny", "No files today.")
     told = await conversation.rest()
     assert not (shared.worktree / "denied.txt").exists()
@@ -139,7 +139,7 @@ async def test_plan_mode_is_the_agents_own_and_changes_nothing(
     assert list(worktree.iterdir()) == []
     await conversation.agent.configure(base.Settings("yolo"))
     told = await conversation.turn("bash: touch b.txt")
-    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert not any(isinstance(event, base.PermissionRequested) for event in told)
     assert (worktree / "b.txt").exists()
 
 
@@ -150,7 +150,7 @@ async def test_a_command_of_the_agents_own_is_told_and_carried_out(
     weave = "---\ndescription: Weave a cloth\n---\nsay: woven $ARGUMENTS\n"
     (worktree / ".opencode/command/weave.md").write_text(weave)
     conversation = await open_acp(system_prompt="You weave.", mode="plan")
-    told = {each.name: each for each in (await conversation.until(base.CommandsKnown)).commands}
+    told = {each.name: each for each in (await conversation.until(base.CommandsListed)).commands}
     assert told["weave"].description == "Weave a cloth"
     assert text(await conversation.turn("/weave a long scarf")) == "woven a long scarf"
 

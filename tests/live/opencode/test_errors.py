@@ -104,7 +104,7 @@ async def test_a_conversation_that_is_too_long_is_shortened(
         provider.error = ""
     notices = [event.text for event in told if isinstance(event, base.Notice)]
     assert notices == ["Shortening the conversation…"]
-    assert base.SHORTENED in told
+    assert base.COMPACTION_NOTE in told
     assert only(told, base.TurnFinished).stop_reason == "end_turn"
 
 

@@ -17,7 +17,7 @@ async def test_build_mode_asks_before_a_command_and_a_denial_holds(
 ) -> None:
     conversation = await open_opencode()
     await conversation.agent.send(base.Prompt("bash: touch a"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     uses = [event for event in conversation.told if isinstance(event, base.ToolUse)]
     assert (asked.tool_name, asked.tool_use_id) == ("Bash", uses[-1].id)
     assert asked.input == uses[-1].input == {"command": "touch a", "description": "Run a command"}
@@ -34,7 +34,7 @@ async def test_what_is_allowed_once_is_asked_again(open_opencode: Open) -> None:
     conversation = await open_opencode()
     for _ in range(2):
         await conversation.agent.send(base.Prompt("bash: echo $((6 * 7))"))
-        asked = await conversation.until(base.PermissionAsked)
+        asked = await conversation.until(base.PermissionRequested)
         await conversation.agent.permit(asked.request_id, "allow")
         assert only(await conversation.rest(), base.ToolResult).content.strip() == "42"
 
@@ -42,7 +42,7 @@ async def test_what_is_allowed_once_is_asked_again(open_opencode: Open) -> None:
 async def test_yolo_mode_runs_without_asking(open_opencode: Open, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     told = await (await open_opencode(mode="yolo")).turn(f"bash: touch {outside}")
-    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert not any(isinstance(event, base.PermissionRequested) for event in told)
     assert outside.exists()
 
 
@@ -74,7 +74,7 @@ async def test_plan_mode_and_yolo_hold_for_sub_agents(open_opencode: Open, workt
     assert files(worktree) == []
     told = await (await open_opencode(mode="yolo")).turn("agent: bash: touch b.txt")
     assert files(worktree) == ["b.txt"]
-    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert not any(isinstance(event, base.PermissionRequested) for event in told)
 
 
 async def test_an_approved_plan_is_carried_out_in_the_same_turn(

@@ -43,7 +43,7 @@ def own_rules(worktree: Path) -> None:
 
 
 def asked(told: list[base.AgentEvent]) -> bool:
-    return any(isinstance(event, base.PermissionAsked) for event in told)
+    return any(isinstance(event, base.PermissionRequested) for event in told)
 
 
 @pytest.mark.usefixtures("own_rules")
@@ -72,12 +72,12 @@ async def test_what_the_person_allows_runs_unasked_in_build_and_is_asked_for_in_
     assert not asked(await conversation.turn("bash: touch one.txt > two.txt"))
     assert {"one.txt", "two.txt"} <= set(files(worktree))
     await conversation.agent.send(base.Prompt("bash: touch three.txt && mkdir four"))
-    request = await conversation.until(base.PermissionAsked)
+    request = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(request.request_id, "deny")
     await conversation.rest()
     planning = await open_opencode(mode="plan")
     await planning.agent.send(base.Prompt("bash: touch five.txt"))
-    request = await planning.until(base.PermissionAsked)
+    request = await planning.until(base.PermissionRequested)
     await planning.agent.permit(request.request_id, "deny")
     await planning.rest()
     assert only(await planning.turn("write six.txt: hi"), base.ToolResult).is_error
@@ -90,7 +90,7 @@ async def test_what_a_sub_agent_of_the_persons_own_may_does_not_widen_plan_mode(
 ) -> None:
     planning = await open_opencode(mode="plan")
     await planning.agent.send(base.Prompt("agent weaver: bash: mkdir planned"))
-    request = await planning.until(base.PermissionAsked)
+    request = await planning.until(base.PermissionRequested)
     await planning.agent.permit(request.request_id, "deny")
     await planning.rest()
     building = await open_opencode()
@@ -106,7 +106,7 @@ async def test_a_mode_that_is_changed_in_a_turn_holds_at_once(
     await conversation.agent.send(base.Prompt("both: sleep 2; mkdir one | mkdir two"))
     await conversation.until(base.ToolUse)
     await conversation.agent.configure(base.Settings("plan"))
-    request = await conversation.until(base.PermissionAsked)
+    request = await conversation.until(base.PermissionRequested)
     assert request.input["command"] == "mkdir two"
     assert files(worktree) == ["one"]
     await conversation.agent.configure(base.Settings("yolo"))

@@ -54,7 +54,7 @@ async def test_a_killed_server_fails_the_turn_and_the_conversation_goes_on_in_a_
 def servers_of(data: Path) -> list[int]:
     """The processes of the servers that this backend started."""
     file = str(data / "worktrees.json")
-    marked = process_table.environment_entries("SPINNEY_OPENCODE_WORKTREES")
+    marked = process_table.find_by_variable("SPINNEY_OPENCODE_WORKTREES")
     return [pid for pid, value in marked if value == file]
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 @pytest.mark.parametrize("mode", ["build", "yolo"])
 async def test_without_sub_agents_their_tool_is_refused(open_opencode: Open, mode: str) -> None:
-    conversation = await open_opencode(mode=mode, sub_agents=0)
+    conversation = await open_opencode(mode=mode, max_sub_agents=0)
     result = only(await conversation.turn("agent: say: hello"), base.ToolResult)
     assert result.is_error
     assert "no sub-agents" in result.content
@@ -52,9 +52,11 @@ async def test_mcp_servers_are_told_also_those_that_are_off(
             "two": {"type": "local", "command": command},
         }
     }
-    conversation = await open_opencode(profile=profile, mcp_off=frozenset({"two", "gone"}))
+    conversation = await open_opencode(
+        profile=profile, disabled_mcp_servers=frozenset({"two", "gone"})
+    )
     await conversation.agent.send(base.Prompt("say: hello"))
-    seen = await conversation.until(base.McpServersSeen)
+    seen = await conversation.until(base.McpServersListed)
     assert {"one", "two"} <= set(seen.names)
 
 
@@ -113,7 +115,7 @@ async def test_its_commands_are_told_and_those_in_files_are_seen_before_it_runs(
     (worktree / ".claude/skills/wind").mkdir(parents=True)
     skill = "---\nname: wind\ndescription: Wind yarn\n---\nsay: wound\n"
     (worktree / ".claude/skills/wind/SKILL.md").write_text(skill)
-    seen = {each.name for each in await backend.commands(worktree, environment)}
+    seen = {each.name for each in await backend.list_commands(worktree, environment)}
     assert seen == {"area/weave", "wind", "compact"}
     conversation = await open_opencode()
     await conversation.agent.send(base.Prompt("/area/weave wool red"))
@@ -154,7 +156,7 @@ async def test_compact_shortens_the_conversation(open_opencode: Open, model: str
     conversation = await open_opencode(model=model)
     await conversation.turn("say: the colour is blue")
     told = await conversation.turn("/compact")
-    assert base.SHORTENED in told
+    assert base.COMPACTION_NOTE in told
     assert only(told, base.TurnFinished).stop_reason == "end_turn"
     assert text(await conversation.turn("say: again")) == "again"
 

@@ -27,7 +27,7 @@ async def test_stop_at_every_stage_keeps_the_conversation_usable(
     }
     waits: dict[str, Any] = {
         "text": base.TextDelta,
-        "permission": base.PermissionAsked,
+        "permission": base.PermissionRequested,
         "question": base.QuestionAsked,
         "plan": base.PlanProposed,
     }

@@ -64,7 +64,7 @@ async def test_a_file_that_is_written_over_is_told_with_what_stood_there(
 async def test_what_a_sub_agent_does_is_asked_and_told_under_its_use(open_opencode: Open) -> None:
     conversation = await open_opencode()
     await conversation.agent.send(base.Prompt("agent: bash: echo $((6 * 7))"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     assert asked.input["command"] == "echo $((6 * 7))"
     await conversation.agent.permit(asked.request_id, "allow")
     told = await conversation.rest()
@@ -141,7 +141,7 @@ async def test_an_agent_commits_in_a_linked_worktree(open_opencode: Open, tmp_pa
     await conversation.turn("write a.txt: hi")
     who = "-c user.name=T -c user.email=t@example.org"
     await conversation.agent.send(base.Prompt(f"bash: git add a.txt && git {who} commit -m Add"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "allow")
     assert not only(await conversation.rest(), base.ToolResult).is_error
     assert git(linked, "log", "-1", "--format=%s").strip() == "Add"

@@ -82,8 +82,8 @@ def by_name(commands: tuple[AgentCommand, ...]) -> dict[str, AgentCommand]:
 
 async def known(conversation: Conversation) -> dict[str, AgentCommand]:
     """The commands that the program has told by now, or tells next."""
-    told = [each for each in conversation.told if isinstance(each, base.CommandsKnown)]
-    return by_name((told or [await conversation.until(base.CommandsKnown)])[-1].commands)
+    told = [each for each in conversation.told if isinstance(each, base.CommandsListed)]
+    return by_name((told or [await conversation.until(base.CommandsListed)])[-1].commands)
 
 
 def lives(pid: int) -> bool:

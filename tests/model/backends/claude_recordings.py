@@ -56,7 +56,7 @@ class Scenario:
         match event:
             case base.PlanProposed(request_id=asked):
                 await agent.approve(asked, base.Settings("build", self.model, "think"), None)
-            case base.PermissionAsked(request_id=asked):
+            case base.PermissionRequested(request_id=asked):
                 await agent.permit(asked, "allow")
             case base.QuestionAsked(request_id=asked, questions=questions):
                 await agent.answer(asked, {each.question: "Tea" for each in questions})
@@ -178,10 +178,10 @@ class PlayedProcess(AgentProcess):
             raise SpinneyError("It does not listen any more.", "backend_error")
         self.player.hear(value)
 
-    async def settled(self) -> None:
+    async def wait_settled(self) -> None:
         pass
 
-    def ending(self, name: str) -> str:
+    def describe_exit(self, name: str) -> str:
         return f"{name} ended."
 
     async def kill(self) -> None:

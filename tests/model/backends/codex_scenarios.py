@@ -43,11 +43,11 @@ async def until_the_end(conversation: Conversation, scenario: Scenario) -> None:
     """Grant what is asked until the turn is over."""
     agent = conversation.agent
     ends = (base.TurnFinished, base.TurnFailed)
-    asks = (base.PermissionAsked, base.QuestionAsked, base.PlanProposed)
+    asks = (base.PermissionRequested, base.QuestionAsked, base.PlanProposed)
     waits = (base.TextDelta,) if scenario.stops else ()
     while True:
         match await conversation.until(*ends, *asks, *waits):
-            case base.PermissionAsked(request_id=key):
+            case base.PermissionRequested(request_id=key):
                 await agent.permit(key, "allow")
             case base.QuestionAsked(request_id=key, questions=questions):
                 first = [(q.question, q.options[0].label if q.options else "") for q in questions]

@@ -12,7 +12,7 @@ from model.backends.opencode.event_stream import EventFeed
 from model.backends.opencode.models import Models
 from model.backends.opencode.server import CALL_TIMEOUT, Listener
 from model.backends.opencode.session import OpenCodeSession
-from model.backends.traffic import UNRECORDED, Record
+from model.backends.traffic import NULL_RECORDER, TrafficRecorder
 from model.base.errors import SpinneyError
 from model.domain.resources import ExecutionMode
 from tests.model.backends.agents import Conversation, a_launch
@@ -94,7 +94,7 @@ class PlayedServer:
         directory: Path,
         body: Mapping[str, Any] | None = None,
         timeout: float = CALL_TIMEOUT,
-        record: Record = UNRECORDED,
+        record: TrafficRecorder = NULL_RECORDER,
     ) -> Any:
         if method == "POST":
             asyncio.get_running_loop().call_soon(self._play)
@@ -154,7 +154,7 @@ async def answering(conversation: Conversation, scenario: str) -> None:
 
 async def _answer(agent: base.Agent, event: base.AgentEvent) -> None:
     match event:
-        case base.PermissionAsked():
+        case base.PermissionRequested():
             await agent.permit(event.request_id, "allow")
         case base.QuestionAsked():
             answers = {each.question: "Water" for each in event.questions}

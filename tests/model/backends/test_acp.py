@@ -100,12 +100,12 @@ async def test_the_system_prompt_goes_before_the_first_message_only(
 
 async def test_commands_are_told_at_the_start_and_when_they_change(open_small: Open) -> None:
     conversation = await open_small(can={"commands": "weave (spin)"})
-    known = await conversation.until(base.CommandsKnown)
+    known = await conversation.until(base.CommandsListed)
     assert known.commands == (
         AgentCommand(name="weave", description="To weave", argument_hint="what"),
         AgentCommand(name="spin", description="To spin"),
     )
-    changed = only(await conversation.turn("commands: knit"), base.CommandsKnown)
+    changed = only(await conversation.turn("commands: knit"), base.CommandsListed)
     assert [command.name for command in changed.commands] == ["knit"]
 
 
@@ -115,7 +115,7 @@ async def test_a_command_stands_at_the_beginning_of_what_is_sent(
     conversation = await open_small(
         can={"commands": "weave"}, system_prompt="Speak of looms.", mode="plan"
     )
-    await conversation.until(base.CommandsKnown)
+    await conversation.until(base.CommandsListed)
     await conversation.turn("/weave a scarf")
     await conversation.turn("/weaver is another word")
     command, text = prompts(heard_file)
@@ -150,14 +150,16 @@ async def test_mcp_servers_are_handed_over_but_for_those_that_are_off(
         McpServer("off", "sh"),
     )
     row = replace(ROW, mcp_servers=servers)
-    conversation = await open_small(row, can={"http": True}, mcp_off=frozenset({"off"}))
+    conversation = await open_small(
+        row, can={"http": True}, disabled_mcp_servers=frozenset({"off"})
+    )
     files, far = heard(heard_file, "session/new")[0]["mcp_servers"]
     assert (files["name"], files["args"]) == ("files", ["-c", "x"])
     assert Path(files["command"]).is_absolute()
     assert files["env"] == [{"name": "A", "value": "b"}]
     assert (far["type"], far["url"]) == ("http", "http://127.0.0.1:9/")
     await conversation.turn("say: x")
-    assert only(conversation.told, base.McpServersSeen).names == ("files", "far", "off")
+    assert only(conversation.told, base.McpServersListed).names == ("files", "far", "off")
     await open_small(row)
     assert [s["name"] for s in heard(heard_file, "session/new")[1]["mcp_servers"]] == [
         "files",

@@ -17,7 +17,7 @@ from model.agents.agents_file import AgentRow
 from model.backends import base
 from model.backends.acp.backend import AcpBackend
 from model.backends.acp.session import AcpSession
-from model.backends.process import AgentProcess, Said
+from model.backends.process import AgentProcess, JsonLine
 from model.base.errors import SpinneyError
 from tests.model.backends.agents import Conversation, a_launch, only, text
 
@@ -130,19 +130,19 @@ class PlayedProcess:
             self._asked += 1
             self._more.set()
 
-    async def lines(self) -> AsyncIterator[Said]:
+    async def read_lines(self) -> AsyncIterator[JsonLine]:
         start = [(min(number, 1), [line]) for number, line in enumerate(self._start)]
         for number, lines in (*start, (2, self._turn)):
             while lines and self._asked <= number and not self._closed:
                 self._more.clear()
                 await self._more.wait()
             for line in lines:
-                yield Said(line)
+                yield JsonLine(line)
 
-    def ending(self, name: str) -> str:
+    def describe_exit(self, name: str) -> str:
         return f"{name} ended."
 
-    async def settled(self) -> None: ...
+    async def wait_settled(self) -> None: ...
 
     async def kill(self) -> None:
         await self.close()

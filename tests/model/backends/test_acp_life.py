@@ -58,7 +58,7 @@ async def test_a_stop_ends_the_turn_and_the_agent_stays(open_small: Open) -> Non
 async def test_a_stop_withdraws_what_was_asked(open_small: Open, heard_file: Path) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.stop()
     told = await conversation.rest()
     assert only(told, base.RequestWithdrawn).request_id == asked.request_id

@@ -16,7 +16,7 @@ from tests.model.backends.agents import Open, only, text
 async def test_a_command_is_asked_for_and_runs_once_allowed(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     assert (asked.tool_name, asked.description) == ("bash", "Run echo hi")
     assert asked.input["command"] == "echo hi"
     assert asked.tool_use_id == "b"
@@ -29,7 +29,7 @@ async def test_the_agent_is_never_told_to_allow_alike_things_for_good(
 ) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "allow")
     await conversation.rest()
     chosen = [line["outcome"]["optionId"] for line in heard(heard_file, "permission")]
@@ -42,7 +42,7 @@ async def test_a_denial_holds_and_its_reason_reaches_the_agent_in_the_same_turn(
 ) -> None:
     conversation = await open_small(can={"gives_up": gives_up})
     await conversation.agent.send(base.Prompt("bash: touch a.txt"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "deny", "Use the loom.")
     told = await conversation.rest()
     assert only(told, base.ToolResult).is_error
@@ -56,7 +56,7 @@ async def test_a_denial_without_a_reason_needs_no_further_words(
 ) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "deny")
     await conversation.rest()
     assert len(prompts(heard_file)) == 1
@@ -65,7 +65,7 @@ async def test_a_denial_without_a_reason_needs_no_further_words(
 async def test_an_edit_outside_the_worktree_is_asked_for(open_small: Open, tmp_path: Path) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("edit: ../out.txt - x"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     assert asked.tool_name == "edit"
     await conversation.agent.permit(asked.request_id, "deny")
     await conversation.rest()
@@ -78,15 +78,15 @@ async def test_an_edit_through_a_link_out_of_the_worktree_is_asked_for(
     (worktree / "link").symlink_to(tmp_path)
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("edit: link/out.txt - x"))
-    await conversation.until(base.PermissionAsked)
+    await conversation.until(base.PermissionRequested)
 
 
 async def test_a_mode_changed_in_a_turn_is_told_to_hold_from_the_next_on(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.configure(base.Settings("yolo"))
-    assert (await conversation.until(base.TurnKeepsMode)).mode == "build"
+    assert (await conversation.until(base.TurnModeReported)).mode == "build"
     await conversation.agent.permit(asked.request_id, "deny")
     await conversation.rest()
 
@@ -94,14 +94,14 @@ async def test_a_mode_changed_in_a_turn_is_told_to_hold_from_the_next_on(open_sm
 async def test_yolo_asks_nobody(open_small: Open, tmp_path: Path) -> None:
     conversation = await open_small(mode="yolo")
     told = await conversation.turn(f"bash: touch {tmp_path / 'out.txt'}")
-    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert not any(isinstance(event, base.PermissionRequested) for event in told)
     assert (tmp_path / "out.txt").exists()
 
 
 async def test_an_answer_to_what_nobody_asks_any_more_is_a_conflict(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.stop()
     with pytest.raises(SpinneyError) as raised:
         await conversation.agent.permit(asked.request_id, "allow")
@@ -158,7 +158,7 @@ async def test_in_its_own_plan_mode_a_command_is_asked_for_and_an_edit_refused(
     conversation = await open_small(can={"modes": True}, mode="plan")
     assert only(await conversation.turn("edit: a.txt - x"), base.ToolResult).is_error
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    await conversation.until(base.PermissionAsked)
+    await conversation.until(base.PermissionRequested)
     assert list(worktree.iterdir()) == []
 
 

@@ -46,7 +46,7 @@ async def test_the_command_line_holds_the_sessions_settings(
 async def test_the_program_is_told_whether_it_may_use_a_browser(
     open_claude: Open, program: Path, browser: bool, said: str
 ) -> None:
-    await open_claude(browser=browser)
+    await open_claude(can_use_browser=browser)
     (line,) = arguments(program)
     assert [word for word in line if "chrome" in word] == [said]
 
@@ -93,8 +93,8 @@ async def test_a_message_mentions_files_and_carries_pictures(
 async def test_build_mode_puts_the_question_to_the_person(open_claude: Open, program: Path) -> None:
     conversation = await open_claude(ASKING)
     await conversation.agent.send(base.Prompt("Build"))
-    asked = await conversation.until(base.PermissionAsked)
-    assert asked == base.PermissionAsked("r-1", "Bash", {"command": "make"}, "Build it", "t-1")
+    asked = await conversation.until(base.PermissionRequested)
+    assert asked == base.PermissionRequested("r-1", "Bash", {"command": "make"}, "Build it", "t-1")
     await conversation.agent.permit("r-1", "allow")
     await conversation.rest()
     assert answer(program) == {"behavior": "allow", "updatedInput": {"command": "make"}}
@@ -103,7 +103,7 @@ async def test_build_mode_puts_the_question_to_the_person(open_claude: Open, pro
 async def test_a_denial_tells_the_model_so(open_claude: Open, program: Path) -> None:
     conversation = await open_claude(ASKING)
     await conversation.agent.send(base.Prompt("Build"))
-    await conversation.until(base.PermissionAsked)
+    await conversation.until(base.PermissionRequested)
     await conversation.agent.permit("r-1", "deny")
     await conversation.rest()
     assert answer(program)["behavior"] == "deny"
@@ -112,7 +112,7 @@ async def test_a_denial_tells_the_model_so(open_claude: Open, program: Path) -> 
 async def test_a_denial_tells_the_model_why(open_claude: Open, program: Path) -> None:
     conversation = await open_claude(ASKING)
     await conversation.agent.send(base.Prompt("Build"))
-    await conversation.until(base.PermissionAsked)
+    await conversation.until(base.PermissionRequested)
     await conversation.agent.permit("r-1", "deny", "Use ninja")
     await conversation.rest()
     assert "Use ninja" in answer(program)["message"]
@@ -121,7 +121,7 @@ async def test_a_denial_tells_the_model_why(open_claude: Open, program: Path) ->
 async def test_yolo_mode_allows_at_once(open_claude: Open, program: Path) -> None:
     conversation = await open_claude(ASKING, mode="yolo")
     told = await conversation.turn("Build")
-    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert not any(isinstance(event, base.PermissionRequested) for event in told)
     assert answer(program) == {"behavior": "allow", "updatedInput": {"command": "make"}}
 
 
@@ -147,7 +147,7 @@ async def test_a_plan_is_approved_as_edited_and_the_mode_follows(
         "r-1", base.Settings("yolo", "sonnet", "think", "medium"), "1. Do it well"
     )
     told = await conversation.rest()
-    assert not any(isinstance(event, base.PermissionAsked | base.ModeChanged) for event in told)
+    assert not any(isinstance(event, base.PermissionRequested | base.ModeChanged) for event in told)
     approval, allowed = (
         line["response"]["response"] for line in heard(program, "control_response")
     )
@@ -257,7 +257,7 @@ async def test_an_edit_that_needs_permission_is_asked_for_as_an_edit(open_claude
     write = say.can_use("r-1", "Write", {"file_path": "/etc/motd", "content": "hi"})
     conversation = await open_claude([write, "hear", say.result()])
     await conversation.agent.send(base.Prompt("Write"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     assert asked.tool_name == "edit"
     assert (asked.input["file_path"], asked.input["new_content"]) == ("/etc/motd", "hi")
     await conversation.agent.permit("r-1", "allow")

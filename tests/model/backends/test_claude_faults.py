@@ -67,7 +67,7 @@ async def test_a_profile_is_told_to_the_program_and_is_on_no_command_line(
     open_claude: Open, program: Path
 ) -> None:
     profile = {"env": {"KEY": "secret"}, "deniedMcpServers": [{"serverName": "looms"}]}
-    await open_claude(profile=profile, mcp_off=frozenset({"threads"}))
+    await open_claude(profile=profile, disabled_mcp_servers=frozenset({"threads"}))
     assert "secret" not in str(arguments(program))
     settings = [
         line["request"]["settings"]

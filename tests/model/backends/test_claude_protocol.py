@@ -156,7 +156,7 @@ def test_what_we_do_not_know_is_passed_over() -> None:
 def test_the_conversations_name_is_told_once_and_when_it_changes() -> None:
     assert told(say.init(session="a"), say.init(session="a"), say.init(session="b")) == [
         base.ConversationIdentified("a"),
-        base.ModelAnswers("opus"),
+        base.ModelReported("opus"),
         base.ConversationIdentified("b"),
     ]
 
@@ -179,8 +179,8 @@ def test_the_mcp_servers_are_told_once_and_when_they_change() -> None:
         return {**say.init(), "mcp_servers": known}
 
     events = told(servers("b", "a"), servers("a", "b"), servers("a"), servers())
-    seen = [event for event in events if isinstance(event, base.McpServersSeen)]
-    assert seen == [base.McpServersSeen(("a", "b")), base.McpServersSeen(("a",))]
+    seen = [event for event in events if isinstance(event, base.McpServersListed)]
+    assert seen == [base.McpServersListed(("a", "b")), base.McpServersListed(("a",))]
 
 
 def test_yolo_stays_yolo_though_the_program_calls_it_otherwise() -> None:
@@ -321,18 +321,18 @@ def test_commands_are_told_at_the_introduction_and_again_only_when_they_change()
     stream = a_stream()
     weave = AgentCommand(name="weave", description="Weave a cloth", argument_hint="[yarn]")
     (known,) = stream.handle_initialize(INTRODUCTION)
-    assert isinstance(known, base.CommandsKnown)
+    assert isinstance(known, base.CommandsListed)
     assert [command.name for command in known.commands] == ["weave", "compact"]
     assert known.commands[0] == weave
 
     def told_with(names: object) -> list[base.AgentEvent]:
         line = {**say.init(), "slash_commands": names}
-        return [e for e in told(line, stream=stream) if isinstance(e, base.CommandsKnown)]
+        return [e for e in told(line, stream=stream) if isinstance(e, base.CommandsListed)]
 
     assert told_with(["weave", "compact"]) == []
     assert told_with("garbage") == []
     new = (weave, AgentCommand(name="mcp__loom__spin"))
-    assert told_with(["weave", "mcp__loom__spin"]) == [base.CommandsKnown(new)]
+    assert told_with(["weave", "mcp__loom__spin"]) == [base.CommandsListed(new)]
 
 
 @pytest.mark.parametrize("introduction", [{}, {"commands": None}, {"commands": {"name": "x"}}])

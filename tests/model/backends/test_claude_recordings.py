@@ -17,8 +17,8 @@ from model.backends import base, channel
 from model.backends.claude import backend
 from model.backends.claude.backend import ClaudeBackend
 from model.backends.process import AgentProcess
-from model.backends.program import Program
-from model.backends.traffic import Record
+from model.backends.program import AgentProgram
+from model.backends.traffic import TrafficRecorder
 from model.domain.resources import Usage
 from tests.model.backends.agents import Conversation, a_launch, only
 from tests.model.backends.claude_recordings import (
@@ -78,21 +78,21 @@ async def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
         players: list[Player] = []
 
         async def start(
-            argv: Sequence[str], cwd: Path, environment: object, record: Record
+            argv: Sequence[str], cwd: Path, environment: object, record: TrafficRecorder
         ) -> AgentProcess:
             conversation = argv[argv.index("--session-id") + 1]
             players.append(Player(lines, conversation, tmp_path, chunks))
             return PlayedProcess(players[0])
 
         monkeypatch.setattr(backend.AgentProcess, "start", start)
-        monkeypatch.setattr(Program, "find", found)
+        monkeypatch.setattr(AgentProgram, "find", found)
         environment = {"CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
         usual = {"model": "sonnet", "thinking": "think", "environment": environment}
         agent = await ClaudeBackend().open(a_launch(worktree, **{**usual, **launch}))
         opened.append(agent)
         return Conversation(agent), players[0]
 
-    async def found(program: Program, path: str | None) -> str:
+    async def found(program: AgentProgram, path: str | None) -> str:
         return program.command
 
     yield play
@@ -138,13 +138,13 @@ def _word(event: base.AgentEvent) -> str:
             return f"plan {plan}"
         case base.QuestionAsked(questions=(question, *_)):
             return f"question {question.question}"
-        case base.PermissionAsked(tool_name=name):
+        case base.PermissionRequested(tool_name=name):
             return f"permission {name}"
         case base.RequestWithdrawn():
             return "withdrawn"
         case base.Notice(text=text):
             return f"notice {text}"
-        case base.Note() if event == base.SHORTENED:
+        case base.ConversationNote() if event == base.COMPACTION_NOTE:
             return "shortened"
         case base.TurnFinished(stop_reason=reason):
             return reason

@@ -27,14 +27,14 @@ ANSWER = "TextDelta TextFinal TurnFinished"
 OUTCOMES = {
     "text": f"TextDelta TextFinal {ANSWER}",  # the first is thinking
     "edit": f"TextDelta TextFinal ToolUse ToolResult {ANSWER} ToolUse ToolResult {ANSWER}",
-    "permission": f"ToolUse PermissionAsked ToolResult {ANSWER}",
-    "plan": f"TextDelta TextFinal PlanProposed TurnKeepsMode ToolUse ToolResult {ANSWER}",
+    "permission": f"ToolUse PermissionRequested ToolResult {ANSWER}",
+    "plan": f"TextDelta TextFinal PlanProposed TurnModeReported ToolUse ToolResult {ANSWER}",
     "question": f"QuestionAsked {ANSWER}",
     "stop": f"TextDelta TurnFinished {ANSWER}",
     "sub-agent": f"ToolUse ToolResult {ANSWER}",
     "to-do-list": f"ToolUse ToolResult ToolUse ToolResult {ANSWER}",
     "error": f"Notice TurnFailed {ANSWER}",
-    "compact": f"{ANSWER} Notice Note TurnFinished",
+    "compact": f"{ANSWER} Notice ConversationNote TurnFinished",
 }
 """The kinds of events that each recording becomes, repeated ones once."""
 
@@ -93,7 +93,7 @@ async def test_a_recording_becomes_the_events_of_its_conversation(
 def _is_about_the_program(event: base.AgentEvent) -> bool:
     is_of_model = isinstance(event, base.Notice) and "Model metadata" in event.text
     return is_of_model or isinstance(
-        event, base.CommandsKnown | base.ModelsKnown | base.ModelAnswers
+        event, base.CommandsListed | base.ModelsListed | base.ModelReported
     )
 
 
@@ -144,7 +144,7 @@ async def test_a_thread_gets_its_settings_and_never_a_policy(
     profile = {"model_verbosity": "low", "sandbox_mode": "danger-full-access"}
     environment = {"SPINNEY_BRANCH": "work"}
     await open_codex(
-        system_prompt="Be kind.", profile=profile, sub_agents=3, environment=environment
+        system_prompt="Be kind.", profile=profile, max_sub_agents=3, environment=environment
     )
     (told,) = player.heard("thread/start")
     assert told["developerInstructions"] == "Be kind."

@@ -65,7 +65,7 @@ def sent(tmp_path: Path) -> list[Json]:
 
 async def test_skills_that_can_be_used_are_told_as_commands(start: Start) -> None:
     conversation = await start({"result": {"data": [{"skills": SKILLS}, {"skills": 3}, None]}})
-    told = (await conversation.until(base.CommandsKnown)).commands
+    told = (await conversation.until(base.CommandsListed)).commands
     assert [command.name for command in told[:4]] == ["compact", "review", "init", "status"]
     assert list(told[4:]) == [
         AgentCommand(name="wind", description="Wind yarn"),

@@ -19,7 +19,7 @@ from model.backends.codex.edits import parse_edits
 from model.backends.codex.errors import describe_error, format_retry_notice
 from model.backends.codex.stream import CodexStream, unwrap_shell
 from model.domain.resources import Effort, ThinkingLevel
-from model.preferences.precedence import effort_for, most_of_own_effort
+from model.preferences.precedence import choose_effort, max_own_effort
 from model.preferences.schema import Preferences
 from tests.model.backends.agents import a_launch
 from tests.patience import PATIENCE
@@ -37,7 +37,7 @@ def test_the_preferred_reasoning_effort_goes_with_each_turn(
     tmp_path: Path, preferred: Effort, thinking: ThinkingLevel, told: str
 ) -> None:
     preferences = Preferences(default_codex_reasoning_effort=preferred)
-    settings = Settings("build", "m", thinking, effort_for("backend_b", thinking, preferences))
+    settings = Settings("build", "m", thinking, choose_effort("backend_b", thinking, preferences))
     effort = policy.choose_effort(settings, "", ["low", "medium", "high", "xhigh"])
     turn = policy.build_turn_params(a_launch(tmp_path), settings, "m", effort, [])
     assert turn["collaborationMode"]["settings"]["reasoning_effort"] == told
@@ -78,8 +78,8 @@ def test_the_persons_own_effort_holds_where_nobody_chose_one(
     settings = Settings(
         "build",
         thinking=thinking,
-        effort=effort_for("backend_b", thinking, preferences),
-        most_of_own_effort=most_of_own_effort("backend_b", thinking, preferences),
+        effort=choose_effort("backend_b", thinking, preferences),
+        user_effort_limit=max_own_effort("backend_b", thinking, preferences),
     )
     supported = ["low", "medium", "high", "xhigh", "max", "ultra"]
     assert policy.choose_effort(settings, own, supported) == made
@@ -109,7 +109,9 @@ def test_a_commit_may_write_where_it_must_and_no_hooks(tmp_path: Path) -> None:
 def test_servers_that_are_off_stay_off_also_those_of_a_profile(tmp_path: Path) -> None:
     wheel = {"command": "wheel", "enabled": True}
     profile = {"mcp_servers": {"wheel": wheel, "loom": {"command": "loom"}}}
-    launch = a_launch(tmp_path, profile=profile, mcp_off=frozenset({"wheel", "spindle"}))
+    launch = a_launch(
+        tmp_path, profile=profile, disabled_mcp_servers=frozenset({"wheel", "spindle"})
+    )
     servers = ["loom", "spindle", "wheel"]
     config = policy.build_thread_config(launch, launch.settings, "mark", servers)
     assert config["mcp_servers"] == {

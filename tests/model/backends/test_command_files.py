@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.backends.claude import commands
-from model.backends.command_files import MOST, commands_in, skills_in
+from model.backends.command_files import FILE_LIMIT, read_commands, read_skills
 from model.domain.resources import AgentCommand
 
 
@@ -16,7 +16,7 @@ def written(path: Path, content: str) -> None:
 
 
 def one(folder: Path) -> AgentCommand:
-    (command,) = commands_in(folder, ":")
+    (command,) = read_commands(folder, ":")
     return command
 
 
@@ -24,7 +24,7 @@ def test_a_file_is_a_command_called_by_its_path(tmp_path: Path) -> None:
     written(tmp_path / "area/deep.md", "Dig.")
     written(tmp_path / "notes.txt", "No command.")
     written(tmp_path / ".hidden/x.md", "No command.")
-    assert [command.name for command in commands_in(tmp_path, "/")] == ["area/deep"]
+    assert [command.name for command in read_commands(tmp_path, "/")] == ["area/deep"]
     assert one(tmp_path).name == "area:deep"
 
 
@@ -55,7 +55,7 @@ def test_a_skill_is_called_by_its_head_or_its_folder(tmp_path: Path) -> None:
     written(tmp_path / "b/SKILL.md", "Wind.")
     written(tmp_path / "b/more.md", "A page of it.")
     written(tmp_path / "c/SKILL.md", "---\nuser-invocable: false\n---\nNot for people.")
-    assert [command.name for command in skills_in(tmp_path)] == ["wind", "b"]
+    assert [command.name for command in read_skills(tmp_path)] == ["wind", "b"]
 
 
 def test_what_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
@@ -64,8 +64,8 @@ def test_what_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
     (tmp_path / "folder.md").mkdir()
     (tmp_path / "gone.md").symlink_to(tmp_path / "nowhere")
     os.mkfifo(tmp_path / "pipe.md")
-    assert [command.name for command in commands_in(tmp_path, ":")] == ["binary", "good"]
-    assert list(commands_in(tmp_path / "nothing here", ":")) == []
+    assert [command.name for command in read_commands(tmp_path, ":")] == ["binary", "good"]
+    assert list(read_commands(tmp_path / "nothing here", ":")) == []
 
 
 def test_a_folder_that_leads_into_itself_and_one_with_too_much_come_to_an_end(
@@ -73,10 +73,10 @@ def test_a_folder_that_leads_into_itself_and_one_with_too_much_come_to_an_end(
 ) -> None:
     written(tmp_path / "a.md", "A.")
     (tmp_path / "again").symlink_to(tmp_path)
-    assert "again:a" in [command.name for command in commands_in(tmp_path, ":")]
-    for number in range(MOST + 5):
+    assert "again:a" in [command.name for command in read_commands(tmp_path, ":")]
+    for number in range(FILE_LIMIT + 5):
         (tmp_path / f"{number}.md").touch()
-    assert len(list(commands_in(tmp_path, ":"))) == MOST
+    assert len(list(read_commands(tmp_path, ":"))) == FILE_LIMIT
 
 
 def test_claude_codes_are_looked_for_where_the_person_keeps_them(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ async def test_ask_waits_for_the_answer_and_repeats_it(open_demo: Open) -> None:
 async def test_permission_asks_first(open_demo: Open, worktree: Path) -> None:
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo permission touch a.txt"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     assert (asked.tool_name, asked.input) == ("bash", {"command": "touch a.txt"})
     assert list(worktree.iterdir()) == []
     await conversation.agent.permit(asked.request_id, "allow")
@@ -170,7 +170,7 @@ async def test_permission_asks_first(open_demo: Open, worktree: Path) -> None:
 async def test_a_denied_command_does_not_run(open_demo: Open, worktree: Path) -> None:
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo permission touch a.txt"))
-    asked = await conversation.until(base.PermissionAsked)
+    asked = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "deny", "Write a test first.")
     result = only(await conversation.rest(), base.ToolResult)
     assert result.is_error

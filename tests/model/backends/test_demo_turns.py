@@ -71,7 +71,7 @@ async def test_a_program_that_hears_no_stop_is_killed(open_demo: Open) -> None:
         ("build", "/demo say x\n/demo wait 60", base.TextDelta),
         ("build", "/demo say x\n/demo fail hang", base.TextDelta),
         ("build", "/demo ask Well? | Yes", base.QuestionAsked),
-        ("build", "/demo permission true", base.PermissionAsked),
+        ("build", "/demo permission true", base.PermissionRequested),
         ("plan", "/demo plan say x", base.PlanProposed),
         ("plan", "Hello", base.TextDelta),
     ],
@@ -84,7 +84,7 @@ async def test_stop_works_at_every_stage(
     reached = await conversation.until(at)
     _, told = await asyncio.gather(conversation.agent.stop(), conversation.rest())
     assert only(told, base.TurnFinished).stop_reason == "stopped"
-    if isinstance(reached, base.QuestionAsked | base.PermissionAsked | base.PlanProposed):
+    if isinstance(reached, base.QuestionAsked | base.PermissionRequested | base.PlanProposed):
         assert only(told, base.RequestWithdrawn).request_id == reached.request_id
     assert text(await conversation.turn("/demo say still here")) == "still here"
 

@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.backends.framing import LineSplitter, TooLong
+from model.backends.framing import LineSplitter, OversizedLine
 
 
-def split(chunks: list[bytes], limit: int = 100) -> list[bytes | TooLong]:
+def split(chunks: list[bytes], limit: int = 100) -> list[bytes | OversizedLine]:
     splitter = LineSplitter(limit)
-    return [line for chunk in chunks for line in splitter.feed(chunk)] + splitter.rest()
+    return [line for chunk in chunks for line in splitter.feed(chunk)] + splitter.flush()
 
 
 @given(st.lists(st.binary(max_size=20)))
@@ -21,14 +21,14 @@ def test_where_chunks_end_does_not_matter(chunks: list[bytes]) -> None:
 def test_a_line_over_the_limit_is_counted_and_the_next_ones_are_whole() -> None:
     assert split([b"a\n" + b"x" * 60, b"x" * 60, b"x" * 10 + b"\nb\n", b"c"]) == [
         b"a",
-        TooLong(130),
+        OversizedLine(130),
         b"b",
         b"c",
     ]
 
 
 def test_a_line_over_the_limit_inside_one_chunk_is_counted_too() -> None:
-    assert split([b"a\n" + b"x" * 101 + b"\nb\n"]) == [b"a", TooLong(101), b"b"]
+    assert split([b"a\n" + b"x" * 101 + b"\nb\n"]) == [b"a", OversizedLine(101), b"b"]
 
 
 def test_an_unfinished_line_over_the_limit_is_not_kept_in_memory() -> None:
@@ -36,4 +36,4 @@ def test_an_unfinished_line_over_the_limit_is_not_kept_in_memory() -> None:
     for _ in range(10_000):
         splitter.feed(b"x" * 1000)
     assert sum(map(len, splitter._pieces)) <= 1000
-    assert splitter.rest() == [TooLong(10_000_000)]
+    assert splitter.flush() == [OversizedLine(10_000_000)]

@@ -65,9 +65,9 @@ def test_lists_to_choose_from_have_each_model_once_and_the_default_first() -> No
     assert [row.name for row in offered] == ["", *(model.name for model in CODEX.models)]
     assert (offered[0].label, offered[0].is_default) == ("Default (GPT-6.1-Sol)", True)
     assert offered[-1].efforts == ("low", "ultra")
-    assert catalog.offered("backend_b", "codex_model_2") == "gpt-6-astra"
-    assert catalog.offered("backend_b", "codex_model_1") == ""
-    assert catalog.offered("backend_b", "their-own") == "their-own"
+    assert catalog.selectable_name("backend_b", "codex_model_2") == "gpt-6-astra"
+    assert catalog.selectable_name("backend_b", "codex_model_1") == ""
+    assert catalog.selectable_name("backend_b", "their-own") == "their-own"
 
 
 def test_what_answers_is_called_by_its_name_for_people() -> None:

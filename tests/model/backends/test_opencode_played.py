@@ -63,7 +63,7 @@ async def test_an_edit() -> None:
     assert edit.name == "edit"
     assert edit.input == {"file_path": "a.txt", "old_content": "", "new_content": "hi"}
     assert not only(told, base.ToolResult).is_error
-    assert not any(isinstance(event, base.PermissionAsked) for event in told)
+    assert not any(isinstance(event, base.PermissionRequested) for event in told)
 
 
 async def test_a_command_is_asked_after_its_use_is_told() -> None:
@@ -71,12 +71,12 @@ async def test_a_command_is_asked_after_its_use_is_told() -> None:
     places = [
         place
         for place, event in enumerate(told)
-        if isinstance(event, base.ToolUse | base.PermissionAsked | base.ToolResult)
+        if isinstance(event, base.ToolUse | base.PermissionRequested | base.ToolResult)
     ]
     announced, used, asked, result = (told[place] for place in places)
     assert isinstance(announced, base.ToolUse)
     assert isinstance(used, base.ToolUse)
-    assert isinstance(asked, base.PermissionAsked)
+    assert isinstance(asked, base.PermissionRequested)
     assert isinstance(result, base.ToolResult)
     assert asked.input == used.input
     assert asked.tool_use_id == used.id == result.tool_use_id
@@ -109,7 +109,7 @@ async def test_what_the_server_lists_as_commands_is_told() -> None:
         "garbage",
     ]
     await conversation.agent.send(base.Prompt(SCENARIOS["text"][1]))
-    weave, init, compact = (await conversation.until(base.CommandsKnown)).commands
+    weave, init, compact = (await conversation.until(base.CommandsListed)).commands
     assert weave == AgentCommand(name="weave", description="Weave", argument_hint="[1] [arguments]")
     assert init == AgentCommand(name="init")
     assert compact.name == "compact"
@@ -147,7 +147,7 @@ async def test_what_a_sub_agent_does_is_told_under_its_use() -> None:
     task, command = uses.values()
     assert (task.name, task.parent_tool_use_id) == ("Task", None)
     assert (command.name, command.parent_tool_use_id) == ("Bash", task.id)
-    assert only(told, base.PermissionAsked).tool_use_id == command.id
+    assert only(told, base.PermissionRequested).tool_use_id == command.id
     assert only(told, base.TurnFinished).usage.input_tokens > 300  # its own and the sub-agent's
 
 
@@ -245,7 +245,7 @@ async def test_what_was_told_while_the_stream_was_cut_is_made_up_for() -> None:
     await conversation.agent.send(base.Prompt("bash: echo $((6 * 7))"))
     await conversation.until(base.ToolUse)
     server.cut_off()
-    request = await conversation.until(base.PermissionAsked)
+    request = await conversation.until(base.PermissionRequested)
     await conversation.agent.permit(request.request_id, "allow")
     old = {"info": {"id": "msg_old", "role": "assistant", "sessionID": asked["sessionID"]}}
     history = [old, *history_of(lines)]

@@ -15,7 +15,7 @@ from model.backends.opencode.plan_text import PlanFilter
 from model.backends.opencode.policy import Verdict, build_configuration, judge
 from model.backends.opencode.program import worktree_variables
 from model.backends.opencode.rules import Rules
-from model.backends.plan_markers import parted
+from model.backends.plan_markers import split_plan
 from model.base.errors import ErrorType, SpinneyError
 from model.domain.resources import Effort, ExecutionMode, ThinkingLevel
 from tests.model.backends.agents import a_launch
@@ -114,7 +114,7 @@ def test_a_profile_is_kept_but_for_what_modes_need() -> None:
         "share": "auto",
     }
     settings = build_configuration(
-        a_launch(Path("/w"), profile=profile, mcp_off=frozenset({"two"}))
+        a_launch(Path("/w"), profile=profile, disabled_mcp_servers=frozenset({"two"}))
     )
     assert settings["provider"] == {"stub": {}}
     assert settings["agent"]["build"]["model"] == "stub/x"
@@ -139,13 +139,13 @@ def test_a_plan_is_never_shown_as_text_however_it_comes(text: str) -> None:
             shown += streamed.add(rest[:size])
             rest = rest[size:]
         assert shown == "Here it is."
-    assert parted(text) == ("Here it is.", "1. Spin")
+    assert split_plan(text) == ("Here it is.", "1. Spin")
 
 
 def test_what_only_looks_like_a_plan_is_shown() -> None:
     streamed = PlanFilter("text", looks_for_plan=True)
     assert "".join(map(streamed.add, ["a <pro", "s> and <", "b>"])) == "a <pros> and <b>"
-    assert parted("no plan") == ("no plan", "")
+    assert split_plan("no plan") == ("no plan", "")
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ import pytest
 from model.backends.opencode.event_stream import ServerEvent
 from model.backends.opencode.server import OpenCodeServer
 from model.backends.opencode.server_pool import ServerPool
-from model.backends.process import Unreadable
-from model.backends.traffic import UNRECORDED
+from model.backends.process import InvalidLine
+from model.backends.traffic import NULL_RECORDER
 from model.base.errors import SpinneyError
 from tests.model.backends.agents import TURN_LIMIT, becomes
 
@@ -35,11 +35,11 @@ class Listening:
     """A conversation that keeps what it hears."""
 
     def __init__(self) -> None:
-        self.record = UNRECORDED
+        self.record = NULL_RECORDER
         self.heard: list[Any] = []
         self._some = asyncio.Event()
 
-    def on_event(self, event: ServerEvent | Unreadable) -> None:
+    def on_event(self, event: ServerEvent | InvalidLine) -> None:
         self._note(event.properties["number"] if isinstance(event, ServerEvent) else event.reason)
 
     def on_events_missed(self) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from model.backends import process as backend_process
-from model.backends.process import AgentProcess, Said, Unreadable, agent_environment
+from model.backends.process import AgentProcess, InvalidLine, JsonLine, build_agent_environment
 from model.base.errors import SpinneyError
 from tests.model.backends.agents import becomes, children, first, lives
 from tests.patience import PATIENCE
@@ -25,7 +25,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
     async def start(program: str) -> AgentProcess:
         code = "import json, os, signal, subprocess, sys, time\n" + textwrap.dedent(program)
         command = [sys.executable, "-c", code]
-        process = await AgentProcess.start(command, tmp_path, agent_environment({}))
+        process = await AgentProcess.start(command, tmp_path, build_agent_environment({}))
         started.append(process)
         return process
 
@@ -34,15 +34,15 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
     assert not children() & {process.pid for process in started}
 
 
-async def everything(process: AgentProcess) -> list[Said | Unreadable]:
+async def everything(process: AgentProcess) -> list[JsonLine | InvalidLine]:
     async with asyncio.timeout(PATIENCE):
-        return [line async for line in process.lines()]
+        return [line async for line in process.read_lines()]
 
 
 async def test_what_is_written_comes_back(start: Start) -> None:
     process = await start("for line in sys.stdin: print(line, end='', flush=True)")
     await process.write({"text": "ä\n\ud800"})
-    assert (await first(process.lines())) == Said({"text": "ä\n?"})
+    assert (await first(process.read_lines())) == JsonLine({"text": "ä\n?"})
 
 
 async def test_a_program_that_dies_in_mid_stream_ends_the_lines_at_once(start: Start) -> None:
@@ -51,9 +51,9 @@ async def test_a_program_that_dies_in_mid_stream_ends_the_lines_at_once(start: S
         print('no idea\\x1b[31m', file=sys.stderr)
         sys.exit(1)
     """)
-    assert await everything(process) == [Said({"n": 1})]
-    await process.settled()
-    assert process.ending("It") == (
+    assert await everything(process) == [JsonLine({"n": 1})]
+    await process.wait_settled()
+    assert process.describe_exit("It") == (
         "It ended unexpectedly (exit code 1). Send a message to start it again. "
         "Last output: no idea"
     )
@@ -71,16 +71,16 @@ async def test_of_a_traceback_people_see_the_last_line_and_the_log_has_more(
         work({depth})
     """)
     await everything(process)
-    await process.settled()
-    assert process.ending("It").endswith("Last output: RuntimeError: the loom is stuck")
+    await process.wait_settled()
+    assert process.describe_exit("It").endswith("Last output: RuntimeError: the loom is stuck")
     assert ", in work" in caplog.text
 
 
 async def test_of_much_on_stderr_people_see_the_end(start: Start) -> None:
     process = await start("for n in range(50): print(n, 'x' * 400, file=sys.stderr)")
     await everything(process)
-    await process.settled()
-    words = process.ending("It").partition(" Last output: ")[2]
+    await process.wait_settled()
+    words = process.describe_exit("It").partition(" Last output: ")[2]
     assert len(words) <= 600
     assert "\n49 x" in words
 
@@ -88,21 +88,21 @@ async def test_of_much_on_stderr_people_see_the_end(start: Start) -> None:
 async def test_a_program_that_kills_itself_is_explained(start: Start) -> None:
     process = await start("os.kill(os.getpid(), signal.SIGKILL)")
     assert await everything(process) == []
-    await process.settled()
-    assert process.ending("It").startswith("It was killed (SIGKILL). Send a message")
+    await process.wait_settled()
+    assert process.describe_exit("It").startswith("It was killed (SIGKILL). Send a message")
 
 
 async def test_only_the_last_lines_of_stderr_are_kept(start: Start) -> None:
     process = await start("for n in range(100): print(n, file=sys.stderr)")
     await everything(process)
-    await process.settled()
+    await process.wait_settled()
     assert process.stderr_tail.splitlines() == [str(n) for n in range(80, 100)]
 
 
 async def test_a_line_of_five_megabytes_is_one_line(start: Start) -> None:
     process = await start("print(json.dumps({'text': 'x' * 5_000_000}), flush=True)")
     (line,) = await everything(process)
-    assert isinstance(line, Said)
+    assert isinstance(line, JsonLine)
     assert len(line.value["text"]) == 5_000_000
 
 
@@ -112,14 +112,14 @@ async def test_what_is_no_json_object_is_reported_and_the_rest_is_read(start: St
         sys.stdout.buffer.write(b'{"text": "\\xff"}\\n{"last": 1}')
     """)
     *strange, text, last = await everything(process)
-    assert [type(line) for line in strange] == [Unreadable] * 3
-    assert strange[0] == Unreadable("not JSON", "oh� no")
-    assert (text, last) == (Said({"text": "�"}), Said({"last": 1}))
+    assert [type(line) for line in strange] == [InvalidLine] * 3
+    assert strange[0] == InvalidLine("not JSON", "oh� no")
+    assert (text, last) == (JsonLine({"text": "�"}), JsonLine({"last": 1}))
 
 
 async def test_a_last_line_that_death_cut_off_is_no_complaint(start: Start) -> None:
     process = await start("""print('{"n": 1}\\n{"n": ', end='', flush=True)""")
-    assert await everything(process) == [Said({"n": 1})]
+    assert await everything(process) == [JsonLine({"n": 1})]
 
 
 async def test_a_flood_waits_for_its_reader(start: Start, tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ async def test_a_flood_waits_for_its_reader(start: Start, tmp_path: Path) -> Non
                 with open('new', 'w') as file: file.write(str(n))
                 os.replace('new', 'written')
     """)
-    lines = process.lines()
-    assert await first(lines) == Said({"n": 0, "fill": "x" * 1000})
+    lines = process.read_lines()
+    assert await first(lines) == JsonLine({"n": 0, "fill": "x" * 1000})
     written = tmp_path / "written"
     await becomes(written.exists)
 
@@ -152,16 +152,16 @@ async def test_a_grandchild_that_holds_stdout_does_not_hide_the_end(start: Start
         print('{"n": 1}', flush=True)
     """)
     async with asyncio.timeout(PATIENCE):
-        assert await everything(process) == [Said({"n": 1})]
+        assert await everything(process) == [JsonLine({"n": 1})]
     assert process.returncode == 0
 
 
 async def test_an_end_that_takes_its_time_is_waited_for_and_told(start: Start) -> None:
     process = await start("os.close(1); time.sleep(1); sys.exit('no idea')")
     assert await everything(process) == []
-    await process.settled()
-    assert process.ending("It").startswith("It ended unexpectedly (exit code 1).")
-    assert process.ending("It").endswith("Last output: no idea")
+    await process.wait_settled()
+    assert process.describe_exit("It").startswith("It ended unexpectedly (exit code 1).")
+    assert process.describe_exit("It").endswith("Last output: no idea")
 
 
 async def test_a_program_that_closes_stdout_and_lives_counts_as_silent(
@@ -170,8 +170,8 @@ async def test_a_program_that_closes_stdout_and_lives_counts_as_silent(
     monkeypatch.setattr(backend_process, "_EXIT_TIMEOUT", 0.1)
     process = await start("os.close(1); os.close(2); time.sleep(60)")
     assert await everything(process) == []
-    await process.settled()
-    assert process.ending("It").startswith("It stopped responding.")
+    await process.wait_settled()
+    assert process.describe_exit("It").startswith("It stopped responding.")
 
 
 async def test_closing_ends_what_ignores_sigterm_within_the_promised_time(start: Start) -> None:
@@ -180,7 +180,7 @@ async def test_closing_ends_what_ignores_sigterm_within_the_promised_time(start:
         print('{}', flush=True)
         while True: time.sleep(1)
     """)
-    await first(process.lines())
+    await first(process.read_lines())
     async with asyncio.timeout(PATIENCE):
         await process.close()
     assert process.returncode == -9
@@ -197,8 +197,8 @@ async def test_closing_leaves_no_descendant_however_it_hides(start: Start) -> No
         print(json.dumps({'pids': [same_group, own_session, orphan, unmarked]}), flush=True)
         time.sleep(60)
     """)
-    said = await first(process.lines())
-    assert isinstance(said, Said)
+    said = await first(process.read_lines())
+    assert isinstance(said, JsonLine)
     pids = said.value["pids"]
     assert all(map(lives, pids))
     await process.close()
@@ -214,8 +214,8 @@ async def test_closing_an_obedient_program_is_quick_and_ends_its_leftovers(
         print(json.dumps({'pid': child}), flush=True)
         sys.stdin.read()
     """)
-    said = await first(process.lines())
-    assert isinstance(said, Said)
+    said = await first(process.read_lines())
+    assert isinstance(said, JsonLine)
     async with asyncio.timeout(PATIENCE):
         await process.close()
     assert process.returncode == 0
@@ -277,7 +277,7 @@ def test_spinneys_own_settings_do_not_reach_agents(monkeypatch: pytest.MonkeyPat
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("SPINNEY_DATA_DIR", "/data")
     monkeypatch.setenv("OTHER_KEY", "kept")
-    environment = agent_environment({"SPINNEY_OWNER": "ours"})
+    environment = build_agent_environment({"SPINNEY_OWNER": "ours"})
     assert environment["SPINNEY_OWNER"] == "ours"
     assert environment["SPINNEY_DATA_DIR"] == "/data"  # `spinney call` finds its server by it
     assert environment["OTHER_KEY"] == "kept"

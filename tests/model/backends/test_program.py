@@ -8,10 +8,12 @@ import pytest
 
 from model.backends import program as backend_program
 from model.backends.base import Probe
-from model.backends.program import Program
+from model.backends.program import AgentProgram
 from tests.model.backends.agents import children
 
-LOOM = Program("Loom", "loom", install="get loom", update="loom update", oldest=(1, 10, 0))
+LOOM = AgentProgram(
+    "Loom", "loom", install="get loom", update="loom update", min_version=(1, 10, 0)
+)
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ async def test_one_that_is_not_installed_is_told_with_the_command_that_installs_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    probe, answers = await LOOM.look(["status"])
+    probe, answers = await LOOM.probe(["status"])
     sentence = "Loom is not installed. Install it with: get loom"
     assert (probe, answers) == (Probe(None, problem=sentence, fix="get loom"), [])
 
@@ -42,7 +44,7 @@ async def test_the_oldest_that_is_driven_and_all_newer_ones_are_supported(
     loom: Callable[[str], str], version: str
 ) -> None:
     program = loom(f"[ $1 = --version ] && echo '{version}' || echo $1 $2; exit 0")
-    probe, answers = await LOOM.look(["who", "am I"])
+    probe, answers = await LOOM.probe(["who", "am I"])
     assert (probe.program, probe.supported, probe.problem) == (program, True, None)
     assert (probe.version or "-") in version
     assert answers == [(0, "who am I\n")]
@@ -52,7 +54,7 @@ async def test_one_that_is_too_old_is_not_supported_and_told_with_its_update(
     loom: Callable[[str], str],
 ) -> None:
     loom("echo 1.9.12")
-    probe, _ = await LOOM.look()
+    probe, _ = await LOOM.probe()
     assert (probe.version, probe.supported, probe.fix) == ("1.9.12", False, "loom update")
     assert probe.problem == (
         "Loom 1.9.12 is older than 1.10.0 and does not work with Spinney. Run: loom update"
@@ -64,7 +66,7 @@ async def test_one_that_does_not_run_is_installed_again(
     loom: Callable[[str], str], script: str
 ) -> None:
     program = loom(script)
-    probe, _ = await LOOM.look()
+    probe, _ = await LOOM.probe()
     assert probe.problem == f"{program} does not run. Install it again: get loom"
     assert (probe.fix, probe.supported) == ("get loom", None)
 
@@ -75,9 +77,9 @@ async def test_one_that_hangs_is_said_to_hang_and_is_ended(
     monkeypatch.setattr(backend_program, "COMMAND_TIMEOUT", 0.2)
     loom("exec sleep 60")
     before = children()
-    probe, _ = await LOOM.look()
+    probe, _ = await LOOM.probe()
     while probe.problem is None:  # on a busy machine it has not begun to sleep
-        probe, _ = await LOOM.look()
+        probe, _ = await LOOM.probe()
     assert (probe.fix, probe.supported) == (None, None)
     assert probe.problem == (
         "Loom did not report its version within 0.2 seconds."
@@ -92,6 +94,6 @@ async def test_one_that_takes_its_time_at_work_is_not_said_to_hang(
     monkeypatch.setattr(backend_program, "COMMAND_TIMEOUT", 0.2)
     program = loom("while :; do :; done")
     before = children()
-    probe, _ = await LOOM.look()
+    probe, _ = await LOOM.probe()
     assert probe == Probe(program)
     assert children() <= before

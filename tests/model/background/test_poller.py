@@ -13,7 +13,7 @@ import pytest
 
 from model.background import poller, worktree_status
 from model.base.errors import SpinneyError
-from model.base.git_layout import GitDirectories, git_directories
+from model.base.git_layout import GitDirectories, find_git_directories
 from model.commands.git import fetch_worktrees_status
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
@@ -177,14 +177,14 @@ async def test_what_a_look_finds_of_what_others_took_in_hand_meanwhile_is_droppe
 ) -> None:
     worktree = await place.add("otter")
     await look(place)
-    looks, may_look, git_status = asyncio.Event(), asyncio.Event(), status.worktree_status
+    looks, may_look, git_status = asyncio.Event(), asyncio.Event(), status.read_worktree_status
 
     async def slow(*given: Any) -> status.GitStatus:
         looks.set()
         await may_look.wait()
         return await git_status(*given)
 
-    monkeypatch.setattr(status, "worktree_status", slow)
+    monkeypatch.setattr(status, "read_worktree_status", slow)
     looking = asyncio.create_task(look(place))
     await looks.wait()
     changing = place.now(worktree).model_copy(update=meanwhile)
@@ -231,13 +231,13 @@ async def test_a_directory_that_is_back_while_the_next_watch_is_made_is_watched(
     not_found, may_go_on = threading.Event(), threading.Event()
 
     def slow(root: Path) -> GitDirectories | None:
-        found = git_directories(root)
+        found = find_git_directories(root)
         if found is None:
             not_found.set()
             assert may_go_on.wait(PATIENCE)
         return found
 
-    monkeypatch.setattr(poller, "git_directories", slow)
+    monkeypatch.setattr(poller, "find_git_directories", slow)
     worktree = await place.add("otter")
     await watched(watches, worktree)
     path = Path(worktree.path)
@@ -379,7 +379,7 @@ async def test_a_worktree_in_which_git_fails_is_looked_at_less_and_less_often(
         await alone._refresh_git(worktree.id)
         now += workspace.store.state.preferences.git_poll_interval
     assert looks == 10  # after 1, 2, 4, 8 and then each 16 intervals
-    alone.ask(worktree.id)
+    alone.refresh(worktree.id)
     await alone._refresh_git(worktree.id)
     assert looks == 11
 
@@ -390,7 +390,7 @@ async def test_a_worktree_whose_project_is_lost_is_left_alone(
     lost = (await place.add("otter")).model_copy(update={"id": "lost", "project_id": "gone"})
     await place.workspace.store.accept(WorktreeCreated(worktree=lost))
     worktree = await place.add("heron")
-    place.workspace.poller.ask("lost", worktree.id)
+    place.workspace.poller.refresh("lost", worktree.id)
     await looked_at(place, worktree, eventually)
     assert "lost" not in place.workspace.poller._worktrees()
     await worktree_status.refresh(place.workspace.store, "lost")

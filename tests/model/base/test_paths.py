@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.base.paths import create_private_directory, directories, write_atomically
+from model.base.paths import create_private_directory, resolve_directories, write_atomically
 
 ROOT = Path(__file__).parents[3]
 
@@ -31,7 +31,7 @@ def open_umask():
 
 
 def test_the_environment_overrides_both_directories(tmp_path: Path) -> None:
-    found = directories(
+    found = resolve_directories(
         {
             "HOME": str(tmp_path),
             "SPINNEY_CONFIG_DIR": str(tmp_path / "c"),
@@ -48,7 +48,7 @@ def test_the_environment_overrides_both_directories(tmp_path: Path) -> None:
 
 
 def test_an_empty_variable_counts_as_none() -> None:
-    found = directories({"HOME": "/h", "SPINNEY_CONFIG_DIR": "", "SPINNEY_DATA_DIR": ""})
+    found = resolve_directories({"HOME": "/h", "SPINNEY_CONFIG_DIR": "", "SPINNEY_DATA_DIR": ""})
     assert found.config.is_absolute()
     assert found.config.name == "spinney"
 
@@ -57,13 +57,13 @@ def test_a_relative_directory_is_meant_from_where_the_program_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert directories({"HOME": "/h", "SPINNEY_CONFIG_DIR": "c"}).config == tmp_path / "c"
+    assert resolve_directories({"HOME": "/h", "SPINNEY_CONFIG_DIR": "c"}).config == tmp_path / "c"
 
 
 def test_new_directories_are_private_even_under_an_open_umask(
     tmp_path: Path, open_umask: None
 ) -> None:
-    found = directories(
+    found = resolve_directories(
         {
             "HOME": str(tmp_path),
             "SPINNEY_CONFIG_DIR": str(tmp_path / "a" / "c"),

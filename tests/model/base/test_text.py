@@ -80,6 +80,7 @@ def test_nothing_is_left_out_and_nothing_hides(text: str) -> None:
 @given(
     st.lists(st.text(alphabet="a\r\n\u200c\u200d\ufe0f👩💻❤می🏴\U000e0067\u0301\x1b", max_size=4))
 )
+@example(["\u2764", "\u200d\U0001f3f4"])
 def test_in_pieces_a_text_is_shown_as_in_one(pieces: list[str]) -> None:
     stream = VisibleStream()
     shown = "".join(map(stream.feed, pieces)) + stream.end()

@@ -154,7 +154,7 @@ class Stage:
 
 async def stage_at(path: Path) -> Stage:
     database, _ = await Database.open(path)
-    saved = await database.saved()
+    saved = await database.load()
     state = State(
         projects={p.id: p for p in saved.projects},
         worktrees={w.id: w for w in saved.worktrees},

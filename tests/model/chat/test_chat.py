@@ -124,7 +124,7 @@ async def test_hostile_text_in_what_is_asked_is_harmless_and_no_answer_is_lost(
     told: dict[str, base.AgentEvent] = {
         "plan": base.PlanProposed("r", bad),
         "question": base.QuestionAsked("r", (asked,)),
-        "permission": base.PermissionAsked("r", bad, {bad: bad}, bad),
+        "permission": base.PermissionRequested("r", bad, {bad: bad}, bad),
         "failure": base.TurnFailed(bad, "backend_error"),
     }
     await stage.chats.send("s", "go")
@@ -167,10 +167,10 @@ async def test_a_message_during_a_run_waits_and_then_runs(stage: Stage) -> None:
 async def test_a_waiting_message_can_be_taken_back(stage: Stage) -> None:
     await stage.chats.send("s", "first")
     waiting = await stage.chats.send("s", "second")
-    await stage.chats.take_back("s", waiting.message_id)
+    await stage.chats.remove_queued("s", waiting.message_id)
     assert stage.store.state.queued == {}
     with pytest.raises(SpinneyError, match="no longer queued"):
-        await stage.chats.take_back("s", waiting.message_id)
+        await stage.chats.remove_queued("s", waiting.message_id)
 
 
 async def test_a_message_runs_though_the_turn_ends_while_it_is_being_accepted(
@@ -195,7 +195,7 @@ async def test_a_message_that_is_being_taken_back_is_not_run_when_the_turn_ends(
     await puppet.hears("send")
     regretted = await stage.chats.send("s", "second")
     await stage.chats.send("s", "third")
-    async with stage.slow_disk(stage.chats.take_back("s", regretted.message_id)):
+    async with stage.slow_disk(stage.chats.remove_queued("s", regretted.message_id)):
         puppet.say(base.TextDelta("a", "one"), DONE)
         await stage.until(lambda: stage.session.last_run is not None)
     assert await puppet.hears("send") == ("send", "third")
@@ -336,15 +336,15 @@ async def test_a_mode_that_holds_from_the_next_turn_on_is_told_until_then(stage:
     puppet = await stage.backend.newest()
     await puppet.hears("send")
     await stage.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "yolo"}))
-    puppet.say(base.TurnKeepsMode("plan"))
+    puppet.say(base.TurnModeReported("plan"))
     await stage.until(lambda: stage.session.turn_mode == "plan")
-    puppet.say(base.PermissionAsked("p1", "Bash", {"command": "ls"}))
+    puppet.say(base.PermissionRequested("p1", "Bash", {"command": "ls"}))
     await stage.until(lambda: stage.session.request is not None)
     assert stage.session.request and stage.session.request.execution_mode == "plan"
     await stage.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "plan"}))
-    puppet.say(base.TurnKeepsMode("plan"))
+    puppet.say(base.TurnModeReported("plan"))
     await stage.until(lambda: stage.session.turn_mode is None)
-    puppet.say(base.TurnKeepsMode("build"))
+    puppet.say(base.TurnModeReported("build"))
     await stage.until(lambda: stage.session.turn_mode == "build")
     puppet.say(DONE)
     await stage.until(lambda: stage.session.status == "idle")
@@ -487,7 +487,7 @@ async def test_a_program_that_never_starts_holds_neither_the_stop_nor_the_end(
     await stage.chats.send("s", "go")
     await opening.wait()
     assert (await stage.chats.stop("s")).status == "idle"
-    await stage.chats.end("s")
+    await stage.chats.end_agent("s")
     await cancelled.wait()
 
 
@@ -525,14 +525,18 @@ async def test_an_agent_whose_directory_was_made_anew_is_started_anew(stage: Sta
 async def test_what_a_person_shall_not_miss_stands_in_the_conversation_once(stage: Stage) -> None:
     await stage.chats.send("s", "go")
     puppet = await stage.backend.newest()
-    puppet.say(base.Note("No hooks\nrun."), base.TextDelta("a", "one"), base.Note("No hooks\nrun."))
+    puppet.say(
+        base.ConversationNote("No hooks\nrun."),
+        base.TextDelta("a", "one"),
+        base.ConversationNote("No hooks\nrun."),
+    )
     puppet.say(DONE)
     blocks = (await stage.settled()).content
     assert [block.text for block in blocks if isinstance(block, TextBlock)] == [
         "> **Spinney:** No hooks run.",
         "one",
     ]
-    puppet.say(base.Note("A server is gone."))  # it waits for the next answer
+    puppet.say(base.ConversationNote("A server is gone."))  # it waits for the next answer
     await puppet.hears("send")
     await stage.chats.send("s", "on")
     await puppet.hears("send")
@@ -545,6 +549,6 @@ async def test_what_happens_again_is_told_again(stage: Stage) -> None:
     for _ in range(2):
         await stage.chats.send("s", "/compact")
         puppet = puppet or await stage.backend.newest()
-        puppet.say(base.SHORTENED, DONE)
+        puppet.say(base.COMPACTION_NOTE, DONE)
         assert "shortened to a summary" in (await stage.settled()).text
         await puppet.hears("send")

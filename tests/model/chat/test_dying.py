@@ -72,7 +72,7 @@ def asks(kind: str) -> base.AgentEvent:
         case "question":
             return base.QuestionAsked("r", (Question(question="Which?", options=[]),))
         case _:
-            return base.PermissionAsked("r", "Bash", {"command": "ls"}, "")
+            return base.PermissionRequested("r", "Bash", {"command": "ls"}, "")
 
 
 async def says(stage: Stage) -> None:

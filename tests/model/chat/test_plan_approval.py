@@ -6,7 +6,7 @@ import pytest
 
 from model.chat.plan_approval import make_plan_session, plan_overrides
 from model.domain.resources import Session, WorkingMode
-from model.preferences.precedence import model_for
+from model.preferences.precedence import choose_model
 from model.preferences.schema import Preferences
 
 SESSION = Session(
@@ -49,5 +49,5 @@ def test_a_preference_holds_over_the_session(
 )
 def test_a_new_session_has_the_agents_model(backend: str, key: str, value: str) -> None:
     chosen: dict[str, Any] = {key: value}
-    assert model_for(backend, Preferences.model_validate(chosen)) == value
-    assert model_for(backend, Preferences(), "asked-for") == "asked-for"
+    assert choose_model(backend, Preferences.model_validate(chosen)) == value
+    assert choose_model(backend, Preferences(), "asked-for") == "asked-for"

@@ -14,8 +14,8 @@ import pytest
 
 from model.backends.base import Backend
 from model.backends.demo.backend import DemoBackend
-from model.backends.traffic import Record
-from model.base.masking import Masking, named_secrets
+from model.backends.traffic import TrafficRecorder
+from model.base.masking import SecretMasker, find_named_secrets
 from model.chat import raw_files, raw_logs
 from model.chat.raw_files import MAX_FILE_SIZE, append, read
 from model.chat.raw_lines import MAX_LINE, to_readable
@@ -43,7 +43,7 @@ async def log_of(workspace: Workspace, session: Session, **about: Any) -> RawLog
 
 
 @pytest.fixture
-def record(workspace: Workspace, session: Session) -> Record:
+def record(workspace: Workspace, session: Session) -> TrafficRecorder:
     """What takes the words of the session."""
     return workspace.raw_logs.make_recorder(session.id, {"env": {"MY_API_KEY": PLANTED}})
 
@@ -72,7 +72,7 @@ def record(workspace: Workspace, session: Session) -> Record:
 )
 def test_secrets_are_masked(said: Any, secret: str) -> None:
     text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    shown = to_readable(text.encode(), Masking([PLANTED]))
+    shown = to_readable(text.encode(), SecretMasker([PLANTED]))
     assert secret not in shown
     assert "\u2026" in shown
 
@@ -83,11 +83,11 @@ def test_what_is_named_like_a_secret_is_known_at_any_depth() -> None:
         "model_providers": [{"http_headers": {"authorization": ["b" * 8]}}],
         "GIT_AUTHOR_NAME": "Ada Lovelace",
     }
-    assert named_secrets(told) == {"a" * 8, "b" * 8}
+    assert find_named_secrets(told) == {"a" * 8, "b" * 8}
 
 
 def test_a_line_cannot_steer_a_terminal_or_begin_another() -> None:
-    shown = to_readable("a\x1b]0;b\x07\n2026-01-01 \u202ec\x9b1m".encode(), Masking())
+    shown = to_readable("a\x1b]0;b\x07\n2026-01-01 \u202ec\x9b1m".encode(), SecretMasker())
     assert shown == "a\u241b]0;b\u2407\u240a2026-01-01 <U+202E>c<U+009B>1m"
 
 
@@ -101,7 +101,7 @@ def test_pictures_are_cut_out_and_what_follows_them_stays() -> None:
             "text": "end",
         }
     )
-    shown = to_readable(said.encode(), Masking())
+    shown = to_readable(said.encode(), SecretMasker())
     assert len(shown) < 500 and picture[:100] not in shown
     assert shown.count(f"\u2026{len(picture):,} characters of base64") == 3
     assert '"url": "data:image/png;base64,\u2026' in shown
@@ -109,7 +109,7 @@ def test_pictures_are_cut_out_and_what_follows_them_stays() -> None:
 
 
 def test_a_long_line_is_cut_and_says_how_long_it_was() -> None:
-    shown = to_readable(b"one two " * 1_000_000, Masking())
+    shown = to_readable(b"one two " * 1_000_000, SecretMasker())
     assert shown.endswith("\u2026 (cut: 8,000,000 bytes in all)")
     assert MAX_LINE - 1000 < len(shown.encode()) < MAX_LINE + 50
 
@@ -169,7 +169,7 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 async def test_nothing_is_written_while_nobody_wants_it(
-    workspace: Workspace, session: Session, record: Record
+    workspace: Workspace, session: Session, record: TrafficRecorder
 ) -> None:
     record("\u2192", {"type": "prompt"})
     log = await log_of(workspace, session)
@@ -178,7 +178,7 @@ async def test_nothing_is_written_while_nobody_wants_it(
 
 
 async def test_lines_have_their_direction_and_no_secret(
-    workspace: Workspace, session: Session, record: Record, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, session: Session, record: TrafficRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLANTED_TOKEN", "of the environment")
     profile = {"name": "p", "settings_json": json.dumps({"env": {"SOME_KEY": "of a profile"}})}
@@ -200,7 +200,7 @@ async def test_lines_have_their_direction_and_no_secret(
 
 
 async def test_what_does_not_fit_is_counted(
-    workspace: Workspace, session: Session, record: Record, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, session: Session, record: TrafficRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await debug(workspace)
     monkeypatch.setattr(raw_logs, "MAX_QUEUED", 10_000)
@@ -214,7 +214,7 @@ async def test_what_does_not_fit_is_counted(
 
 
 async def test_a_full_disk_is_told_once_and_what_was_lost_is_counted(
-    workspace: Workspace, session: Session, record: Record, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, session: Session, record: TrafficRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await debug(workspace)
     write, told = raw_files._write, workspace.bus.reader()
@@ -237,7 +237,7 @@ async def test_a_full_disk_is_told_once_and_what_was_lost_is_counted(
 
 
 async def test_the_log_goes_with_its_session_and_does_not_come_back(
-    workspace: Workspace, session: Session, record: Record, eventually: Eventually
+    workspace: Workspace, session: Session, record: TrafficRecorder, eventually: Eventually
 ) -> None:
     await debug(workspace)
     record("\u2190", b"said")
@@ -254,7 +254,7 @@ async def test_the_log_goes_with_its_session_and_does_not_come_back(
 
 
 async def test_the_log_goes_with_its_project(
-    workspace: Workspace, session: Session, record: Record
+    workspace: Workspace, session: Session, record: TrafficRecorder
 ) -> None:
     await debug(workspace)
     record("\u2190", b"said")
@@ -285,6 +285,6 @@ async def test_the_preference_holds_at_once_for_a_running_agent(
     await debug(workspace, on=False)
     assert await say("three") == talk
     await debug(workspace)
-    await workspace.chats.end(session.id)
+    await workspace.chats.end_agent(session.id)
     talk = (await log_of(workspace, session)).text
     assert talk.splitlines()[-1][24:] == "\u00b7 ended: exit code 0"

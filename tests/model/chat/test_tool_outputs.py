@@ -128,7 +128,7 @@ async def test_results_go_with_their_session(stage: Stage) -> None:
     following = asyncio.create_task(remove_files_of_deleted_sessions(stage.store, stage.outputs))
     await stage.outputs.remove_all_but({"s"})
     assert await is_kept(stage.outputs, "s", "t")
-    await stage.chats.end("s")
+    await stage.chats.end_agent("s")
     await stage.store.accept(SessionDeleted(session_id="s"))
     await stage.outputs.remove_all_but(stage.store.state.sessions)
     assert not await is_kept(stage.outputs, "s", "t")

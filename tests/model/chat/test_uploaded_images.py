@@ -24,8 +24,8 @@ def encoded(content: bytes) -> str:
 async def test_a_picture_is_kept_for_this_user_and_goes_with_its_session(
     pictures: UploadedImages,
 ) -> None:
-    path = await pictures.keep("s", f"data:image/jpeg;base64,{encoded(PNG)}")
-    other = await pictures.keep("t", encoded(b"GIF89a\x10\0\x10\0 and more"))
+    path = await pictures.save("s", f"data:image/jpeg;base64,{encoded(PNG)}")
+    other = await pictures.save("t", encoded(b"GIF89a\x10\0\x10\0 and more"))
     assert (path.read_bytes(), path.suffix, other.suffix) == (PNG, ".png", ".gif")
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
@@ -47,7 +47,7 @@ async def test_what_is_no_picture_or_too_large_says_why(
     pictures: UploadedImages, data: str, why: str, tmp_path: Path
 ) -> None:
     with pytest.raises(SpinneyError, match=why):
-        await pictures.keep("s", data)
+        await pictures.save("s", data)
     assert not (tmp_path / "pictures").exists()
 
 
@@ -56,7 +56,7 @@ async def test_a_session_keeps_so_many(
 ) -> None:
     monkeypatch.setattr(module, "MAX_IMAGES", 2)
     for _ in range(2):
-        await pictures.keep("s", encoded(PNG))
+        await pictures.save("s", encoded(PNG))
     with pytest.raises(SpinneyError, match="2 images already"):
-        await pictures.keep("s", encoded(PNG))
-    await pictures.keep("t", encoded(PNG))
+        await pictures.save("s", encoded(PNG))
+    await pictures.save("t", encoded(PNG))

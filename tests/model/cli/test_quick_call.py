@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from model.base.errors import NobodyThereError, SpinneyError
+from model.base.errors import NotRunningError, SpinneyError
 from model.cli import quick_call
 from tests.patience import PATIENCE
 
@@ -68,8 +68,8 @@ def test_an_answer_in_pieces_among_events_and_pings_is_put_together() -> None:
     [
         (b"HTTP/1.1 401 Unauthorized\r\n\r\n", SpinneyError, "does not accept this token"),
         (b"HTTP/1.1 200 OK\r\n\r\n", SpinneyError, "Is it a Spinney"),
-        (b"HTTP/1.1 101 Switching\r\n\r\n" + frame(8, b""), NobodyThereError, "was lost"),
-        (b"", NobodyThereError, "was lost"),
+        (b"HTTP/1.1 101 Switching\r\n\r\n" + frame(8, b""), NotRunningError, "was lost"),
+        (b"", NotRunningError, "was lost"),
         (b"no HTTP\r\n\r\n", SpinneyError, "Is it a Spinney"),
     ],
 )

@@ -11,7 +11,13 @@ import pytest
 
 from model.base import instance as running_module
 from model.base.errors import SpinneyError
-from model.base.instance import Lock, answering_here, running_here, take_lock, wait_for_end
+from model.base.instance import (
+    InstanceLock,
+    acquire_lock,
+    find_running_instance,
+    wait_for_exit,
+    wait_until_ready,
+)
 from model.base.paths import Directories
 from model.client import local_instance
 from model.client.address import parse_address
@@ -23,24 +29,24 @@ def path(directories: Directories) -> Path:
     return directories.lock
 
 
-def held(path: Path) -> Lock:
-    lock = take_lock(path)
+def held(path: Path) -> InstanceLock:
+    lock = acquire_lock(path)
     assert lock is not None
     return lock
 
 
 def test_the_lock_tells_who_holds_it_and_where_to_come_in(path: Path) -> None:
-    assert running_here(path) is None
+    assert find_running_instance(path) is None
     lock = held(path)
-    lock.tell(4321, "secret")
-    running = running_here(path)
+    lock.write_instance(4321, "secret")
+    running = find_running_instance(path)
     assert running is not None
     assert (running.pid, running.base_url) == (os.getpid(), "http://127.0.0.1:4321")
-    assert take_lock(path) is None
+    assert acquire_lock(path) is None
     lock.close()
     # What is left in the file means nothing without the lock.
     assert "secret" in path.read_text()
-    assert running_here(path) is None
+    assert find_running_instance(path) is None
 
 
 def test_the_lock_is_for_its_owner_alone(path: Path) -> None:
@@ -67,7 +73,7 @@ def test_a_server_is_found_only_where_the_lock_is_held_by_its_process(
     told_of_a_server(directories, os.getpid())
     lock = held(path)
     assert not directories.server.exists(), "what was left by one of the same number is forgotten"
-    lock.tell(4321, "of the door")
+    lock.write_instance(4321, "of the door")
     told_of_a_server(directories, os.getppid())
     assert local_instance.find_endpoint(directories) == ("http://127.0.0.1:4321", "of the door")
     told_of_a_server(directories, os.getpid())
@@ -83,16 +89,16 @@ def test_a_start_that_works_is_waited_for_however_busy_the_machine_is(
     def work(_pid: int) -> int:
         look = next(looks)
         if look == 25:  # at 0.05 s each: twice as long as one waits for a program that rests
-            lock.tell(4321, "secret")
+            lock.write_instance(4321, "secret")
         return look
 
     monkeypatch.setattr(running_module, "_cpu_ticks", work)
-    found = answering_here(path, patience=0.5)
+    found = wait_until_ready(path, patience=0.5)
     assert found is not None and found.port == 4321
     monkeypatch.setattr(running_module, "_cpu_ticks", lambda _: 0)
-    lock.tell()
+    lock.write_instance()
     with pytest.raises(SpinneyError, match="does not respond"):
-        answering_here(path, patience=0.1)
+        wait_until_ready(path, patience=0.1)
     lock.close()
 
 
@@ -109,7 +115,7 @@ def test_an_end_that_works_is_waited_for_however_busy_the_machine_is(
 
     monkeypatch.setattr(running_module, "_cpu_ticks", work)
     monkeypatch.setattr(running_module, "is_alive", lambda _: False)
-    assert wait_for_end(path, os.getpid(), 0.5)
+    assert wait_for_exit(path, os.getpid(), 0.5)
 
 
 async def test_one_that_works_has_longer_to_answer(
@@ -119,7 +125,7 @@ async def test_one_that_works_has_longer_to_answer(
     waited: list[float] = []
     lock = held(path)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        lock.tell(silent.getsockname()[1], "token")
+        lock.write_instance(silent.getsockname()[1], "token")
         for steps in (count(), repeat(0)):
             monkeypatch.setattr(running_module, "_cpu_ticks", lambda _, steps=steps: next(steps))
             began = time.monotonic()
@@ -135,7 +141,7 @@ def test_a_note_that_is_half_written_is_of_one_that_starts(path: Path, note: str
     lock = held(path)
     path.write_text(note)
     with pytest.raises(SpinneyError, match="does not respond"):
-        answering_here(path, patience=0.1)
+        wait_until_ready(path, patience=0.1)
     lock.close()
 
 
@@ -144,7 +150,7 @@ def test_one_of_another_protocol_is_refused_with_both_versions(path: Path, note:
     lock = held(path)
     path.write_text(note)
     with pytest.raises(SpinneyError, match="another protocol"):
-        answering_here(path)
+        wait_until_ready(path)
     lock.close()
 
 
@@ -154,7 +160,7 @@ async def test_one_that_hangs_is_told_with_its_process_and_how_to_end_it(
     monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.2)
     lock = held(path)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        lock.tell(silent.getsockname()[1], "token")
+        lock.write_instance(silent.getsockname()[1], "token")
         for ask in (local_instance.stop_running, local_instance.connect_local):
             with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
                 await ask(directories)

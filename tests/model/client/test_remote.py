@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from model.api import preferences, sessions, worktrees
 from model.api.scripts import ScriptTexts, get_project_scripts, save_project_scripts
 from model.base.errors import SpinneyError
-from model.client.base import Happened, Loaded, Lost, Update
+from model.client.base import Disconnected, EventBatch, Loaded, Update
 from model.client.remote import BackOff, RemoteClient
 from model.commands.sessions import update_session
 from model.domain.events import Event, ProjectUpdated, RunNoticed, TaskCompleted
 from model.domain.resources import Label, Session, Worktree
-from model.preferences.apply import redacted
+from model.preferences.apply import redact
 from model.runtime.workspace import Workspace
 from model.state import State, apply
 from server.app import Server
@@ -68,7 +68,7 @@ class Mirror:
             match update:
                 case Loaded():
                     self.state = update.state
-                case Happened():
+                case EventBatch():
                     for event in update.events:
                         self.state = apply(self.state, event)
             self._changed.set()
@@ -87,7 +87,7 @@ class Mirror:
 
     @property
     def heard(self) -> list[Event]:
-        happened = (update for update in self.updates if isinstance(update, Happened))
+        happened = (update for update in self.updates if isinstance(update, EventBatch))
         return [event for update in happened for event in update.events]
 
     async def close(self) -> None:
@@ -104,7 +104,7 @@ def shown(workspace: Workspace) -> State:
         state.sessions,
         state.queued,
         state.streaming,
-        redacted(state.preferences),
+        redact(state.preferences),
     )
 
 
@@ -183,14 +183,14 @@ async def test_a_wrong_token_is_told_and_stands_in_no_text(new_client: MakeClien
     assert raised.value.error_type == "authentication_error"
     assert "wrong-secret" not in str(raised.value) + repr(client)
     update = await anext(client.updates())
-    assert isinstance(update, Lost)
+    assert isinstance(update, Disconnected)
 
 
 async def test_nobody_there_is_told_with_growing_pauses() -> None:
     client = RemoteClient("http://127.0.0.1:9", "x", back_off=QUICK)
     pauses = []
     async for update in client.updates():
-        assert isinstance(update, Lost)
+        assert isinstance(update, Disconnected)
         assert "Nothing answers" in update.reason
         pauses.append(update.retry_in)
         if len(pauses) == 4:
@@ -220,8 +220,8 @@ async def test_a_connection_that_breaks_resumes_without_loading_again(
     await mirror.until_like(workspace)
     await server._running.sockets.close(1012, "service restart")
     workspace.bus.publish(RunNoticed(session_id=session.id, text="missed while away"))
-    await mirror.until(lambda: mirror.count(Lost) == 1)
-    await mirror.until(lambda: isinstance(mirror.updates[-1], Happened))
+    await mirror.until(lambda: mirror.count(Disconnected) == 1)
+    await mirror.until(lambda: isinstance(mirror.updates[-1], EventBatch))
     await mirror.until(lambda: any(isinstance(e, RunNoticed) for e in mirror.heard))
     assert mirror.count(Loaded) == 1
 
@@ -237,7 +237,7 @@ async def test_after_too_long_an_absence_the_state_is_loaded_again(
     await server.start(port, localhost_only=True, token_required=True)
     await mirror.until_like(workspace)
     assert mirror.count(Loaded) == 2
-    assert mirror.count(Lost) >= 1
+    assert mirror.count(Disconnected) >= 1
 
 
 async def test_a_server_started_anew_is_noticed_by_its_name_not_its_numbers(
@@ -334,7 +334,7 @@ async def _run_random_commands(seed: int, folder) -> None:  # type: ignore[no-un
     from model.base.paths import Directories
     from model.domain.events import ProjectAdded, WorktreeCreated
     from model.domain.resources import Project
-    from model.preferences.apply import changed
+    from model.preferences.apply import apply_changes
 
     chance = random.Random(seed)
     directories = Directories(folder / "config", folder / "data", folder)
@@ -343,7 +343,7 @@ async def _run_random_commands(seed: int, folder) -> None:  # type: ignore[no-un
     workspace = Workspace(directories, {"backend_a": backend}, Catalog())
     await workspace.start()
     await workspace.change_preferences(
-        changed(workspace.store.state.preferences, {"http_server_token": TOKEN})
+        apply_changes(workspace.store.state.preferences, {"http_server_token": TOKEN})
     )
     server = Server(workspace)
     await server.start(0, localhost_only=True, token_required=True)

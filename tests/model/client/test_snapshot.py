@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from model.client.snapshot import snapshot_json, state_from
+from model.client.snapshot import build_snapshot, parse_snapshot
 from model.domain import events as e
 from model.domain.resources import Message, Session
 from model.runtime.workspace import Workspace
@@ -42,7 +42,7 @@ async def test_an_answer_that_begins_while_messages_are_read_is_in_it(
         return page
 
     monkeypatch.setattr(workspace.store, "messages", slow)
-    snapshot = await snapshot_json(workspace)
+    snapshot = await build_snapshot(workspace)
     assert snapshot["seq"] == workspace.bus.seq
-    assert state_from(snapshot).streaming == {message.id: message for message in begun}
+    assert parse_snapshot(snapshot).streaming == {message.id: message for message in begun}
     assert set(snapshot["activeSessions"]) == {session.id, "other"}

@@ -22,7 +22,7 @@ async def test_before_the_agent_runs_they_are_those_in_files(
 async def test_once_its_program_told_them_they_come_first(
     workspace: Workspace, session: Session, backend: FakeBackend, eventually: Eventually
 ) -> None:
-    backend.script = lambda prompt: (base.CommandsKnown((SPIN,)), DONE)
+    backend.script = lambda prompt: (base.CommandsListed((SPIN,)), DONE)
     await send_chat_message(workspace, session.id, "hello")
     await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
     backend.in_files = (WEAVE, SPIN)

@@ -7,19 +7,25 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.domain.changes import Side
-from model.git.changes import Changed, changed_file, changed_files, patch_of, shown_name
+from model.git.changes import (
+    ChangedFile,
+    find_changed_file,
+    list_changed_files,
+    read_patch,
+    to_display_name,
+)
 from tests.model.git.made_repository import Repository
 
 
-async def found(repository: Repository, side: Side = "unstaged") -> dict[str, Changed]:
-    files = await changed_files(repository.root, side, "main")
-    return {shown_name(file.name): file for file in files}
+async def found(repository: Repository, side: Side = "unstaged") -> dict[str, ChangedFile]:
+    files = await list_changed_files(repository.root, side, "main")
+    return {to_display_name(file.name): file for file in files}
 
 
 async def shown(repository: Repository, name: str, side: Side = "unstaged") -> str:
-    file = await changed_file(repository.root, side, name, "main")
-    patch, _ = await patch_of(repository.root, side, file, "main")
-    return patch.shown()
+    file = await find_changed_file(repository.root, side, name, "main")
+    patch, _ = await read_patch(repository.root, side, file, "main")
+    return patch.to_text()
 
 
 async def test_each_side_has_its_own_files(repository: Repository) -> None:
@@ -111,4 +117,4 @@ async def test_carriage_returns_are_seen_only_where_they_matter(repository: Repo
 async def test_what_does_not_differ_is_refused(repository: Repository, tmp_path: Path) -> None:
     for name in ("read.me", "../secret", str(tmp_path), ""):
         with pytest.raises(SpinneyError, match="no longer has such changes"):
-            await changed_file(repository.root, "unstaged", name)
+            await find_changed_file(repository.root, "unstaged", name)

@@ -12,8 +12,8 @@ from model.git import named_pipes
 from model.git.diff import diff
 from model.git.remotes import fetch, pull, push
 from model.git.removal import delete_branch
-from model.git.repositories import branches, default_branch, find_root, resolve_base
-from model.git.status import has_uncommitted_changes, worktree_status
+from model.git.repositories import find_default_branch, find_root, list_branches, resolve_base
+from model.git.status import has_uncommitted_changes, read_worktree_status
 from model.git.worktrees import add_worktree, check_out, rename_branch
 from tests.model.git.made_repository import Repository
 from tests.patience import PATIENCE
@@ -153,17 +153,17 @@ async def test_a_pipe_in_the_place_of_a_file_of_gits_is_named_and_holds_nothing_
     (pipe.parent / "beside").write_text("one\n")
     with pytest.raises(SpinneyError, match=f"{name} is a named pipe") as refused:
         await find_root(repository.root)  # which reads HEAD alone
-        await worktree_status(repository.root, "main")
+        await read_worktree_status(repository.root, "main")
     assert refused.value.error_type == "git_error"
 
 
 async def _look(root: Path) -> None:
     """What adding a project and polling it do."""
     assert await find_root(root) == root
-    await default_branch(root)
-    await branches(root)
+    await find_default_branch(root)
+    await list_branches(root)
     for _ in range(2):
-        await worktree_status(root, "main")
+        await read_worktree_status(root, "main")
     await has_uncommitted_changes(root)
     for kind in ("working", "staged", "branch"):
         await diff(root, kind)

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.base.git_layout import borrowed_from, repository_around
+from model.base.git_layout import find_enclosing_repository, find_owning_checkout
 from model.git.repositories import (
-    branches,
     check_remote,
-    current_branch,
-    default_branch,
+    find_default_branch,
     find_root,
+    get_current_branch,
     has_commits,
-    remotes,
+    list_branches,
+    list_remotes,
     resolve_base,
 )
 from tests.model.git.made_repository import Repository
@@ -41,7 +41,7 @@ async def test_a_linked_worktree_leads_to_the_repository_that_it_is_of(
     repository.git("worktree", "add", "-b", "other", str(base_dir / "other"))
     inside = base_dir / "other" / "deep"
     inside.mkdir()
-    assert await find_root(inside) == repository_around(inside) == repository.root
+    assert await find_root(inside) == find_enclosing_repository(inside) == repository.root
 
 
 @pytest.mark.parametrize("leads", ["to a large file", "to a circle of links", "to no name"])
@@ -58,8 +58,8 @@ def test_a_git_file_that_leads_astray_costs_nothing_and_is_no_fault_of_ours(
         (folder / ".git").write_text("gitdir: circle\n" if "circle" in leads else "gitdir: \0")
     tracemalloc.start()
     try:
-        assert repository_around(folder) == folder
-        assert borrowed_from(folder) is None
+        assert find_enclosing_repository(folder) == folder
+        assert find_owning_checkout(folder) is None
         assert tracemalloc.get_traced_memory()[1] < 10_000_000
     finally:
         tracemalloc.stop()
@@ -69,10 +69,14 @@ async def test_a_bare_repository_is_accepted(repository: Repository, tmp_path: P
     bare = tmp_path.resolve() / "bare.git"
     repository.git("clone", "--bare", ".", str(bare))
     repository.git("worktree", "add", "-b", "beside", str(tmp_path / "beside"), cwd=bare)
-    assert await find_root(bare) == repository_around(bare) == bare
-    assert await find_root(tmp_path / "beside") == repository_around(tmp_path / "beside") == bare
-    assert await default_branch(bare) == "main"
-    assert {branch.name for branch in await branches(bare)} == {"main", "beside"}
+    assert await find_root(bare) == find_enclosing_repository(bare) == bare
+    assert (
+        await find_root(tmp_path / "beside")
+        == find_enclosing_repository(tmp_path / "beside")
+        == bare
+    )
+    assert await find_default_branch(bare) == "main"
+    assert {branch.name for branch in await list_branches(bare)} == {"main", "beside"}
 
 
 async def test_a_folder_around_a_hidden_bare_repository_is_its_root(
@@ -84,8 +88,8 @@ async def test_a_folder_around_a_hidden_bare_repository_is_its_root(
     (around / ".git").write_text("gitdir: ./.bare\n")
     repository.git("worktree", "add", "main", "main", cwd=around)
     assert await find_root(around) == around
-    assert await find_root(around / "main") == repository_around(around / "main") == around
-    assert await default_branch(around) == "main"
+    assert await find_root(around / "main") == find_enclosing_repository(around / "main") == around
+    assert await find_default_branch(around) == "main"
 
 
 async def test_a_submodule_is_a_root_of_its_own(
@@ -97,7 +101,7 @@ async def test_a_submodule_is_a_root_of_its_own(
         "-c", "protocol.file.allow=always", "submodule", "add", str(inner.root), "sub"
     )  # fmt: skip
     sub = repository.root / "sub"
-    assert await find_root(sub) == repository_around(sub) == sub
+    assert await find_root(sub) == find_enclosing_repository(sub) == sub
     repository.git("worktree", "add", "-b", "linked", str(repository.root / "linked"), cwd=sub)
     assert await find_root(repository.root / "linked") == sub
 
@@ -126,16 +130,16 @@ async def test_the_default_branch_is_what_origin_says(with_remote: Repository) -
     with_remote.git("branch", "trunk")
     with_remote.git("push", "--quiet", "origin", "trunk")
     with_remote.git("remote", "set-head", "origin", "trunk")
-    assert await default_branch(with_remote.root) == "trunk"
+    assert await find_default_branch(with_remote.root) == "trunk"
 
 
 async def test_without_origin_the_default_branch_is_the_configured_one_if_it_is_there(
     repository: Repository,
 ) -> None:
     repository.git("config", "init.defaultBranch", "develop")
-    assert await default_branch(repository.root) == "main"
+    assert await find_default_branch(repository.root) == "main"
     repository.git("branch", "develop")
-    assert await default_branch(repository.root) == "develop"
+    assert await find_default_branch(repository.root) == "develop"
 
 
 async def test_the_default_branch_falls_back_to_master_then_the_current_then_any(
@@ -143,13 +147,13 @@ async def test_the_default_branch_falls_back_to_master_then_the_current_then_any
 ) -> None:
     repository.git("branch", "-m", "main", "elsewhere")
     repository.git("branch", "other")
-    assert await default_branch(repository.root) == "elsewhere"
+    assert await find_default_branch(repository.root) == "elsewhere"
     repository.git("branch", "master")
-    assert await default_branch(repository.root) == "master"
+    assert await find_default_branch(repository.root) == "master"
     repository.git("branch", "-D", "master")
     repository.git("branch", "-D", "other")
     repository.git("checkout", "--quiet", "--detach")
-    assert await default_branch(repository.root) == "elsewhere"
+    assert await find_default_branch(repository.root) == "elsewhere"
 
 
 async def test_a_repository_without_commits_has_the_branch_it_will_begin_with(
@@ -157,30 +161,30 @@ async def test_a_repository_without_commits_has_the_branch_it_will_begin_with(
 ) -> None:
     fresh = make_repository("fresh")
     fresh.git("symbolic-ref", "HEAD", "refs/heads/start")
-    assert await default_branch(fresh.root) == "start"
-    assert await current_branch(fresh.root) == "start"
+    assert await find_default_branch(fresh.root) == "start"
+    assert await get_current_branch(fresh.root) == "start"
     assert not await has_commits(fresh.root)
-    assert await branches(fresh.root) == []
+    assert await list_branches(fresh.root) == []
 
 
 async def test_a_head_on_a_missing_branch_still_has_commits(repository: Repository) -> None:
     repository.git("symbolic-ref", "HEAD", "refs/heads/gone")
     assert await has_commits(repository.root)
-    assert await default_branch(repository.root) == "main"
+    assert await find_default_branch(repository.root) == "main"
 
 
 async def test_detached_is_no_branch(repository: Repository) -> None:
-    assert await current_branch(repository.root) == "main"
+    assert await get_current_branch(repository.root) == "main"
     repository.git("checkout", "--quiet", "--detach")
-    assert await current_branch(repository.root) is None
+    assert await get_current_branch(repository.root) is None
 
 
 async def test_a_tag_of_the_same_name_does_not_change_a_branchs_name(
     repository: Repository,
 ) -> None:
     repository.git("tag", "main")
-    assert await current_branch(repository.root) == "main"
-    assert await default_branch(repository.root) == "main"
+    assert await get_current_branch(repository.root) == "main"
+    assert await find_default_branch(repository.root) == "main"
 
 
 async def test_branches_are_listed_local_ones_first_and_the_current_marked(
@@ -188,7 +192,7 @@ async def test_branches_are_listed_local_ones_first_and_the_current_marked(
 ) -> None:
     with_remote.git("checkout", "--quiet", "-b", "grüße/a-b")
     with_remote.git("remote", "set-head", "origin", "main")
-    found = [(branch.name, branch.current) for branch in await branches(with_remote.root)]
+    found = [(branch.name, branch.current) for branch in await list_branches(with_remote.root)]
     assert sorted(found[:2]) == [("grüße/a-b", True), ("main", False)]
     assert found[2:] == [("origin/main", False)]
 
@@ -202,7 +206,7 @@ async def test_remotes_show_no_credentials(repository: Repository) -> None:
     }
     for name, url in urls.items():
         repository.git("remote", "add", name, url)
-    assert {remote.name: remote.url for remote in await remotes(repository.root)} == {
+    assert {remote.name: remote.url for remote in await list_remotes(repository.root)} == {
         "origin": "https://example.org/a.git",
         "token": "https://example.org/a.git",
         "ssh": "git@example.org:a/b.git",

@@ -18,7 +18,7 @@ from model.git.status import (
     GitStatus,
     count_uncommitted_files,
     has_uncommitted_changes,
-    worktree_status,
+    read_worktree_status,
 )
 from model.git.worktrees import add_worktree
 from tests.model.git.made_repository import Repository
@@ -31,7 +31,7 @@ CLEAN = GitStatus(
 
 
 async def test_a_fresh_repository_is_clean(repository: Repository) -> None:
-    assert replace(await worktree_status(repository.root, "main"), commit=None) == CLEAN
+    assert replace(await read_worktree_status(repository.root, "main"), commit=None) == CLEAN
     assert not await has_uncommitted_changes(repository.root)
 
 
@@ -42,7 +42,7 @@ async def test_staged_unstaged_and_untracked_lines_are_counted_once_each(
     repository.git("add", "staged")
     repository.write("read.me", "one\nthree\nfour\nfive")
     repository.write("deep/untracked", "1\n2\n3")
-    status = await worktree_status(repository.root, "main")
+    status = await read_worktree_status(repository.root, "main")
     assert (status.uncommitted_added, status.uncommitted_removed) == (2 + 2 + 3, 1)
     assert status.changed_files == 3
     assert await count_uncommitted_files(repository.root) == 3
@@ -57,9 +57,9 @@ async def test_conflicts_are_counted_until_they_are_solved(repository: Repositor
     repository.git("commit", "--quiet", "--all", "--message", "Ours")
     with pytest.raises(AssertionError):  # it stops
         repository.git("merge", "--quiet", "theirs")
-    assert (await worktree_status(repository.root, "main")).conflicts == 1
+    assert (await read_worktree_status(repository.root, "main")).conflicts == 1
     repository.git("add", "read.me")
-    status = await worktree_status(repository.root, "main")
+    status = await read_worktree_status(repository.root, "main")
     assert (status.conflicts, status.changed_files) == (0, 1)
 
 
@@ -69,7 +69,7 @@ async def test_binary_and_very_large_files_count_no_lines(repository: Repository
         repository.write(f"{name}.txt", "x\n" * LARGE_FILE)
         if name == "tracked":
             repository.git("add", "--all")
-    status = await worktree_status(repository.root, "main")
+    status = await read_worktree_status(repository.root, "main")
     assert (status.uncommitted_added, status.changed_files) == (0, 4)
 
 
@@ -78,21 +78,21 @@ async def test_ignored_files_pipes_and_links_are_no_trouble(repository: Reposito
     repository.write("ignored", "1\n")
     os.mkfifo(repository.root / "pipe")
     (repository.root / "link").symlink_to("/dev/zero")
-    status = await worktree_status(repository.root, "main")
+    status = await read_worktree_status(repository.root, "main")
     assert (status.uncommitted_added, status.changed_files) == (2, 2)
 
 
 @pytest.mark.parametrize("name", ["with space", "tab\tquo\"te's", "grüße", "new\nline", "# 1 x"])
 async def test_files_of_any_name_are_counted(name: str, repository: Repository) -> None:
     repository.write(name, "1\n")
-    assert (await worktree_status(repository.root, "main")).uncommitted_added == 1
+    assert (await read_worktree_status(repository.root, "main")).uncommitted_added == 1
     repository.git("add", "--all")
-    assert (await worktree_status(repository.root, "main")).uncommitted_added == 1
+    assert (await read_worktree_status(repository.root, "main")).uncommitted_added == 1
 
 
 async def test_file_names_that_are_not_unicode_are_counted(repository: Repository) -> None:
     Path(os.fsdecode(os.fsencode(repository.root) + b"/\xff")).write_text("1\n")
-    assert (await worktree_status(repository.root, "main")).uncommitted_added == 1
+    assert (await read_worktree_status(repository.root, "main")).uncommitted_added == 1
 
 
 async def test_ahead_behind_and_the_branchs_own_lines_are_told(
@@ -104,7 +104,7 @@ async def test_ahead_behind_and_the_branchs_own_lines_are_told(
     repository.commit("read.me", "one\nthree\n", cwd=path)
     repository.commit("file", "1\n2\n", cwd=path)
     for _ in range(2):
-        status = await worktree_status(path, "main")
+        status = await read_worktree_status(path, "main")
         assert (status.ahead, status.behind) == (2, 1)
         assert (status.branch_diff_added, status.branch_diff_removed) == (2, 1)
 
@@ -119,27 +119,27 @@ async def test_what_was_pulled_from_origin_is_not_the_branchs_own_work(
     with_remote.git("push", "--quiet", "origin", "HEAD:main")
     with_remote.git("merge", "--quiet", "origin/main", cwd=path)
     with_remote.commit("mine", "1\n", cwd=path)
-    status = await worktree_status(path, "main")
+    status = await read_worktree_status(path, "main")
     assert (status.ahead, status.behind, status.branch_diff_added) == (1, 0, 1)
 
 
 async def test_unpushed_commits_are_those_on_no_remote(with_remote: Repository) -> None:
-    assert (await worktree_status(with_remote.root, "main")).unpushed == 0
+    assert (await read_worktree_status(with_remote.root, "main")).unpushed == 0
     with_remote.commit("file", "1\n")
-    assert (await worktree_status(with_remote.root, "main")).unpushed == 1
+    assert (await read_worktree_status(with_remote.root, "main")).unpushed == 1
     assert UNPUSHED_CAP > 1
 
 
 async def test_without_a_remote_nothing_waits_to_be_pushed(repository: Repository) -> None:
     repository.commit("file", "1\n")
-    assert (await worktree_status(repository.root, "main")).unpushed == 0
+    assert (await read_worktree_status(repository.root, "main")).unpushed == 0
 
 
 async def test_detached_and_a_base_that_is_gone_are_told_not_raised(
     repository: Repository,
 ) -> None:
     repository.git("checkout", "--quiet", "--detach")
-    status = await worktree_status(repository.root, "gone")
+    status = await read_worktree_status(repository.root, "gone")
     assert status == replace(CLEAN, branch=None, commit=repository.git("rev-parse", "HEAD"))
 
 
@@ -150,7 +150,7 @@ async def test_a_repository_without_commits_has_a_status(
     fresh.write("staged", "1\n")
     fresh.git("add", "staged")
     fresh.write("file", "1\n2\n")
-    status = await worktree_status(fresh.root, "main")
+    status = await read_worktree_status(fresh.root, "main")
     assert (status.branch, status.uncommitted_added, status.changed_files) == ("main", 3, 2)
 
 
@@ -158,14 +158,14 @@ async def test_a_branch_switched_by_hand_shows_at_the_next_look(
     repository: Repository,
 ) -> None:
     repository.git("checkout", "--quiet", "-b", "other")
-    assert (await worktree_status(repository.root, "main")).branch == "other"
+    assert (await read_worktree_status(repository.root, "main")).branch == "other"
 
 
 async def test_a_sparse_checkout_shows_no_deletions(repository: Repository) -> None:
     repository.commit("left/out", "1\n")
     repository.git("sparse-checkout", "set", "elsewhere")
     assert not (repository.root / "left").exists()
-    assert replace(await worktree_status(repository.root, "main"), commit=None) == CLEAN
+    assert replace(await read_worktree_status(repository.root, "main"), commit=None) == CLEAN
 
 
 async def test_looking_never_gets_in_the_way_of_someone_at_work(
@@ -180,14 +180,14 @@ async def test_looking_never_gets_in_the_way_of_someone_at_work(
         ["sh", "-c", script], cwd=repository.root, stderr=subprocess.PIPE, text=True
     )
     while working.poll() is None:
-        await worktree_status(repository.root, "main")
+        await read_worktree_status(repository.root, "main")
     assert working.communicate()[1] == ""
     assert working.returncode == 0
 
 
 async def test_looking_works_while_the_index_is_locked(repository: Repository) -> None:
     repository.write(".git/index.lock", "")
-    assert replace(await worktree_status(repository.root, "main"), commit=None) == CLEAN
+    assert replace(await read_worktree_status(repository.root, "main"), commit=None) == CLEAN
 
 
 async def test_looking_works_while_an_agent_writes_files(
@@ -204,7 +204,7 @@ async def test_looking_works_while_an_agent_writes_files(
     writing = subprocess.Popen([sys.executable, "-c", script], cwd=repository.root)
     try:
         for _ in range(60):
-            await worktree_status(repository.root, "main")
+            await read_worktree_status(repository.root, "main")
             await diff(repository.root, "working")
     finally:
         writing.kill()
@@ -228,6 +228,6 @@ async def test_answers_about_many_files_are_read_in_another_thread(
     for name in readers:
         monkeypatch.setattr(status_module, name, noting(name))
     repository.write("read.me", "changed\n")
-    await worktree_status(repository.root, "main")
+    await read_worktree_status(repository.root, "main")
     # 20,000 changed files held up the loop for 0.2 s.
     assert all(threads and threading.main_thread() not in threads for threads in readers.values())

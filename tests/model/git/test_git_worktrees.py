@@ -9,7 +9,7 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.git.removal import delete_branch, remove_worktree
-from model.git.status import worktree_status
+from model.git.status import read_worktree_status
 from model.git.worktrees import (
     add_worktree,
     check_out,
@@ -82,7 +82,7 @@ async def test_any_path_makes_a_full_circle(
         repository.root,
         path,
     ]
-    assert (await worktree_status(path, "main")).branch == "work"
+    assert (await read_worktree_status(path, "main")).branch == "work"
     await remove_worktree(repository.root, path, base_dir)
     assert not path.exists()
 
@@ -201,7 +201,7 @@ async def test_of_two_creations_of_the_same_worktree_one_wins_whole(
     assert outcomes.count(None) == 1
     assert all(isinstance(lost, SpinneyError) for lost in outcomes if lost is not None)
     assert (path / "read.me").exists()
-    assert (await worktree_status(path, "main")).branch == "one"
+    assert (await read_worktree_status(path, "main")).branch == "one"
 
 
 async def test_a_branch_held_elsewhere_is_refused_with_the_path_that_holds_it(
@@ -223,7 +223,7 @@ async def test_a_worktree_removed_by_hand_is_made_anew(
     await add_worktree(repository.root, path, "one", "main")
     shutil.rmtree(path)
     with pytest.raises(SpinneyError, match="no longer exists"):
-        await worktree_status(path, "main")
+        await read_worktree_status(path, "main")
     await check_out(repository.root, path, "one")
     assert (path / "read.me").exists()
 
@@ -272,7 +272,7 @@ async def test_a_worktree_and_its_branch_can_be_renamed(
     await add_worktree(repository.root, base_dir / "one", "one", "main")
     await move_worktree(repository.root, base_dir / "one", base_dir / "two")
     await rename_branch(repository.root, "one", "two")
-    assert (await worktree_status(base_dir / "two", "main")).branch == "two"
+    assert (await read_worktree_status(base_dir / "two", "main")).branch == "two"
     with pytest.raises(SpinneyError, match="Branch already exists: main"):
         await rename_branch(repository.root, "two", "main")
     with pytest.raises(SpinneyError, match="Worktree path already exists"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from model.git import ssh
-from model.git.hosts import hosting_remotes, parse_repository_url, read_known_hosts
+from model.git.hosts import list_hosting_remotes, parse_repository_url, read_known_hosts
 from tests.model.git.made_repository import Repository
 
 HOSTS = frozenset({"github.com", "git.corp.example"})
@@ -81,7 +81,7 @@ async def test_a_shortened_address_is_written_out_as_git_does(repository: Reposi
     repository.git("remote", "add", "origin", "gh:ada/loom")
     repository.git("remote", "add", "fork", "gh:bob/loom")
     repository.git("remote", "add", "disk", "/srv/loom")
-    found = [(r.name, r.owner, r.repo, r.url) for r in await hosting_remotes(repository.root)]
+    found = [(r.name, r.owner, r.repo, r.url) for r in await list_hosting_remotes(repository.root)]
     assert found == [
         ("origin", "ada", "loom", "git@github.com:ada/loom"),
         ("fork", "bob", "loom", "https://github.com/bob/loom"),
@@ -121,7 +121,7 @@ async def test_a_host_with_a_name_of_one_s_own_is_looked_up_as_ssh_does(
         "plain": "git@nobody.example:ada/loom",
     }.items():
         repository.git("remote", "add", name, url)
-    found = {r.name: (r.owner, r.repo, r.url) for r in await hosting_remotes(repository.root)}
+    found = {r.name: (r.owner, r.repo, r.url) for r in await list_hosting_remotes(repository.root)}
     assert found == {
         "scp": ("ada", "loom", "git@work-gh:ada/loom.git"),
         "url": ("ada", "loom", "ssh://work-gh/ada/loom"),

@@ -8,7 +8,7 @@ from model.commands.changes import stage_changes
 from model.commands.git import git_pull
 from model.commands.reviews import get_diff_rows, write_conflict_task, write_review
 from model.domain.resources import Worktree
-from model.preferences.apply import changed
+from model.preferences.apply import apply_changes
 from model.runtime.workspace import Workspace
 from tests.model.git.made_repository import Repository
 from tests.model.git.place import Place, place_of
@@ -116,6 +116,6 @@ async def test_conflicts_become_a_task_in_the_persons_own_words_or_in_ours(
     assert task.message.endswith("Files:\n- read.me")
     preferences = place.workspace.store.state.preferences
     wanted = {"magic_prompts": {**preferences.magic_prompts, "resolve_conflicts": "Mend it."}}
-    await place.workspace.change_preferences(changed(preferences, wanted))
+    await place.workspace.change_preferences(apply_changes(preferences, wanted))
     task = await write_conflict_task(place.workspace, worktree.id)
     assert task.message == "Mend it.\n\nFiles:\n- read.me"

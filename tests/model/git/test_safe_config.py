@@ -10,9 +10,9 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.git import safe_config
-from model.git.changes import changed_files
+from model.git.changes import list_changed_files
 from model.git.diff import diff
-from model.git.status import GitStatus, worktree_status
+from model.git.status import GitStatus, read_worktree_status
 from tests.model.git.made_repository import Repository
 from tests.patience import PATIENCE
 
@@ -58,8 +58,8 @@ async def look(root: Path) -> GitStatus:
         for kind in ("working", "staged", "branch"):
             await diff(root, kind, "main")
         for side in ("unstaged", "staged", "branch"):
-            await changed_files(root, side, "main")
-        return await worktree_status(root, "main")
+            await list_changed_files(root, side, "main")
+        return await read_worktree_status(root, "main")
 
 
 @pytest.mark.parametrize("key", ["filter.evil.clean", "filter.evil.process"])

@@ -8,9 +8,9 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.domain.changes import Side
-from model.git.changes import changed_file, changed_files, patch_of, shown_name
+from model.git.changes import find_changed_file, list_changed_files, read_patch, to_display_name
 from model.git.discarding import MAX_DISCARDS, discard, undo
-from model.git.merging import abort, operation_of, prepared_message
+from model.git.merging import abort, find_operation, read_prepared_message
 from model.git.staging import stage, unstage
 from tests.model.git.made_repository import Repository
 
@@ -33,13 +33,13 @@ def two_hunks(repository: Repository) -> Repository:
 
 async def seen(repository: Repository, name: str, side: Side = "unstaged") -> tuple[str, list[str]]:
     """The digest of a file's difference, and its hunks."""
-    file = await changed_file(repository.root, side, name)
-    patch, _ = await patch_of(repository.root, side, file)
-    return patch.digest, patch.names()
+    file = await find_changed_file(repository.root, side, name)
+    patch, _ = await read_patch(repository.root, side, file)
+    return patch.digest, patch.hunk_names()
 
 
 async def names(repository: Repository, side: Side) -> list[str]:
-    return [shown_name(file.name) for file in await changed_files(repository.root, side)]
+    return [to_display_name(file.name) for file in await list_changed_files(repository.root, side)]
 
 
 async def refusal(call: Awaitable[object]) -> str:
@@ -91,7 +91,7 @@ async def test_what_changed_meanwhile_is_refused_and_nothing_is_done(
 async def test_a_hunk_of_a_file_of_any_name(repository: Repository, kept: Path, name: str) -> None:
     repository.commit(name, TWENTY)
     repository.write(name, BOTH_ENDS)
-    shown = shown_name(name)
+    shown = to_display_name(name)
     _, hunks = await seen(repository, shown)
     await stage(repository.root, shown, hunks[0], None)
     _, hunks = await seen(repository, shown)
@@ -113,7 +113,7 @@ async def test_new_deleted_and_renamed_files_are_staged_and_unstaged(
     repository.write("new", "")
     await stage(repository.root, None, None, None)
     assert await names(repository, "staged") == ["after", "gone", "new"]
-    renamed = await changed_file(repository.root, "staged", "after")
+    renamed = await find_changed_file(repository.root, "staged", "after")
     assert renamed.status == "renamed"
     await unstage(repository.root, "after", None, None)
     assert await names(repository, "unstaged") == ["after", "before"]
@@ -275,11 +275,11 @@ def conflict(repository: Repository) -> Repository:
 async def test_a_conflict_is_marked_and_staged_only_when_it_is_solved(
     conflict: Repository, kept: Path
 ) -> None:
-    assert await operation_of(conflict.root) == "merge"
-    file = await changed_file(conflict.root, "unstaged", "read.me")
+    assert await find_operation(conflict.root) == "merge"
+    file = await find_changed_file(conflict.root, "unstaged", "read.me")
     assert file.status == "conflicted"
-    patch, _ = await patch_of(conflict.root, "unstaged", file)
-    assert "+<<<<<<< HEAD\n ours\n+=======\n+theirs\n" in patch.shown()
+    patch, _ = await read_patch(conflict.root, "unstaged", file)
+    assert "+<<<<<<< HEAD\n ours\n+=======\n+theirs\n" in patch.to_text()
     assert await names(conflict, "staged") == []
     for call in (
         stage(conflict.root, "read.me", None, None),
@@ -293,9 +293,9 @@ async def test_a_conflict_is_marked_and_staged_only_when_it_is_solved(
 
 
 async def test_a_merge_has_the_message_that_git_prepared(conflict: Repository) -> None:
-    assert await prepared_message(conflict.root) == "Merge branch 'other'"
+    assert await read_prepared_message(conflict.root) == "Merge branch 'other'"
     await abort(conflict.root)
-    assert await prepared_message(conflict.root) == ""
+    assert await read_prepared_message(conflict.root) == ""
 
 
 async def test_a_merge_and_a_rebase_are_given_up(conflict: Repository) -> None:
@@ -305,7 +305,7 @@ async def test_a_merge_and_a_rebase_are_given_up(conflict: Repository) -> None:
     with pytest.raises(AssertionError):
         conflict.git("rebase", "--quiet", "other")
     assert await abort(conflict.root) == "rebase"
-    assert await operation_of(conflict.root) is None
+    assert await find_operation(conflict.root) is None
 
 
 async def test_a_merge_that_would_lose_later_changes_is_not_aborted_and_says_why(
@@ -322,7 +322,7 @@ async def test_a_merge_that_would_lose_later_changes_is_not_aborted_and_says_why
     conflict.write("beside.txt", "touched since\n")
     said = await refusal(abort(conflict.root))
     assert "'beside.txt'" in said and "Nothing was changed." in said
-    assert await operation_of(conflict.root) == "merge"
+    assert await find_operation(conflict.root) == "merge"
     assert (conflict.root / "beside.txt").read_text() == "touched since\n"
     conflict.git("add", "beside.txt")
     assert await abort(conflict.root) == "merge"

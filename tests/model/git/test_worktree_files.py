@@ -6,12 +6,12 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.worktrees import file_search
-from model.worktrees.file_search import WorktreeFiles
+from model.worktrees.file_search import FileSearch
 from tests.model.git.made_repository import Repository
 
 
 async def found(repository: Repository, query: str, limit: int = 50) -> list[str]:
-    return await WorktreeFiles().find(repository.root, query, limit)
+    return await FileSearch().find(repository.root, query, limit)
 
 
 async def test_tracked_and_new_files_are_found_and_ignored_ones_are_not(
@@ -58,7 +58,7 @@ async def test_a_file_in_conflict_is_listed_once(repository: Repository) -> None
 async def test_a_list_is_made_anew_once_it_is_old(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = WorktreeFiles()
+    known = FileSearch()
     assert await known.find(repository.root, "late", 50) == []
     repository.write("late.txt", "")
     assert await known.find(repository.root, "late", 50) == []
@@ -70,7 +70,7 @@ async def test_a_list_is_made_anew_once_it_is_old(
 
 
 async def test_a_folder_that_is_gone_is_a_sentence_each_time(repository: Repository) -> None:
-    known = WorktreeFiles()
+    known = FileSearch()
     for _ in range(2):
         with pytest.raises(SpinneyError, match="no longer exists"):
             await known.find(repository.root / "gone", "x", 50)

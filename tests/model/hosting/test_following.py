@@ -11,9 +11,9 @@ import pytest
 
 from model.domain.events import PreferencesUpdated, ProjectAdded, WorktreeCreated, WorktreeUpdated
 from model.domain.resources import Project, Worktree
-from model.git.branch_tips import branch_tips
+from model.git.branch_tips import read_branch_tips
 from model.hosting import polling
-from model.hosting.polling import Following
+from model.hosting.polling import PullRequestPoller
 from model.hosting.pull_requests import PullRequestState
 from model.preferences.schema import Preferences
 from model.state import State
@@ -38,14 +38,14 @@ class Known:
     """What its clock says."""
 
     def __post_init__(self) -> None:
-        self.following = Following(self.store, archive, branch_tips, lambda: self.now)
+        self.following = PullRequestPoller(self.store, archive, read_branch_tips, lambda: self.now)
 
     @property
     def worktree(self) -> Worktree:
         return self.store.state.worktrees["w"]
 
     async def look(self) -> Worktree:
-        await self.following.look("w")
+        await self.following.poll("w")
         return self.worktree
 
     def push(self, text: str) -> None:
@@ -156,7 +156,7 @@ async def test_a_push_and_the_end_of_a_turn_are_reasons_to_ask_at_once(
     known.push("two\n")
     await known.look()
     assert asked(fake_gh, "pr list") == 3
-    assert known.following.turn_ended(known.worktree)
+    assert known.following.handle_turn_end(known.worktree)
     await known.look()
     assert asked(fake_gh, "pr list") == 4
 
@@ -218,8 +218,8 @@ async def test_a_wish_to_archive_ends_when_that_is_switched_off(
     await known.store.accept(WorktreeUpdated(worktree=known.worktree.model_copy(update=waits)))
     off = Preferences(auto_archive_on_pr_merged=False)
     known.store.record(PreferencesUpdated(changes=off.model_dump()))
-    assert known.following.may_change(known.worktree)
+    assert known.following.needs_polling(known.worktree)
     worktree = await known.look()
     assert (worktree.archived_at, worktree.archive_when_idle) == (None, False)
-    assert not known.following.may_change(worktree)
+    assert not known.following.needs_polling(worktree)
     assert fake_gh.calls == []

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from model.hosting.pull_requests import PullRequestState, is_link, parse_state
+from model.hosting.pull_requests import PullRequestState, is_pull_request_url, parse_state
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def test_the_status_of_the_checks(checks: list[dict[str, str]], status: str | No
     ],
 )
 def test_only_the_address_of_a_pull_request_is_one(url: str, right: bool) -> None:
-    assert is_link(url) is right
+    assert is_pull_request_url(url) is right

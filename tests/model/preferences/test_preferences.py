@@ -13,9 +13,9 @@ from model.base.paths import Directories
 from model.commands.preferences import list_preferences, update_preferences
 from model.domain.resources import Project
 from model.preferences import migrations
-from model.preferences.apply import REDACTED, changed, parse_preferences, redacted
+from model.preferences.apply import REDACTED, apply_changes, parse_preferences, redact
 from model.preferences.fields import preference_fields, shown_fields
-from model.preferences.precedence import backend_for, layered, model_for
+from model.preferences.precedence import choose_backend, choose_model, first_set
 from model.preferences.schema import MERGED_KEYS, PROMPT_KEYS, Preferences
 from model.runtime.workspace import Workspace
 
@@ -72,7 +72,7 @@ PROFILE = {"name": "work", "settings_json": '{"key": "s3cret"}'}
 
 def refusal(changes: dict[str, Any], preferences: Preferences | None = None) -> str:
     with pytest.raises(SpinneyError) as caught:
-        changed(preferences or Preferences(), changes)
+        apply_changes(preferences or Preferences(), changes)
     assert caught.value.error_type == "invalid_request"
     return caught.value.message
 
@@ -196,7 +196,7 @@ def test_anything_stored_gives_valid_settings(stored: dict[str, Any]) -> None:
 def test_numbers_are_allowed_up_to_their_bounds_and_no_further(key: str) -> None:
     low, high = BOUNDS[key]
     for value in (low, high):
-        assert getattr(changed(Preferences(), {key: value}), key) == value
+        assert getattr(apply_changes(Preferences(), {key: value}), key) == value
     for value in (low - 1, high + 1, str(low), True, None, float("nan"), float("inf")):
         assert f"Invalid preference '{key}': must be a" in refusal({key: value})
     assert refusal({key: high + 1}).endswith(f"from {low} to {high}")
@@ -209,7 +209,7 @@ def test_the_refusal_of_a_font_size_reads_as_people_expect() -> None:
 
 
 def test_a_whole_number_may_come_as_a_float_but_not_with_a_fraction() -> None:
-    preferences = changed(Preferences(), {"codex_max_agent_threads": 4.0})
+    preferences = apply_changes(Preferences(), {"codex_max_agent_threads": 4.0})
     assert json.dumps(preferences.codex_max_agent_threads) == "4"
     assert "a whole number from 1 to 8" in refusal({"codex_max_agent_threads": 2.5})
 
@@ -220,7 +220,7 @@ def test_a_whole_number_may_come_as_a_float_but_not_with_a_fraction() -> None:
 def test_a_choice_takes_each_of_its_values_and_names_them_otherwise(key: str) -> None:
     field = preference_fields()[key]
     for choice in field.choices:
-        assert getattr(changed(Preferences(), {key: choice}), key) == choice
+        assert getattr(apply_changes(Preferences(), {key: choice}), key) == choice
     assert ", ".join(field.choices) in refusal({key: "something else"})
     if not field.nullable:
         assert key in refusal({key: None})
@@ -230,7 +230,7 @@ def test_a_change_is_taken_as_a_whole_or_not_at_all() -> None:
     preferences = Preferences()
     assert "zoom_level" in refusal({"theme": "dark", "zoom_level": 1}, preferences)
     assert preferences == Preferences()
-    assert changed(preferences, {"theme": "dark", "zoom_level": 100}) == Preferences(
+    assert apply_changes(preferences, {"theme": "dark", "zoom_level": 100}) == Preferences(
         theme="dark", zoom_level=100
     )
 
@@ -243,22 +243,22 @@ def test_an_unknown_key_is_refused_with_the_nearest_known_one() -> None:
 
 def test_a_change_keeps_unknown_keys() -> None:
     stored, _ = parse_preferences({"from_the_future": 1})
-    assert changed(stored, {"theme": "dark"}).model_dump()["from_the_future"] == 1
+    assert apply_changes(stored, {"theme": "dark"}).model_dump()["from_the_future"] == 1
 
 
 def test_one_magic_prompt_changes_without_the_others() -> None:
-    first = changed(Preferences(), {"magic_prompts": {"code_review": "a"}})
-    second = changed(first, {"magic_prompts": {"pr_content": "b"}})
+    first = apply_changes(Preferences(), {"magic_prompts": {"code_review": "a"}})
+    second = apply_changes(first, {"magic_prompts": {"pr_content": "b"}})
     assert second.magic_prompts["code_review"] == "a"
-    assert changed(second, {"magic_prompts": {"code_review": None}}) == changed(
+    assert apply_changes(second, {"magic_prompts": {"code_review": None}}) == apply_changes(
         Preferences(), {"magic_prompts": {"pr_content": "b"}}
     )
     assert "there is no entry 'poem'" in refusal({"magic_prompts": {"poem": "a"}})
 
 
 def test_keybindings_are_replaced_so_that_one_can_be_taken_back() -> None:
-    bound = changed(Preferences(), {"keybindings": {"quit": "q"}})
-    assert changed(bound, {"keybindings": {"send": "s"}}).keybindings == {"send": "s"}
+    bound = apply_changes(Preferences(), {"keybindings": {"quit": "q"}})
+    assert apply_changes(bound, {"keybindings": {"send": "s"}}).keybindings == {"send": "s"}
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_a_new_value_must_make_sense_and_a_stored_one_still_serves(
     assert why in told
     stored, problems = parse_preferences({key: value})
     assert problems == []
-    assert changed(stored, {"theme": "dark", key: value}).theme == "dark"
+    assert apply_changes(stored, {"theme": "dark", key: value}).theme == "dark"
 
 
 # What others see ------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ def test_no_secret_is_left_in_what_remote_clients_see() -> None:
             "from_the_future": "s3cret",
         }
     )
-    shown = redacted(preferences)
+    shown = redact(preferences)
     assert "s3cret" not in shown.model_dump_json()
     assert shown.http_server_token == REDACTED
     assert shown.custom_cli_profiles[0].name == "work"
@@ -309,18 +309,18 @@ def test_no_secret_is_left_in_what_remote_clients_see() -> None:
 
 
 def test_that_no_secret_is_set_can_be_seen() -> None:
-    assert redacted(Preferences()) == Preferences()
+    assert redact(Preferences()) == Preferences()
 
 
 def test_sending_back_what_was_hidden_changes_nothing() -> None:
     preferences, _ = parse_preferences(
         {"http_server_token": "t", "tracker_api_key": "k", "custom_cli_profiles": [PROFILE]}
     )
-    assert changed(preferences, redacted(preferences).model_dump()) == preferences
+    assert apply_changes(preferences, redact(preferences).model_dump()) == preferences
     assert "needs its settings again" in refusal(
         {"custom_cli_profiles": [{"name": "new", "settings_json": REDACTED}]}, preferences
     )
-    assert changed(preferences, {"http_server_token": None}).http_server_token is None
+    assert apply_changes(preferences, {"http_server_token": None}).http_server_token is None
 
 
 # Which value holds ----------------------------------------------------------------------------
@@ -331,36 +331,36 @@ def project(default_backend: str | None) -> Project:
 
 
 def test_the_highest_layer_that_says_something_holds() -> None:
-    assert layered("s", "p", "g", "d") == "s"
-    assert layered(None, "p", "g", "d") == "p"
-    assert layered(None, None, "g", "d") == "g"
-    assert layered(None, None, None, "d") == "d"
+    assert first_set("s", "p", "g", "d") == "s"
+    assert first_set(None, "p", "g", "d") == "p"
+    assert first_set(None, None, "g", "d") == "g"
+    assert first_set(None, None, None, "d") == "d"
 
 
 def test_the_backend_comes_from_session_then_project_then_preference() -> None:
     preferences = Preferences(default_backend="backend_c")
-    assert backend_for(project("backend_b"), preferences, "backend_a") == "backend_a"
-    assert backend_for(project("backend_b"), preferences) == "backend_b"
-    assert backend_for(project(None), preferences) == "backend_c"
-    assert backend_for(None, preferences) == "backend_c"
-    assert backend_for(None, Preferences()) == "backend_a"
+    assert choose_backend(project("backend_b"), preferences, "backend_a") == "backend_a"
+    assert choose_backend(project("backend_b"), preferences) == "backend_b"
+    assert choose_backend(project(None), preferences) == "backend_c"
+    assert choose_backend(None, preferences) == "backend_c"
+    assert choose_backend(None, Preferences()) == "backend_a"
 
 
 def test_a_projects_backend_that_nobody_knows_counts_as_none() -> None:
-    assert backend_for(project("backend_z"), Preferences()) == "backend_a"
+    assert choose_backend(project("backend_z"), Preferences()) == "backend_a"
 
 
 @pytest.mark.parametrize("key", ["default_backend", "build_backend", "yolo_backend"])
 def test_a_persons_own_agent_is_chosen_by_its_wire_name(key: str) -> None:
-    assert getattr(changed(Preferences(), {key: "acp:own"}), key) == "acp:own"
+    assert getattr(apply_changes(Preferences(), {key: "acp:own"}), key) == "acp:own"
     for wrong in ("own", "acp:", "acp:a b", "backend_z"):
         with pytest.raises(SpinneyError, match="or acp: and the name of an agent"):
-            changed(Preferences(), {key: wrong})
+            apply_changes(Preferences(), {key: wrong})
 
 
 def test_a_persons_own_agent_writes_the_texts_of_a_prompt() -> None:
     chosen = {"magic_prompt_backends": {"session_naming_backend": "acp:own"}}
-    preferences = changed(Preferences(), chosen)
+    preferences = apply_changes(Preferences(), chosen)
     assert preferences.magic_prompt_backends["session_naming_backend"] == "acp:own"
 
 
@@ -368,23 +368,23 @@ def test_a_persons_own_agent_serves_while_it_is_in_the_catalogue() -> None:
     row = BackendRow("acp:own", "Own", "own", ())
     catalog = Catalog((*BUILT_IN.backends, row))
     preferences = Preferences(default_backend="acp:own")
-    assert backend_for(None, preferences, catalog=catalog) == "acp:own"
-    assert backend_for(project("acp:own"), Preferences(), catalog=catalog) == "acp:own"
-    assert backend_for(project("acp:own"), preferences) == "backend_a"
+    assert choose_backend(None, preferences, catalog=catalog) == "acp:own"
+    assert choose_backend(project("acp:own"), Preferences(), catalog=catalog) == "acp:own"
+    assert choose_backend(project("acp:own"), preferences) == "backend_a"
 
 
 def test_with_the_demo_its_agent_serves_where_nothing_else_was_chosen() -> None:
-    assert backend_for(project(None), Preferences(), demo=True) == "demo"
-    assert backend_for(project("backend_b"), Preferences(), demo=True) == "backend_b"
+    assert choose_backend(project(None), Preferences(), demo=True) == "demo"
+    assert choose_backend(project("backend_b"), Preferences(), demo=True) == "backend_b"
 
 
 def test_each_backend_has_a_preferred_model_of_its_own() -> None:
     preferences = Preferences(selected_model="model_3", selected_codex_model="codex_model_2")
     assert [
-        model_for(name, preferences) for name in ("backend_a", "backend_b", "backend_c", "demo")
+        choose_model(name, preferences) for name in ("backend_a", "backend_b", "backend_c", "demo")
     ] == ["model_3", "codex_model_2", "backend_c/codex_model_1", "demo"]
-    assert model_for("backend_a", preferences, "some-model") == "some-model"
-    assert model_for("acp:own", preferences) == ""
+    assert choose_model("backend_a", preferences, "some-model") == "some-model"
+    assert choose_model("acp:own", preferences) == ""
 
 
 async def test_a_settings_page_hears_what_each_setting_is_and_no_secret(
@@ -392,7 +392,7 @@ async def test_a_settings_page_hears_what_each_setting_is_and_no_secret(
 ) -> None:
     secret = {"name": "Work", "settings_json": '{"key": "hunter2"}'}
     given = {"custom_cli_profiles": [secret], "tracker_api_key": "hunter2"}
-    await workspace.change_preferences(changed(Preferences(), given))
+    await workspace.change_preferences(apply_changes(Preferences(), given))
     rows = await list_preferences(workspace)
     known = shown_fields().values()
     assert [(row.key, row.default) for row in rows] == [(f.key, f.default) for f in known]
@@ -402,7 +402,7 @@ async def test_a_settings_page_hears_what_each_setting_is_and_no_secret(
 
 async def test_what_a_settings_page_offers_is_taken(workspace: Workspace) -> None:
     given = {"custom_cli_profiles": [{"name": "Work", "settings_json": "{}"}]}
-    preferences = changed(Preferences(), given)
+    preferences = apply_changes(Preferences(), given)
     await workspace.change_preferences(preferences)
     rows = {row.key: row for row in await list_preferences(workspace)}
     for row in rows.values():
@@ -410,7 +410,7 @@ async def test_what_a_settings_page_offers_is_taken(workspace: Workspace) -> Non
         for value in values:
             for entry in row.entries or [None]:
                 wanted = value if entry is None else {entry: value}
-                changed(preferences, {row.key: wanted})
+                apply_changes(preferences, {row.key: wanted})
     assert [choice.value for choice in rows["default_provider"].choices] == ["Work"]
     named = {choice.value: choice.label for choice in rows["magic_prompt_models"].choices}
     assert named["model_5"] == "Haiku"
@@ -425,4 +425,4 @@ async def test_a_change_is_answered_with_what_was_saved(
     directories.preferences.write_text(json.dumps(edited))
     answered = await update_preferences(workspace, {"auto_branch_naming": False})
     assert (answered.thinking_level, answered.auto_branch_naming) == ("think", False)
-    assert answered == redacted(workspace.store.state.preferences)
+    assert answered == redact(workspace.store.state.preferences)

@@ -19,7 +19,7 @@ import pytest
 from model.base import paths
 from model.base.errors import SpinneyError
 from model.preferences import file as preferences_file
-from model.preferences.apply import changed
+from model.preferences.apply import apply_changes
 from model.preferences.file import PreferencesFile
 from model.preferences.schema import Preferences
 from tests.patience import PATIENCE
@@ -113,7 +113,7 @@ async def test_a_file_with_bad_values_loses_only_these(
     assert len(problems) == count
     assert path.read_bytes() == content
     assert kept(path) == []
-    after = await file.save(changed(preferences, {"zoom_level": 100}), preferences)
+    after = await file.save(apply_changes(preferences, {"zoom_level": 100}), preferences)
     assert (after.theme, stored(path)["zoom_level"]) == ("dark", 100)
     assert stored(path).keys() >= json.loads(content).keys()
 
@@ -151,7 +151,7 @@ async def test_a_linked_file_stays_a_link(path: Path, tmp_path: Path) -> None:
     path.symlink_to("../dotfile")
     file = PreferencesFile(path)
     preferences, _ = await file.load()
-    await file.save(changed(preferences, {"zoom_level": 100}), preferences)
+    await file.save(apply_changes(preferences, {"zoom_level": 100}), preferences)
     assert path.is_symlink()
     assert stored(tmp_path / "dotfile")["zoom_level"] == 100
 
@@ -160,7 +160,7 @@ async def test_a_file_opened_to_others_is_private_again_after_a_save(path: Path)
     file = PreferencesFile(path)
     preferences, _ = await file.load()
     path.chmod(0o644)
-    await file.save(changed(preferences, {"theme": "dark"}), preferences)
+    await file.save(apply_changes(preferences, {"theme": "dark"}), preferences)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -185,7 +185,7 @@ async def test_a_save_takes_over_what_changed_on_disk(path: Path) -> None:
     file = PreferencesFile(path)
     before, _ = await file.load()
     put(path, json.dumps({**stored(path), "editor": "cursor", "from_the_future": 1}).encode())
-    now = await file.save(changed(before, {"theme": "dark"}), before)
+    now = await file.save(apply_changes(before, {"theme": "dark"}), before)
     assert (now.theme, now.editor) == ("dark", "cursor")
     assert stored(path)["from_the_future"] == 1
     assert stored(path) == now.model_dump()
@@ -194,9 +194,9 @@ async def test_a_save_takes_over_what_changed_on_disk(path: Path) -> None:
 async def test_a_save_writes_a_missing_file_anew(path: Path) -> None:
     file = PreferencesFile(path)
     before, _ = await file.load()
-    before = await file.save(changed(before, {"editor": "cursor"}), before)
+    before = await file.save(apply_changes(before, {"editor": "cursor"}), before)
     path.unlink()
-    now = await file.save(changed(before, {"theme": "dark"}), before)
+    now = await file.save(apply_changes(before, {"theme": "dark"}), before)
     assert (now.theme, now.editor) == ("dark", "cursor")
     assert stored(path) == now.model_dump()
 
@@ -205,7 +205,7 @@ async def test_a_save_over_a_broken_file_keeps_it_aside(path: Path) -> None:
     file = PreferencesFile(path)
     before, _ = await file.load()
     put(path, b'{"theme": "light",}')
-    now = await file.save(changed(before, {"editor": "cursor"}), before)
+    now = await file.save(apply_changes(before, {"editor": "cursor"}), before)
     assert now == Preferences(editor="cursor")
     assert kept(path)[0].read_bytes() == b'{"theme": "light",}'
 
@@ -223,7 +223,7 @@ async def test_a_save_starts_over_when_somebody_writes_before_it_is_done(
             path.write_text(json.dumps({**stored(path), **edit}))
 
     monkeypatch.setattr(paths.os, "fsync", edit_meanwhile)
-    now = await file.save(changed(before, {"theme": "dark"}), before)
+    now = await file.save(apply_changes(before, {"theme": "dark"}), before)
     assert now == Preferences(theme="dark", editor="cursor", terminal="warp")
     assert stored(path) == now.model_dump()
 
@@ -241,7 +241,7 @@ async def test_a_save_gives_up_when_somebody_writes_for_ever(
 
     monkeypatch.setattr(paths.os, "fsync", edit_for_ever)
     with pytest.raises(SpinneyError, match="another program keeps writing it"):
-        await file.save(changed(before, {"theme": "dark"}), before)
+        await file.save(apply_changes(before, {"theme": "dark"}), before)
     assert stored(path)["theme"] == "system"
 
 
@@ -309,7 +309,9 @@ async def test_own_writes_are_not_told(path: Path) -> None:
     preferences, _ = await file.load()
     async with watching(file) as heard:
         for size in range(12, 20):
-            preferences = await file.save(changed(preferences, {"ui_font_size": size}), preferences)
+            preferences = await file.save(
+                apply_changes(preferences, {"ui_font_size": size}), preferences
+            )
         replace(path, theme="dark")
         await heard.until(lambda now, _: now.theme == "dark")
     assert len(heard.told) == 1
@@ -337,7 +339,7 @@ async def test_a_half_written_file_is_waited_for_and_not_reset(
 async def test_a_broken_edit_is_said_once_and_the_settings_stay(path: Path) -> None:
     file = PreferencesFile(path)
     preferences, _ = await file.load()
-    await file.save(changed(preferences, {"editor": "cursor"}), preferences)
+    await file.save(apply_changes(preferences, {"editor": "cursor"}), preferences)
     async with watching(file) as heard:
         path.write_text('{"theme": "dark",}')
         await heard.until(lambda now, problems: "line 1" in "".join(problems))
@@ -444,7 +446,7 @@ async def test_no_edit_is_lost_wherever_it_falls_into_a_save(
     for turn in range(60):
         calls_to_go = generator.randint(1, 5)  # a save makes five such calls before its renaming
         change = {"ui_font_size": 12 + turn % 13}
-        preferences = await file.save(changed(preferences, change), preferences)
+        preferences = await file.save(apply_changes(preferences, change), preferences)
         for filling in fillings:
             filling.join()
         assert stored(path) == preferences.model_dump()
@@ -459,7 +461,7 @@ async def test_saves_at_once_all_arrive(path: Path) -> None:
     preferences, _ = await file.load()
     changes = [{"theme": "dark"}, {"editor": "cursor"}, {"terminal": "warp"}, {"zoom_level": 50}]
     await asyncio.gather(
-        *(file.save(changed(preferences, change), preferences) for change in changes)
+        *(file.save(apply_changes(preferences, change), preferences) for change in changes)
     )
     assert (await PreferencesFile(path).load())[0] == Preferences(
         theme="dark", editor="cursor", terminal="warp", zoom_level=50

@@ -31,10 +31,10 @@ def test_the_prompts_profile_goes_before_the_projects_before_the_persons() -> No
     chosen = {"magic_prompt_providers": {"commit_message_provider": "prompts"}}
     person = Preferences.model_validate({"default_provider": "persons", **chosen})
     project = Project(id="p", name="a", path="/a", added_at=1, default_provider="projects")
-    assert profiles.name_for(person, project, "commit_message") == "prompts"
-    assert profiles.name_for(person, project, "session_naming") == "projects"
-    assert profiles.name_for(person, None) == "persons"
-    assert profiles.name_for(Preferences(), None) == ""
+    assert profiles.resolve_name(person, project, "commit_message") == "prompts"
+    assert profiles.resolve_name(person, project, "session_naming") == "projects"
+    assert profiles.resolve_name(person, None) == "persons"
+    assert profiles.resolve_name(Preferences(), None) == ""
 
 
 @pytest.mark.parametrize(
@@ -48,19 +48,21 @@ def test_the_prompts_profile_goes_before_the_projects_before_the_persons() -> No
 def test_a_profile_that_is_gone_or_broken_is_told(listed: Any, said: str) -> None:
     preferences = Preferences.model_validate({"custom_cli_profiles": listed})
     with pytest.raises(SpinneyError, match=said):
-        profiles.read(profiles.named("work", preferences) or CliProfile(name="", settings_json=""))
+        profiles.read_settings(
+            profiles.find_profile("work", preferences) or CliProfile(name="", settings_json="")
+        )
 
 
 def test_a_profiles_own_settings_stand_over_those_of_its_file(tmp_path: Path) -> None:
     file = tmp_path / "gateway.json"
     file.write_text(json.dumps({"env": {"KEY": "of the file", "URL": "of the file"}}))
     own = CliProfile(name="work", settings_json='{"env": {"URL": "own"}}', file_path=str(file))
-    assert profiles.read(own) == {"env": {"KEY": "of the file", "URL": "own"}}
+    assert profiles.read_settings(own) == {"env": {"KEY": "of the file", "URL": "own"}}
     table = tmp_path / "gateway.toml"
     table.write_text('model_provider = "gw"\n[model_providers.gw]\nsince = 2026-01-02')
     of_codex = CliProfile(name="work", settings_json="{}", file_path=str(table))
     told = {"model_provider": "gw", "model_providers": {"gw": {"since": "2026-01-02"}}}
-    assert profiles.read(of_codex) == told
+    assert profiles.read_settings(of_codex) == told
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,7 @@ def test_a_file_that_cannot_be_used_is_told_by_its_name(
     (tmp_path / "broken.toml").write_text("= no")
     named = CliProfile(name="work", settings_json="{}", file_path=str(tmp_path / name))
     with pytest.raises(SpinneyError, match="'work'") as refused:
-        profiles.read(named)
+        profiles.read_settings(named)
     assert said in refused.value.message
 
 
@@ -91,9 +93,12 @@ def test_a_file_is_named_with_its_whole_path(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "own.json").write_text("{}")
-    assert profiles.read(CliProfile(name="w", settings_json="{}", file_path="~/own.json")) == {}
+    assert (
+        profiles.read_settings(CliProfile(name="w", settings_json="{}", file_path="~/own.json"))
+        == {}
+    )
     with pytest.raises(SpinneyError, match="must be an absolute path"):
-        profiles.read(CliProfile(name="w", settings_json="{}", file_path="own.json"))
+        profiles.read_settings(CliProfile(name="w", settings_json="{}", file_path="own.json"))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +120,7 @@ def test_a_file_is_named_with_its_whole_path(
 def test_an_agent_is_started_with_what_is_not_plainly_anothers(
     settings: dict[str, Any], backend: str, suits: bool
 ) -> None:
-    assert profiles.suits(settings, backend) is suits
+    assert profiles.is_compatible(settings, backend) is suits
 
 
 # What reaches the agents -----------------------------------------------------------------------

@@ -9,12 +9,12 @@ from model.domain.resources import Project
 from model.projects.tree import (
     MAX_DEPTH,
     check_depth,
-    folder_name,
-    moved,
-    place_after_all,
-    reordered,
+    check_folder_name,
+    make_move_events,
+    make_reorder_events,
+    next_order,
 )
-from model.state import State, apply, children_of
+from model.state import State, apply, list_children
 
 IDS = st.sampled_from([str(number) for number in range(12)])
 PLACES = st.none() | IDS
@@ -43,11 +43,11 @@ def _added(state: State, name: str, is_folder: bool, parent_id: str | None) -> S
         return state
     if is_folder:
         check_depth(state, parent_id)
-        name = folder_name(state, name, parent_id)
+        name = check_folder_name(state, name, parent_id)
     number = len(state.projects)
     item = Project(
         id=str(number), name=name, added_at=number, is_folder=is_folder, parent_id=parent_id,
-        order=place_after_all(state, parent_id),
+        order=next_order(state, parent_id),
     )  # fmt: skip
     return apply(state, ProjectAdded(project=item))
 
@@ -62,17 +62,17 @@ def test_the_tree_stays_one_whatever_is_done_to_it(steps: list[tuple[object, ...
                 case ("add", str(name), bool(is_folder), None | str() as parent_id):
                     state = _added(state, name, is_folder, parent_id)
                 case ("move", str(item), None | str() as parent_id, None | int() as index):
-                    for event in moved(state, item, parent_id, index):
+                    for event in make_move_events(state, item, parent_id, index):
                         state = apply(state, event)
                 case ("reorder", list(ids)):
-                    for event in reordered(state, ids):
+                    for event in make_reorder_events(state, ids):
                         state = apply(state, event)
         except SpinneyError:
             continue
     for item in state.projects.values():
         assert _depth(state, item.parent_id) <= MAX_DEPTH - item.is_folder
     for place in {item.parent_id for item in state.projects.values()}:
-        inside = children_of(state, place)
+        inside = list_children(state, place)
         folders = [item.name for item in inside if item.is_folder]
         assert len(set(folders)) == len(folders)
         assert len({item.order for item in inside}) == len(inside)

@@ -45,15 +45,15 @@ def test_every_line_keeps_its_text_and_every_class_is_one_of_the_list(language):
 def test_line_by_line_keeps_the_text_too(language):
     highlighter = LineHighlighter(language)
     source = SAMPLES[language].split("\n")
-    assert shown(map(highlighter.line, source)) == source
+    assert shown(map(highlighter.highlight, source)) == source
 
 
 def test_the_state_of_the_language_lasts_from_line_to_line():
     highlighter = LineHighlighter("python")
-    highlighter.line("x = '''one")
-    assert {token.kind for token in highlighter.line("if two")} == {"string"}
-    highlighter.line("'''")
-    assert highlighter.line("if two")[0] == Token("if ", "keyword")
+    highlighter.highlight("x = '''one")
+    assert {token.kind for token in highlighter.highlight("if two")} == {"string"}
+    highlighter.highlight("'''")
+    assert highlighter.highlight("if two")[0] == Token("if ", "keyword")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_no_code_loses_a_character(code, language):
     source = code.removesuffix("\n").split("\n") if code else []
     assert shown(highlight_code(code, language)) == source
     highlighter = LineHighlighter(language)
-    assert shown(map(highlighter.line, source)) == source
+    assert shown(map(highlighter.highlight, source)) == source
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from model.richtext.blocks import (
     Token,
     as_json,
 )
-from model.richtext.markdown import MAX_PARAGRAPH, MarkdownStream, render
+from model.richtext.markdown import MAX_PARAGRAPH, MarkdownStream, parse_markdown
 
 
 def plain(block: Block) -> str:
@@ -48,7 +48,7 @@ def text(*spans: str | Span) -> Paragraph:
 
 class TestWhatATextBecomes:
     def test_emphasis_code_and_strikethrough_are_looks_of_spans(self):
-        assert render("a *b **c*** `d` ~~e~~") == (
+        assert parse_markdown("a *b **c*** `d` ~~e~~") == (
             text(
                 "a ",
                 Span("b ", italic=True),
@@ -61,23 +61,23 @@ class TestWhatATextBecomes:
         )
 
     def test_a_line_break_is_kept_as_written(self):
-        assert render("one\ntwo  \nthree\\\nfour") == (text("one\ntwo\nthree\nfour"),)
+        assert parse_markdown("one\ntwo  \nthree\\\nfour") == (text("one\ntwo\nthree\nfour"),)
 
     def test_headings_have_levels(self):
-        assert render("# a\n\n### b ###\n\nc\n---\n") == (
+        assert parse_markdown("# a\n\n### b ###\n\nc\n---\n") == (
             Heading(1, (Span("a"),)),
             Heading(3, (Span("b"),)),
             Heading(2, (Span("c"),)),
         )
 
     def test_raw_html_is_text(self):
-        assert render("<b onclick=x>a</b>\n\n<script>alert(1)</script>") == (
+        assert parse_markdown("<b onclick=x>a</b>\n\n<script>alert(1)</script>") == (
             text("<b onclick=x>a</b>"),
             text("<script>alert(1)</script>"),
         )
 
     def test_only_web_and_mail_addresses_are_links(self):
-        (found,) = render("[a](https://x.y/z) <mailto:a@b.c> [c](HTTP://x)")
+        (found,) = parse_markdown("[a](https://x.y/z) <mailto:a@b.c> [c](HTTP://x)")
         assert [span.href for span in found.spans if span.href] == [
             "https://x.y/z",
             "mailto:a@b.c",
@@ -100,23 +100,25 @@ class TestWhatATextBecomes:
     )
     def test_any_other_link_is_text_and_says_where_it_leads(self, target):
         for source in (f"[a]({target})", f"<{target}>", f"![a]({target})"):
-            (found,) = render(source)
+            (found,) = parse_markdown(source)
             assert all(span.href is None for span in found.spans)
-        assert render("[the parser](src/parser.py)") == (text("the parser (src/parser.py)"),)
+        assert parse_markdown("[the parser](src/parser.py)") == (
+            text("the parser (src/parser.py)"),
+        )
 
     def test_a_picture_is_a_link_with_its_description(self):
-        assert render("![a *b*](https://x.y/p.png)") == (
+        assert parse_markdown("![a *b*](https://x.y/p.png)") == (
             text(Span("a b", href="https://x.y/p.png")),
         )
 
     def test_an_entity_cannot_bring_back_what_cleaning_took(self):
-        (found,) = render("a&#x202e;b&#27;c&#x9b;d&ZeroWidthSpace;&amp;")
+        (found,) = parse_markdown("a&#x202e;b&#27;c&#x9b;d&ZeroWidthSpace;&amp;")
         shown = plain(found)
         assert shown.endswith("&")
         assert not set(shown) & {"\u202e", "\x1b", "\x9b", "\u200b"}
 
     def test_lists_nest_and_know_their_first_number_and_their_spacing(self):
-        assert render("3. a\n   - b\n4. c\n") == (
+        assert parse_markdown("3. a\n   - b\n4. c\n") == (
             ListBlock(
                 ordered=True,
                 start=3,
@@ -126,11 +128,13 @@ class TestWhatATextBecomes:
                 ),
             ),
         )
-        (loose,) = render("- a\n\n- b\n")
+        (loose,) = parse_markdown("- a\n\n- b\n")
         assert not loose.tight
 
     def test_a_long_list_goes_on_in_further_blocks(self):
-        found = render("".join(f"{number}. x\n" for number in range(1, 2 * MAX_LIST_ITEMS + 2)))
+        found = parse_markdown(
+            "".join(f"{number}. x\n" for number in range(1, 2 * MAX_LIST_ITEMS + 2))
+        )
         assert [(block.start, len(block.items), block.continues) for block in found] == [
             (1, MAX_LIST_ITEMS, False),
             (MAX_LIST_ITEMS + 1, MAX_LIST_ITEMS, True),
@@ -138,7 +142,7 @@ class TestWhatATextBecomes:
         ]
 
     def test_a_table_has_aligned_columns_and_whole_rows(self):
-        assert render("|a|b|c|\n|-|:-:|-:|\n|1|`2`|\n") == (
+        assert parse_markdown("|a|b|c|\n|-|:-:|-:|\n|1|`2`|\n") == (
             Table(
                 header=((Span("a"),), (Span("b"),), (Span("c"),)),
                 rows=(((Span("1"),), (Span("2", code=True),), ()),),
@@ -147,7 +151,7 @@ class TestWhatATextBecomes:
         )
 
     def test_a_quote_holds_blocks(self):
-        assert render("> a\n>\n> ---\n") == (Quote((text("a"), Rule())),)
+        assert parse_markdown("> a\n>\n> ---\n") == (Quote((text("a"), Rule())),)
 
     @pytest.mark.parametrize(
         ("source", "closed", "code"),
@@ -163,27 +167,29 @@ class TestWhatATextBecomes:
         ],
     )
     def test_a_fence_is_closed_by_its_mark_only(self, source, closed, code):
-        (block,) = render(source)
+        (block,) = parse_markdown(source)
         while not isinstance(block, CodeBlock):
             block = block.blocks[0] if isinstance(block, Quote) else block.items[0][0]
         assert block.closed is closed
         assert plain(block) == code
 
     def test_code_names_its_language_and_has_token_classes(self):
-        (block,) = render("```{.python} title=x\ndef f(): pass\n```\n")
+        (block,) = parse_markdown("```{.python} title=x\ndef f(): pass\n```\n")
         assert block.language == "python"
         assert block.lines[0][:2] == (Token("def ", "storage"), Token("f", "function"))
 
     def test_a_definition_may_come_after_its_link(self):
-        assert render("[a][b]\n\n[b]: https://x.y") == (text(Span("a", href="https://x.y")),)
+        assert parse_markdown("[a][b]\n\n[b]: https://x.y") == (
+            text(Span("a", href="https://x.y")),
+        )
 
     def test_what_is_nested_too_deep_is_shown_as_written(self):
         for source in (">" * 300 + " deep", "- " * 300 + "deep"):
-            assert render(source) == (text(source),)
+            assert parse_markdown(source) == (text(source),)
 
     def test_a_block_is_json(self):
         source = "# a\n\n1. b\n\n> c\n\n|d|\n|-|\n|e|\n\n```py\nf = 1\n```\n\n---\n\n*g*"
-        trees = [as_json(block) for block in render(source)]
+        trees = [as_json(block) for block in parse_markdown(source)]
         assert json.loads(json.dumps(trees)) == trees
         assert [tree["type"] for tree in trees] == (
             ["heading", "list", "quote", "table", "code", "rule", "paragraph"]
@@ -242,7 +248,7 @@ class TestATextThatGrows:
         stream = stream_in_parts(source, cuts, read)
         before = stream.blocks
         first_changed = stream.finish()
-        assert stream.blocks == render(source)
+        assert stream.blocks == parse_markdown(source)
         assert stream.stable == len(stream.blocks)
         assert before[:first_changed] == stream.blocks[:first_changed]
 
@@ -252,7 +258,7 @@ class TestATextThatGrows:
     def test_character_by_character_too(self, source):
         stream = stream_in_parts(source, list(range(len(source))), read=True)
         stream.finish()
-        assert stream.blocks == render(source)
+        assert stream.blocks == parse_markdown(source)
 
     def test_a_block_is_final_once_the_next_has_a_whole_line(self):
         stream = MarkdownStream()
@@ -290,7 +296,7 @@ class TestATextThatGrows:
     def test_final_blocks_that_were_forgotten_are_not_among_them_any_more(self):
         stream = MarkdownStream()
         stream.append("one\n\ntwo\n\nthree")
-        stream.forget_stable()
+        stream.discard_stable()
         assert (stream.blocks, stream.stable) == ((text("two"), text("three")), 0)
         assert stream.finish() == 2
         assert stream.stable == 2
@@ -298,7 +304,7 @@ class TestATextThatGrows:
     def test_a_late_definition_brings_back_what_was_forgotten(self):
         stream = MarkdownStream()
         stream.append("See [a].\n\nMore.\n\n[a]: https://x.y\n")
-        stream.forget_stable()
+        stream.discard_stable()
         assert stream.finish() == -1
         assert stream.blocks == (text("See ", Span("a", href="https://x.y"), "."), text("More."))
 
@@ -351,6 +357,6 @@ def test_markdown_without_code_loads_no_pygments_and_reading_the_module_no_parse
 
 def test_a_paragraph_that_is_longer_than_any_is_shown_as_it_stands() -> None:
     long = "**a** " * (MAX_PARAGRAPH // 6 + 1)
-    shown, after = render(f"{long}\n\n**b**")
+    shown, after = parse_markdown(f"{long}\n\n**b**")
     assert shown == Paragraph((Span(long.rstrip()),))
     assert after == Paragraph((Span("b", bold=True),))

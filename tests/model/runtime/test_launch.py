@@ -11,7 +11,7 @@ from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
 from model.domain.events import ProjectUpdated
 from model.domain.resources import Project, Session, Worktree
-from model.preferences.precedence import effort_for, most_of_own_effort
+from model.preferences.precedence import choose_effort, max_own_effort
 from model.preferences.schema import Preferences
 from model.runtime.launch import PARALLEL_EXECUTION, build_system_prompt, disabled_mcp_servers
 from model.runtime.workspace import Workspace
@@ -58,18 +58,18 @@ def test_what_nobody_set_adds_nothing() -> None:
 def test_a_model_works_as_hard_as_the_session_thinks_and_the_person_prefers(
     thinking: Any, preferred: str, effort: str
 ) -> None:
-    assert effort_for("backend_a", thinking, person(default_effort_level=preferred)) == effort
+    assert choose_effort("backend_a", thinking, person(default_effort_level=preferred)) == effort
 
 
 def test_codex_has_an_effort_of_its_own() -> None:
     preferences = person(default_effort_level="low", default_codex_reasoning_effort="xhigh")
-    assert effort_for("backend_b", "ultrathink", preferences) == "xhigh"
+    assert choose_effort("backend_b", "ultrathink", preferences) == "xhigh"
 
 
 def test_the_agents_own_effort_goes_first_until_a_preference_is_changed() -> None:
-    assert most_of_own_effort("backend_a", "think", person()) == "medium"
-    assert most_of_own_effort("backend_a", "think", person(default_effort_level="max")) is None
-    assert most_of_own_effort("backend_c", "think", person()) is None, "it has none of its own"
+    assert max_own_effort("backend_a", "think", person()) == "medium"
+    assert max_own_effort("backend_a", "think", person(default_effort_level="max")) is None
+    assert max_own_effort("backend_c", "think", person()) is None, "it has none of its own"
 
 
 def test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on() -> None:
@@ -83,17 +83,17 @@ def test_mcp_servers_that_were_seen_and_not_enabled_are_off_and_new_ones_are_on(
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"chrome_enabled": True}, {"browser": True}),
-        ({"chrome_enabled": False}, {"browser": False}),
-        ({"codex_multi_agent_enabled": False, "codex_max_agent_threads": 5}, {"sub_agents": 0}),
-        ({"codex_multi_agent_enabled": True, "codex_max_agent_threads": 5}, {"sub_agents": 5}),
+        ({"chrome_enabled": True}, {"can_use_browser": True}),
+        ({"chrome_enabled": False}, {"can_use_browser": False}),
+        ({"codex_multi_agent_enabled": False, "codex_max_agent_threads": 5}, {"max_sub_agents": 0}),
+        ({"codex_multi_agent_enabled": True, "codex_max_agent_threads": 5}, {"max_sub_agents": 5}),
         ({"allow_web_tools_in_plan_mode": False}, {"web_in_plan": False}),
         ({"thinking_level": "think"}, {"thinking": "think", "effort": "medium"}),
         (
             {"default_codex_reasoning_effort": "xhigh"},
-            {"effort": "xhigh", "most_of_own_effort": None},
+            {"effort": "xhigh", "user_effort_limit": None},
         ),
-        ({}, {"effort": "high", "most_of_own_effort": "max"}),
+        ({}, {"effort": "high", "user_effort_limit": "max"}),
     ],
 )
 async def test_agents_are_started_as_the_preferences_say(
@@ -121,7 +121,7 @@ async def seen(
     workspace: Workspace, session: Session, backend: FakeBackend, *names: str
 ) -> Preferences:
     """The preferences after a turn in which the agent told that it has these servers."""
-    backend.script = lambda prompt: [base.McpServersSeen(names), DONE]
+    backend.script = lambda prompt: [base.McpServersListed(names), DONE]
     await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(
         lambda: (

@@ -223,7 +223,7 @@ async def test_repair_keeps_what_was_and_takes_from_the_backup_what_cannot_be_re
     assert before.name in told and "from the backup of" in told
     assert (find_damage(database), find_damage(before) != "") == ("", True)
     opened, problem = await Database.open(database)
-    saved = await opened.saved()
+    saved = await opened.load()
     assert (problem, saved.damage) == (None, "")
     assert [(s.id, s.name) for s in saved.sessions] == [("two", "6 messages")]
     messages = (await opened.messages("two")).messages

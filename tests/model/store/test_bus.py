@@ -219,7 +219,7 @@ async def test_a_session_that_is_followed_has_its_own_bytes_under_a_flood_of_oth
             bus.publish(delta("x" * MAX_DELTA, session=session, index=number))
             bus.seal()
         entries, _ = reader.take()
-        own = [entry for entry in entries if entry.event.concerns == "mine"]
+        own = [entry for entry in entries if entry.event.related_session_id == "mine"]
         assert sum(entry.weight for entry in entries) <= 2 * RING_BYTES
         assert bool(own) and (own[0].event == delta("kept", session="mine")) == (session == "other")
 

@@ -38,7 +38,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 async def read_all(database: Database) -> int:
     """Read everything that people can ask for; how many messages there are."""
-    saved = await database.saved()
+    saved = await database.load()
     worktrees = {worktree.id: worktree for worktree in saved.worktrees}
     projects = {project.id for project in saved.projects}
     assert all(session.worktree_id in worktrees for session in saved.sessions)
@@ -88,7 +88,7 @@ async def _opened_with_flips(path: Path, whole: bytes, seed: int) -> None:
     await database.close()
     # What was found wrong is told once: the next start is an honest one.
     database, problem = await Database.open(path)
-    assert (problem, (await database.saved()).damage) == (None, "")
+    assert (problem, (await database.load()).damage) == (None, "")
     assert await read_all(database) == found
     await database.close()
 
@@ -170,7 +170,7 @@ async def test_what_is_gone_from_the_file_costs_only_itself(
     path.write_bytes(whole)
     damaged(path, harm)
     database, problem = await Database.open(path)
-    assert is_right(await database.saved())
+    assert is_right(await database.load())
     lost = harm.startswith("DROP TABLE") and "words" not in harm
     assert (problem is not None) == (lost or "-7" in harm)
     await database.write([("DELETE FROM messages WHERE id = 'one-000003'", ())])
@@ -191,7 +191,7 @@ async def test_damaged_projects_worktrees_and_sessions_stand_where_they_belong(
         "DELETE FROM documents WHERE kind = 'worktree'",
     )
     database, _ = await Database.open(path)
-    saved = await database.saved()
+    saved = await database.load()
     sessions = {session.id: session for session in saved.sessions}
     assert sessions["two"].name == "unreadable session"
     assert sessions["three"].name == "60 messages"
@@ -203,7 +203,7 @@ async def test_damaged_projects_worktrees_and_sessions_stand_where_they_belong(
     with sqlite3.connect(list_kept_copies(path)[0]) as kept:
         [body] = kept.execute("SELECT body FROM documents WHERE id = 'two'").fetchone()
     assert body == "{oops"
-    assert (await database.saved()).damage == ""
+    assert (await database.load()).damage == ""
     await database.close()
 
 
@@ -268,7 +268,7 @@ async def test_spinney_starts_with_what_belongs_to_nothing_and_finds_the_reposit
         "unreadable worktree",
     )
     assert (await get_session(workspace, "two")).messages
-    await workspace.poller.ask_and_wait(["w", lost.worktree_id])
+    await workspace.poller.refresh_and_wait(["w", lost.worktree_id])
     # What nobody wants goes as anything else does.
     await delete_session(workspace, "two")
     await remove_project(workspace, state.worktrees[lost.worktree_id].project_id)

@@ -91,7 +91,7 @@ async def test_what_was_accepted_is_in_the_file_before_accept_returns(tmp_path: 
     store = await with_session(tmp_path / "db")
     await store.accept(queued(said("m")))
     other = await saved_elsewhere(tmp_path / "db")
-    assert (await other.saved()).sessions == [SESSION]
+    assert (await other.load()).sessions == [SESSION]
     assert (await other.messages("s")).messages == [said("m")]
     await other.close()
     await store.close()
@@ -138,7 +138,7 @@ async def test_what_is_recorded_while_something_is_accepted_does_not_undo_it(
     await renaming
     await store.close()
     other = await saved_elsewhere(tmp_path / "db")
-    [session] = (await other.saved()).sessions
+    [session] = (await other.load()).sessions
     assert (session.name, session.status) == ("renamed", "running")
     await other.close()
 
@@ -169,7 +169,7 @@ async def test_a_status_found_while_a_worktree_is_changed_stays_with_the_change(
     assert store.state.worktrees["w"] == both
     await store.close()
     other = await saved_elsewhere(tmp_path / "db")
-    assert (await other.saved()).worktrees == [both]
+    assert (await other.load()).worktrees == [both]
     await other.close()
 
 
@@ -187,11 +187,9 @@ async def test_streamed_text_reaches_the_file_without_being_asked(tmp_path: Path
     stream(store, "kept")
     other = await saved_elsewhere(tmp_path / "db")
     async with asyncio.timeout(PATIENCE):
-        while not (await other.saved()).unfinished or not (
-            (await other.saved()).unfinished[0].text
-        ):
+        while not (await other.load()).unfinished or not ((await other.load()).unfinished[0].text):
             await asyncio.sleep(0.02)
-    assert (await other.saved()).unfinished[0].text == "kept"
+    assert (await other.load()).unfinished[0].text == "kept"
     await other.close()
     await store.close()
 
@@ -235,7 +233,7 @@ async def test_a_waiting_message_is_no_part_of_the_conversation_until_it_runs(
     await store.accept(queued(said("first")), queued(said("waits"), "sent"))
     assert [m.id for m in (await store.messages("s")).messages] == ["first"]
     other = await saved_elsewhere(tmp_path / "db")
-    assert [m.id for m in (await other.saved()).queued] == ["waits"]
+    assert [m.id for m in (await other.load()).queued] == ["waits"]
     await other.close()
     stream(store, "answer")
     store.record(queued(said("waits")))
@@ -260,7 +258,7 @@ async def test_unknown_fields_of_a_newer_version_survive(tmp_path: Path) -> None
     await store.accept(ProjectAdded(project=newer))
     await store.close()
     other = await saved_elsewhere(tmp_path / "db")
-    [project] = (await other.saved()).projects
+    [project] = (await other.load()).projects
     assert project.model_dump()["colour_of_the_moon"] == "blue"
     await other.close()
 
@@ -320,7 +318,7 @@ async def test_a_damaged_file_is_moved_aside_and_said(tmp_path: Path, damage: st
     [aside] = tmp_path.glob("db.broken-*")
     assert aside.read_bytes() == bytes(content)
     assert aside.name in problem
-    saved = await database.saved()
+    saved = await database.load()
     # What the noise is written over leads to all the rest.
     assert saved.sessions == ([] if damage == "noise" else [SESSION])
     assert (

@@ -118,15 +118,15 @@ async def test_nobody_is_asked_where_the_name_is_a_persons_or_the_message_says_n
     ours, named = await make(), await make("mine")
     issue = await make(issue_context=IssueContext(number=7, title="Swim"))
     session = await create_session(workspace, ours.id)
-    assert naming.is_wanted(session, MESSAGE)
+    assert naming.should_name(session, MESSAGE)
     for message in ("hi", "go on", "/review the last commit"):
-        assert not naming.is_wanted(session, message)
+        assert not naming.should_name(session, message)
     later = session.model_copy(update={"message_count": 2})
-    assert not naming.is_wanted(later, MESSAGE)
+    assert not naming.should_name(later, MESSAGE)
     for other in (named, issue):
-        assert not naming.is_wanted(await create_session(workspace, other.id), MESSAGE)
+        assert not naming.should_name(await create_session(workspace, other.id), MESSAGE)
     await update_preferences(workspace, {"auto_branch_naming": False})
-    assert not naming.is_wanted(session, MESSAGE)
+    assert not naming.should_name(session, MESSAGE)
 
 
 @pytest.mark.parametrize("used", ["commit", "push"])

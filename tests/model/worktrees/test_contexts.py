@@ -114,7 +114,7 @@ async def test_it_is_bounded_private_and_goes_with_its_worktree(
     comments = [{"body": "x" * 100_000} for _ in range(30)]
     fake_gh.answers("issue view", json.dumps({"body": "y" * 100_000, "comments": comments}))
     worktree = await make(None, issue_context=ISSUE)
-    file = await workspace.contexts.file_of(worktree.id)
+    file = await workspace.contexts.find_file(worktree.id)
     assert file is not None
     text = file.read_text()
     assert text.startswith("# Issue #12: The door squeaks")
@@ -139,7 +139,7 @@ async def test_messages_keep_their_order_whatever_is_read_for_them(
             await waiting.pop().wait()
         return None
 
-    monkeypatch.setattr(workspace.contexts, "file_of", slow_for_the_first)
+    monkeypatch.setattr(workspace.contexts, "find_file", slow_for_the_first)
     async with asyncio.TaskGroup() as group:
         sends = [
             group.create_task(send_chat_message(workspace, session.id, words))

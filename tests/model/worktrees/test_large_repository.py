@@ -131,7 +131,7 @@ async def test_what_git_finished_and_a_person_cancelled_is_gone(
 ) -> None:
     async with creation(workspace, added, tmp_path) as key:
         await cancel_git(workspace, key)
-        assert "cancelled" in await told.failure()
+        assert "canceled" in await told.failure()
     nothing_is_left(repository, home_of_worktrees)
 
 

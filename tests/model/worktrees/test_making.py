@@ -242,7 +242,9 @@ async def test_a_project_removed_meanwhile_takes_what_is_being_made_along(
         f" while [ -e {tmp_path}/at-it ]; do sleep 0.02; done;; esac\n"
         'exec "$real_git" "$@"'
     )
-    creating = asyncio.create_task(creation.create(workspace.store, workspace.slow_work, worktree))
+    creating = asyncio.create_task(
+        creation.create(workspace.store, workspace.cancellable_tasks, worktree)
+    )
     async with asyncio.timeout(PATIENCE):
         while not (tmp_path / "at-it").exists():
             await asyncio.sleep(0.02)
@@ -311,7 +313,9 @@ async def test_the_end_of_the_making_is_not_lost_to_a_change_of_that_moment(
     label = Label(name="urgent", color="#ff0000")
     labelling = asyncio.create_task(update_worktree_label(workspace, worktree.id, label=label))
     await writing.wait()
-    creating = asyncio.create_task(creation.create(workspace.store, workspace.slow_work, worktree))
+    creating = asyncio.create_task(
+        creation.create(workspace.store, workspace.cancellable_tasks, worktree)
+    )
     for _ in range(5):
         await asyncio.sleep(0)
     may_write.set()

@@ -277,7 +277,7 @@ async def test_the_archive_keeps_what_would_be_lost_and_says_so_once(
         await retention.sweep(8 * DAY, look * SWEEP_INTERVAL)
     await eventually(lambda: told.task("retention") is not None)
     assert [t.task for t in told.tasks].count("retention") == 1
-    assert "'one' stays in the archive" in told.tasks[-1].detail
+    assert "'one' was not deleted from the archive" in told.tasks[-1].detail
     assert (Path(made.path) / "precious").exists()
 
 
@@ -287,7 +287,7 @@ async def _archived(workspace: Workspace, worktree: Worktree, at: float) -> None
 
 
 def _retention(workspace: Workspace) -> Retention:
-    return Retention(workspace.store, workspace.removals, workspace.chats.end)
+    return Retention(workspace.store, workspace.removals, workspace.chats.end_agent)
 
 
 def _now(workspace: Workspace, worktree: Worktree) -> Worktree:

@@ -223,15 +223,15 @@ async def test_a_script_that_is_stopped_before_its_start_is_written_down_was_sto
     make: Maker, workspace: Workspace, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = await _set_up(make, told)
-    keep, begun, may_write = runner.Scripts._save, threading.Event(), threading.Event()
+    keep, begun, may_write = runner.ScriptRunner._save, threading.Event(), threading.Event()
 
-    def late(self: runner.Scripts, ran: runner.ScriptRun) -> None:
+    def late(self: runner.ScriptRunner, ran: runner.ScriptRun) -> None:
         if ran.status == "running":
             begun.set()
             assert may_write.wait(PATIENCE)
         keep(self, ran)
 
-    monkeypatch.setattr(runner.Scripts, "_save", late)
+    monkeypatch.setattr(runner.ScriptRunner, "_save", late)
     await run_worktree_script(workspace, made.id)
     assert await asyncio.to_thread(begun.wait, PATIENCE)
     stopping = asyncio.create_task(stop_worktree_script(workspace, made.id))

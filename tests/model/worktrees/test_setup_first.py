@@ -110,7 +110,7 @@ async def test_what_is_sent_anyway_while_it_runs_is_not_held_again(held: Held) -
     await send_queued_messages(held.workspace, one)
     await held.until_run(one)
     held.end_setup(well=False)
-    await held.eventually(lambda: not held.workspace.scripts.runs_in(held.worktree.id))
+    await held.eventually(lambda: not held.workspace.scripts.is_running(held.worktree.id))
     assert held.hold is None
 
 
@@ -137,4 +137,4 @@ async def test_a_repository_may_say_that_nothing_waits(
     held = Held(workspace, worktree, eventually)
     await held.say("Count the files", "processing")
     assert held.hold is None
-    assert workspace.scripts.runs_in(worktree.id)
+    assert workspace.scripts.is_running(worktree.id)

@@ -126,7 +126,7 @@ UNUSABLE = {
     "a text without end": says("<title>x</title><body>" + "otter " * 20_000),
     "a plan": tells(base.PlanProposed("plan-1", WRITTEN)),
     "a question": tells(base.QuestionAsked("question-1", (Question(question="Which?"),))),
-    "a request for a tool": tells(base.PermissionAsked("permission-1", "Bash", {})),
+    "a request for a tool": tells(base.PermissionRequested("permission-1", "Bash", {})),
     "a failure": tells(base.TurnFailed("The provider is overloaded.", "backend_error")),
 }
 

@@ -130,7 +130,7 @@ async def test_the_mode_is_changed(
     assert now().execution_mode == "yolo"
 
     # An agent that takes another mode with its next message only.
-    backend.script = lambda _: (base.TurnKeepsMode("plan"),)
+    backend.script = lambda _: (base.TurnModeReported("plan"),)
     await browser.done(page, "messages", message="go")
     await eventually(lambda: now().turn_mode == "plan")
     assert "from the next turn on, plan now" in (await browser.see(path)).text

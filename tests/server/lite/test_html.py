@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.richtext.markdown import render
+from model.richtext.markdown import parse_markdown
 from server.lite.html import make, size, write
 from server.lite.richtext import PIECE, elements_of, said
 from tests.page.hostile import ALL
@@ -68,7 +68,7 @@ def test_there_are_two_hundred_hostile_texts() -> None:
 
 @pytest.mark.parametrize("text", ALL)
 def test_a_hostile_text_is_a_text(text: str) -> None:
-    page = read(list(elements_of(render(text))), list(said(text)), make("pre", text))
+    page = read(list(elements_of(parse_markdown(text))), list(said(text)), make("pre", text))
     addresses = [known.get("href") or "" for known in page.all("a")]
     assert all(address.startswith(("http", "mailto:")) for address in addresses)
 
@@ -93,7 +93,7 @@ LONG = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_whatever_is_long_comes_in_pieces(name: str) -> None:
-    pieces = list(elements_of(render(LONG[name])))
+    pieces = list(elements_of(parse_markdown(LONG[name])))
     assert max(map(size, pieces)) < PIECE * 2
     page = read(pieces)
     words = page.text.split()
@@ -104,7 +104,9 @@ def test_whatever_is_long_comes_in_pieces(name: str) -> None:
 
 
 def test_pieces_of_a_numbered_list_go_on_with_its_numbers() -> None:
-    pieces = list(elements_of(render("\n".join(f"{n}. " + "word " * 60 for n in range(1, 31)))))
+    pieces = list(
+        elements_of(parse_markdown("\n".join(f"{n}. " + "word " * 60 for n in range(1, 31))))
+    )
     starts = [int(str(piece.attributes.get("start") or 1)) for piece in pieces]
     items = [write(piece).count("<li>") for piece in pieces]
     assert len(pieces) > 3
@@ -113,10 +115,10 @@ def test_pieces_of_a_numbered_list_go_on_with_its_numbers() -> None:
 
 def test_lines_of_code_are_only_cut_where_one_is_longer_than_a_piece() -> None:
     code = "\n".join(f"{n}: " + "x" * 150 for n in range(100))
-    page = read(list(elements_of(render(f"```\n{code}\n```"))))
+    page = read(list(elements_of(parse_markdown(f"```\n{code}\n```"))))
     assert all(line in page.text.split("\n") for line in code.split("\n"))
 
 
 def test_line_breaks_show_without_a_style_sheet() -> None:
     assert write(list(said("a\nb"))) == '<p class="said">a<br>b</p>\n'
-    assert write(list(elements_of(render("a\nb")))) == "<p>a<br>b</p>\n"
+    assert write(list(elements_of(parse_markdown("a\nb")))) == "<p>a<br>b</p>\n"

@@ -310,7 +310,7 @@ async def test_no_page_is_large_whatever_is_on_it(
     ]
     asking = [
         base.QuestionAsked("q", questions),
-        base.PermissionAsked("p", long, {"command": long * 10}, long),
+        base.PermissionRequested("p", long, {"command": long * 10}, long),
         base.PlanProposed("x", f"1. {long}\n" * 6),
     ]
     pages: list[int] = []

@@ -143,10 +143,10 @@ async def test_a_comment_moves_with_its_lines_to_wherever_they_go(start: Start) 
         screen = await opened(app, pilot)
         await begin_comment(app, pilot, "tab", "n", "down", "down")
         await pilot.press(*"No", "enter")
-        await until(pilot, lambda: [each.place for each in screen.comments] == ["parser.py:21"])
+        await until(pilot, lambda: [each.location for each in screen.comments] == ["parser.py:21"])
         tree.texts["parser.py"] = PARSER.replace("+20,3", "+27,3")
         screen.load()
-        await until(pilot, lambda: [each.place for each in screen.comments] == ["parser.py:28"])
+        await until(pilot, lambda: [each.location for each in screen.comments] == ["parser.py:28"])
         # It is staged: on this side nothing is left of it, and it is not lost.
         tree.files = {**tree.files, "staged": tree.files["unstaged"][:1], "unstaged": []}
         await pilot.press("v")
@@ -175,7 +175,7 @@ async def test_a_comment_that_moves_while_it_is_changed_or_sent_is_neither_lost_
         await screen.read()
         await pilot.press("!", "enter")
         await until(pilot, lambda: app.screen is screen)
-        assert [(each.place, each.text) for each in screen.comments] == [("parser.py:28", "No!")]
+        assert [(each.location, each.text) for each in screen.comments] == [("parser.py:28", "No!")]
         await list_comments(app, pilot)
         await pilot.press("s")
         await until(pilot, lambda: tree.client.called("send_chat_message"))

@@ -9,9 +9,9 @@ from rich.style import Style
 
 from model.domain.resources import ToolUseBlock
 from model.richtext.blocks import CodeBlock
-from model.richtext.diff_rows import DiffRow, changed_words, diff_counts, diff_rows
-from model.richtext.markdown import render
-from themes.loader import names, syntax_theme
+from model.richtext.diff_rows import DiffRow, count_changed_lines, diff_rows, find_changed_words
+from model.richtext.markdown import parse_markdown
+from themes.loader import list_syntax_themes, load_syntax_theme
 from tui.draw.markdown import (
     palette,
     render_block,
@@ -72,12 +72,12 @@ def letters(text):
 class TestBlocks:
     @WIDTHS
     def test_no_line_is_wider_than_the_width(self, width):
-        lines = render_blocks(render(SAMPLE), width, DARK)
+        lines = render_blocks(parse_markdown(SAMPLE), width, DARK)
         assert max(map(line_width, lines)) <= width
         assert not any("\t" in text or "\n" in text for text in shown(lines))
 
     def test_words_wrap_and_lists_hang(self):
-        blocks = render("- one two three four five\n  - six seven eight nine\n")
+        blocks = parse_markdown("- one two three four five\n  - six seven eight nine\n")
         assert shown(render_blocks(blocks, 20, DARK)) == [
             "• one two three four",
             "  five",
@@ -86,22 +86,22 @@ class TestBlocks:
         ]
 
     def test_numbers_stand_under_one_another(self):
-        blocks = render("".join(f"{number}. x\n" for number in range(8, 12)))
+        blocks = parse_markdown("".join(f"{number}. x\n" for number in range(8, 12)))
         assert shown(render_blocks(blocks, 20, DARK)) == [" 8. x", " 9. x", "10. x", "11. x"]
 
     def test_a_list_keeps_the_spacing_of_its_source(self):
-        assert shown(render_blocks(render("- a\n\n- b\n"), 20, DARK)) == ["• a", "", "• b"]
+        assert shown(render_blocks(parse_markdown("- a\n\n- b\n"), 20, DARK)) == ["• a", "", "• b"]
 
     def test_a_long_list_shows_no_gap_where_it_goes_on(self):
-        lines = shown(render_blocks(render("- x\n" * 120), 20, DARK))
+        lines = shown(render_blocks(parse_markdown("- x\n" * 120), 20, DARK))
         assert lines == ["• x"] * 120
 
     def test_a_quote_has_a_bar_beside_every_line(self):
-        lines = shown(render_blocks(render("> one two three\n>\n> - four\n"), 12, DARK))
+        lines = shown(render_blocks(parse_markdown("> one two three\n>\n> - four\n"), 12, DARK))
         assert lines == ["▎ one two", "▎ three", "▎", "▎ • four"]
 
     def test_a_table_is_aligned(self):
-        blocks = render("|a|bb|c|\n|-|-:|:-:|\n|dd|e|fff|\n")
+        blocks = parse_markdown("|a|bb|c|\n|-|-:|:-:|\n|dd|e|fff|\n")
         assert shown(render_blocks(blocks, 40, DARK)) == [
             "a  │ bb │  c",
             "───┼────┼────",
@@ -109,7 +109,7 @@ class TestBlocks:
         ]
 
     def test_a_wide_table_wraps_its_widest_cells(self):
-        blocks = render("|a|b|\n|-|-|\n|c|one two three four|\n|d|e|\n")
+        blocks = parse_markdown("|a|b|\n|-|-|\n|c|one two three four|\n|d|e|\n")
         assert shown(render_blocks(blocks, 16, DARK)) == [
             "a │ b",
             "──┼─────────────",
@@ -120,38 +120,40 @@ class TestBlocks:
         ]
 
     def test_a_table_of_too_many_columns_becomes_a_list_of_its_cells(self):
-        blocks = render("|a|b|c|d|\n|-|-|-|-|\n|one|two|three|four five|\n")
+        blocks = parse_markdown("|a|b|c|d|\n|-|-|-|-|\n|one|two|three|four five|\n")
         lines = shown(render_blocks(blocks, 12, DARK))
         assert lines == ["a", "  one", "b", "  two", "c", "  three", "d", "  four five"]
 
     def test_code_stands_on_the_ground_of_its_theme_over_the_whole_width(self):
-        lines = render_blocks(render("```python\nif x:\n    y = '''a\n```\n"), 40, DARK)
+        lines = render_blocks(parse_markdown("```python\nif x:\n    y = '''a\n```\n"), 40, DARK)
         assert all(line_width(line) == 40 for line in lines)
         assert {segment.style.bgcolor.name for line in lines for segment in line} == {"#000000"}
         assert shown(lines)[0].strip("▏ ") == "python"
 
     def test_a_long_line_of_code_goes_on_behind_a_mark(self):
-        lines = shown(render_blocks(render("```\nabcdefghijklmnopqrstuvwxyz\n```\n"), 20, DARK))
+        lines = shown(
+            render_blocks(parse_markdown("```\nabcdefghijklmnopqrstuvwxyz\n```\n"), 20, DARK)
+        )
         assert lines == ["▏abcdefghijklmnopqr", "▏↪ stuvwxyz"]
 
     def test_what_a_code_block_gained_can_be_drawn_alone(self):
-        (block,) = render("```python\na = 1\n\nb = 2\n```\n")
+        (block,) = parse_markdown("```python\na = 1\n\nb = 2\n```\n")
         whole = render_block(block, 30, DARK)
         grown = render_block(CodeBlock("python", block.lines[:1], closed=False), 30, DARK)
         assert grown + render_code_lines(block.lines[1:], 30, DARK) == whole
 
     def test_only_web_links_reach_the_terminal(self):
-        lines = render_blocks(render("[a](https://x.y) <mailto:a@b.c> [d](e.py)"), 60, DARK)
+        lines = render_blocks(parse_markdown("[a](https://x.y) <mailto:a@b.c> [d](e.py)"), 60, DARK)
         assert [s.style.link for line in lines for s in line if s.style.link] == ["https://x.y"]
 
     def test_markup_of_the_toolkit_is_text(self):
         source = "[red]a[/red] [@click=app.quit]x[/] [/nope]"
-        assert shown(render_blocks(render(source), 60, DARK)) == [source]
+        assert shown(render_blocks(parse_markdown(source), 60, DARK)) == [source]
 
     def test_plain_marks_are_ascii(self):
         plain = palette("dark", "nord", ascii_marks=True)
         source = "- a\n  - b\n\n> c\n\n|d|e|\n|-|-|\n|f|g|\n\n---\n\n```\n" + "x" * 40 + "\n```\n"
-        assert "".join(shown(render_blocks(render(source), 30, plain))).isascii()
+        assert "".join(shown(render_blocks(parse_markdown(source), 30, plain))).isascii()
 
     @settings(deadline=None, max_examples=150)
     @given(
@@ -162,7 +164,7 @@ class TestBlocks:
         st.integers(8, 60),
     )
     def test_whatever_the_text_and_the_width_lines_fit_and_keep_every_letter(self, source, width):
-        blocks = render(source)
+        blocks = parse_markdown(source)
         narrow = render_blocks(blocks, width, DARK)
         assert all(line_width(line) <= width for line in narrow)
         wide = letters("".join(shown(render_blocks(blocks, 4000, DARK))))
@@ -220,7 +222,7 @@ class TestDiffs:
 
     def test_changed_words_are_marked(self):
         rows = diff_rows(OLD, NEW, context=0)
-        assert changed_words(rows) == [(), ((12, 16),)]
+        assert find_changed_words(rows) == [(), ((12, 16),)]
         lines = render_diff(OLD, NEW, "f.py", 40, DARK, context=0)
         marked = [
             s.text for line in lines for s in line if s.style.bgcolor == DARK.inserted.word.bgcolor
@@ -229,12 +231,12 @@ class TestDiffs:
 
     def test_lines_that_have_little_in_common_are_not_compared_by_words(self):
         rows = [DiffRow("-", "one two three"), DiffRow("+", "completely = different()")]
-        assert changed_words(rows) == [(), ()]
+        assert find_changed_words(rows) == [(), ()]
 
     def test_counts_are_of_lines(self):
-        assert diff_counts("a\nb\nc\n", "a\nx\ny\nc\n") == (2, 1)
-        assert diff_counts("", "a\nb") == (2, 0)
-        assert diff_counts("a", "a") == (0, 0)
+        assert count_changed_lines("a\nb\nc\n", "a\nx\ny\nc\n") == (2, 1)
+        assert count_changed_lines("", "a\nb") == (2, 0)
+        assert count_changed_lines("a", "a") == (0, 0)
 
     def test_what_was_compared_keeps_no_text_that_may_be_long(self):
         old, new = (f"{word} {'x' * 3000}\n" * 9 for word in ("old", "new"))
@@ -244,7 +246,7 @@ class TestDiffs:
             edit = {"file_path": "f", "old_content": old, "new_content": new}
             block = ToolUseBlock(id="t", name="edit", input=edit)
             assert ToolUse(block, None, is_running=False).changes == (9, 9)
-            assert changed_words([DiffRow("-", lines[0]), DiffRow("+", new)]) == [(), ()]
+            assert find_changed_words([DiffRow("-", lines[0]), DiffRow("+", new)]) == [(), ()]
 
         before = sys.getrefcount(old), sys.getrefcount(lines[0])
         compare()
@@ -289,7 +291,7 @@ class TestDiffs:
             assert [row.text for row in rows if row.sign != "-"] == after
             assert [row.old for row in rows if row.old] == list(range(1, len(before) + 1))
             assert [row.new for row in rows if row.new] == list(range(1, len(after) + 1))
-        added, removed = diff_counts(old, new)
+        added, removed = count_changed_lines(old, new)
         assert sum(row.sign == "+" for row in rows) == added
         assert sum(row.sign == "-" for row in rows) == removed
 
@@ -300,11 +302,11 @@ class TestDiffs:
 
 
 class TestPalettes:
-    @pytest.mark.parametrize("name", names())
+    @pytest.mark.parametrize("name", list_syntax_themes())
     def test_every_theme_draws(self, name):
-        theme = syntax_theme(name)
+        theme = load_syntax_theme(name)
         colours = palette(theme.kind, name)
-        lines = render_blocks(render(SAMPLE), 60, colours) + render_diff(
+        lines = render_blocks(parse_markdown(SAMPLE), 60, colours) + render_diff(
             OLD, NEW, "f.py", 60, colours
         )
         assert all(line_width(line) <= 60 for line in lines)

@@ -11,7 +11,7 @@ from textual.widgets import Input, OptionList, Static
 from model.agents.catalog import BUILT_IN, DEMO
 from model.api.doctor import AgentKind
 from model.domain import events as e
-from model.preferences.apply import changed
+from model.preferences.apply import apply_changes
 from model.preferences.fields import shown_fields
 from model.preferences.schema import Preferences
 from tests.tui.conftest import Start, until
@@ -35,7 +35,7 @@ def a_client() -> FakeClient:
     client = FakeClient(a_state(a_project(), a_worktree(), a_session()))
 
     def update(given: dict[str, Any]) -> Preferences:
-        wanted = changed(client.state.preferences, given["changes"])
+        wanted = apply_changes(client.state.preferences, given["changes"])
         told = {key: wanted.model_dump(mode="json")[key] for key in given["changes"]}
         client.feed(e.PreferencesUpdated(changes=told))
         return wanted

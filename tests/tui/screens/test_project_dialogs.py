@@ -119,7 +119,7 @@ async def test_a_clone_that_is_cancelled_leaves_what_was_typed(start: Start) -> 
         await until(pilot, lambda: isinstance(app.screen, AddProject))
         assert client.called("cancel_clone") == [{"path": "/code/engine"}]
         assert app.screen.query_one("#path", Input).value == URL
-        assert "cancelled" in str(app.screen.query_one(".problem").render())
+        assert "canceled" in str(app.screen.query_one(".problem").render())
 
 
 async def test_a_clone_goes_on_behind_and_takes_nobody_away(start: Start) -> None:

@@ -13,8 +13,8 @@ from textual.widgets import Static
 
 from model.agents.catalog import Catalog
 from model.backends import base
-from model.backends.all import all_backends
 from model.backends.claude.backend import ClaudeBackend
+from model.backends.registry import create_backends
 from model.base.paths import Directories
 from model.chat import stall_monitor
 from model.commands.sessions import create_session, send_chat_message, update_session
@@ -35,7 +35,9 @@ QUESTION = base.QuestionAsked(
     "question-1",
     (Question(question="Which one?", options=[QuestionOption(label="The red one")]),),
 )
-PERMISSION = base.PermissionAsked("permission-1", "bash", {"command": "make test"}, "run the tests")
+PERMISSION = base.PermissionRequested(
+    "permission-1", "bash", {"command": "make test"}, "run the tests"
+)
 ASKS = {"plan": PLAN, "question": QUESTION, "permission": PERMISSION}
 
 
@@ -360,7 +362,7 @@ async def test_the_first_screen_says_what_mends_a_machine_that_lacks_everything(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(run, "_versions", {})
     catalog = Catalog()
-    made = Workspace(directories, all_backends(directories.data, catalog, demo=False), catalog)
+    made = Workspace(directories, create_backends(directories.data, catalog, demo=False), catalog)
     await made.start()
     try:
         async with terminal_on(made, size=size) as (app, pilot):

@@ -24,7 +24,7 @@ from model.base.errors import SpinneyError
 from model.base.paths import write_atomically
 from model.domain.resources import Resource
 from model.preferences import profiles
-from model.preferences.precedence import model_for
+from model.preferences.precedence import choose_model
 from model.preferences.schema import CliProfile, Preferences
 
 LIST_TIMEOUT: Final = 45.0
@@ -58,7 +58,7 @@ class _File(Resource):
     told: dict[str, CachedList] = Field(default_factory=dict)
 
 
-class KnownModels:
+class ModelListCache:
     """Model lists by agent and provider profile; calls `on_change` when one changes."""
 
     def __init__(
@@ -88,15 +88,15 @@ class KnownModels:
         self._cached = await asyncio.to_thread(_read, self._file)
         self._compose()
 
-    def resolve(self, backend: str, model: str, profile: str = "") -> tuple[str, bool]:
+    def resolve_model(self, backend: str, model: str, profile: str = "") -> tuple[str, bool]:
         """The model name to pass to the program for a session's model, and whether it is a preset.
 
         `profile` is the name of a provider profile, empty for the program's own account.
         """
         is_preset = model in PRESETS.get(backend, frozenset())
-        return self.catalog_of(backend, profile).resolve_model(backend, model), is_preset
+        return self.get_catalog(backend, profile).resolve_model(backend, model), is_preset
 
-    def catalog_of(self, backend: str, profile: str) -> Catalog:
+    def get_catalog(self, backend: str, profile: str) -> Catalog:
         """The catalog with the list that the program reported when started with this profile."""
         cached = self._cached.get(_key(backend, profile))
         return (
@@ -105,7 +105,7 @@ class KnownModels:
             else self.catalog
         )
 
-    async def for_new(
+    async def choose_default_model(
         self,
         backend: str,
         preferences: Preferences,
@@ -118,23 +118,23 @@ class KnownModels:
         configuration of Claude Code names a model. The first presets of the other agents are their
         programs' defaults anyway.
         """
-        model = model_for(backend, preferences)
+        model = choose_model(backend, preferences)
         default = Preferences.model_fields["selected_model"].default
         if backend != "backend_a" or model != default:
             return model
         chosen = next((p for p in preferences.custom_cli_profiles if p.name == profile), None)
         try:
-            settings = await asyncio.to_thread(profiles.read, chosen) if chosen else {}
+            settings = await asyncio.to_thread(profiles.read_settings, chosen) if chosen else {}
         except SpinneyError:
             settings = {}  # starting the agent reports it
         arguments = worktree, self._environment, settings
         return "" if await asyncio.to_thread(claude_models.find_user_model, *arguments) else model
 
-    def note(self, backend: str, models: ModelList, profile: str) -> None:
+    def update(self, backend: str, models: ModelList, profile: str) -> None:
         """Store, in the background, the models of a program started with this provider profile."""
         self._in_background(self._store(_key(backend, profile), backend, models.sanitized()))
 
-    async def ask(
+    async def refresh(
         self, backend: str, profile: CliProfile | None = None, timeout: float = LIST_TIMEOUT
     ) -> None:
         """Start the agent's program to fetch its list, unless the cached one is current."""
@@ -168,8 +168,8 @@ class KnownModels:
 
     async def _request(self, backend: str, profile: CliProfile | None, timeout: float) -> None:
         try:
-            settings = await asyncio.to_thread(profiles.read, profile) if profile else {}
-            if not profiles.suits(settings, backend):
+            settings = await asyncio.to_thread(profiles.read_settings, profile) if profile else {}
+            if not profiles.is_compatible(settings, backend):
                 return  # the profile is not for this agent, which uses its own account
             async with asyncio.timeout(timeout):
                 models = await self._fetch(self._backends[backend], settings)
@@ -191,7 +191,7 @@ class KnownModels:
         agent = await backend.open(launch)
         try:
             async for event in agent.events():
-                if isinstance(event, base.ModelsKnown):
+                if isinstance(event, base.ModelsListed):
                     return event.models
         finally:
             await agent.close()
@@ -241,7 +241,7 @@ def _is_aging(cached: CachedList) -> bool:
 def _signature(lister: base.ModelLister, environment: Mapping[str, str]) -> str:
     """A hash that changes with the program and its configuration. Stats files."""
     entries = []
-    for file in lister.models_stand_on(environment):
+    for file in lister.list_model_sources(environment):
         try:
             status = file.stat()
             entries.append((str(file), status.st_mtime_ns, status.st_size))

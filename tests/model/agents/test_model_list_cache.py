@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from model.agents.catalog import Catalog
-from model.backends import base, known_models
+from model.backends import base, model_list_cache
 from model.backends.model_lists import ModelList, OfferedModel
 from model.base.paths import Directories
 from model.commands.doctor import list_agents, list_models
@@ -39,14 +39,14 @@ class Lister(FakeBackend):
     opened: list[base.Launch] = field(default_factory=list)
     told: ModelList = TOLD
 
-    def models_stand_on(self, environment: Mapping[str, str]) -> Sequence[Path]:
+    def list_model_sources(self, environment: Mapping[str, str]) -> Sequence[Path]:
         return [self.program]
 
     async def open(self, launch: base.Launch) -> base.Agent:
         self.opened.append(launch)
         await asyncio.sleep(0)
         agent = await super().open(launch)
-        self.agents[launch.session_id].say(base.ModelsKnown(self.told))
+        self.agents[launch.session_id].say(base.ModelsListed(self.told))
         return agent
 
 
@@ -72,7 +72,7 @@ async def test_what_an_agent_tells_is_offered_to_all_and_known_at_the_next_start
     again = Workspace(workspace.directories, {backend.name: backend}, Catalog())
     await again.start()
     assert labels(again) == ["Default (Opus 9)", "Opus 9"]
-    assert again.models.resolve("backend_a", "model_5") == ("", True)
+    assert again.models.resolve_model("backend_a", "model_5") == ("", True)
     await again.stop()
 
 
@@ -86,7 +86,7 @@ async def test_a_program_is_asked_once_for_all_who_want_to_choose_and_again_when
     assert len(backend.opened) == 1
     assert backend.opened[0].text_only
     assert backend.agents[backend.opened[0].session_id].closed
-    await workspace.models.ask("backend_a")
+    await workspace.models.refresh("backend_a")
     assert len(backend.opened) == 1
     backend.program.write_text("the second version")
     newer = [*TOLD.models, OfferedModel(name="fable", label="Fable")]
@@ -98,7 +98,7 @@ async def test_a_program_is_asked_once_for_all_who_want_to_choose_and_again_when
 async def test_who_looked_at_a_program_while_another_asked_it_asks_it_no_more(
     workspace: Workspace, backend: Lister, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    look, looks = known_models._signature, itertools.count()
+    look, looks = model_list_cache._signature, itertools.count()
     both_look, was_told = threading.Event(), threading.Event()
 
     def slow_for_one(driver: base.ModelLister, environment: Mapping[str, str]) -> str:
@@ -110,8 +110,8 @@ async def test_who_looked_at_a_program_while_another_asked_it_asks_it_no_more(
                 was_told.wait(PATIENCE)
         return look(driver, environment)
 
-    monkeypatch.setattr(known_models, "_signature", slow_for_one)
-    asking = [asyncio.create_task(workspace.models.ask("backend_a")) for _ in range(2)]
+    monkeypatch.setattr(model_list_cache, "_signature", slow_for_one)
+    asking = [asyncio.create_task(workspace.models.refresh("backend_a")) for _ in range(2)]
     await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
     was_told.set()
     await asyncio.gather(*asking)
@@ -148,7 +148,7 @@ async def test_nothing_is_started_where_nobody_wants_that(
 async def test_a_broken_file_is_as_none(
     directories: Directories, backend: Lister, content: bytes
 ) -> None:
-    directories.told_models.write_bytes(content)
+    directories.reported_models.write_bytes(content)
     workspace = Workspace(directories, {backend.name: backend}, Catalog())
     await workspace.start()
     assert labels(workspace)[0] == "Opus"
@@ -181,7 +181,10 @@ async def test_the_persons_own_model_goes_before_the_preset_that_nobody_chose(
 async def test_what_answers_is_shown_until_another_model_is_chosen(
     workspace: Workspace, session: Session, backend: Lister, eventually: Eventually
 ) -> None:
-    backend.script = lambda prompt: [base.ModelAnswers("claude-haiku-9", chosen=True), DONE]
+    backend.script = lambda prompt: [
+        base.ModelReported("claude-haiku-9", is_user_choice=True),
+        DONE,
+    ]
     await send_chat_message(workspace, session.id, "/model haiku")
 
     def now() -> Session:

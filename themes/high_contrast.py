@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from themes.contrast import readable
+from themes.contrast import ensure_contrast
 
 TEXT_RATIO: Final = 7.0
 """The contrast ratio of text (WCAG 2.2, level AAA)."""
@@ -20,7 +20,7 @@ _BORDERS: Final = ("border", "border-strong", "focus")
 _CODE: Final = re.compile(r"--(code-(foreground|faint|sign)|tok-[a-z-]+)")
 
 
-def sharper(rules: Rules) -> dict[str, dict[str, str]]:
+def increase_contrast(rules: Rules) -> dict[str, dict[str, str]]:
     """The properties that must change for more contrast, by selector."""
     base = rules[""]
     backgrounds = (base["--code-background"], base["--code-line-highlight"])
@@ -44,19 +44,25 @@ def _outer(selector: str, rules: Rules) -> str:
 def _chrome(base: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     backgrounds = tuple(base[name] for name in _BACKGROUNDS)
     for role in _TEXT:
-        yield f"--ui-{role}", readable(base[f"--ui-{role}"], *backgrounds, ratio=TEXT_RATIO)
+        yield f"--ui-{role}", ensure_contrast(base[f"--ui-{role}"], *backgrounds, ratio=TEXT_RATIO)
     for role in _STATES:
         own = base[f"--ui-{role}-muted"]
-        yield f"--ui-{role}", readable(base[f"--ui-{role}"], own, *backgrounds, ratio=TEXT_RATIO)
+        yield (
+            f"--ui-{role}",
+            ensure_contrast(base[f"--ui-{role}"], own, *backgrounds, ratio=TEXT_RATIO),
+        )
     for role in _BORDERS:
-        yield f"--ui-{role}", readable(base[f"--ui-{role}"], *backgrounds, ratio=BORDER_RATIO)
+        yield (
+            f"--ui-{role}",
+            ensure_contrast(base[f"--ui-{role}"], *backgrounds, ratio=BORDER_RATIO),
+        )
 
 
 def _code(properties: Mapping[str, str], *backgrounds: str) -> Iterator[tuple[str, str]]:
     for name, color in properties.items():
         if color.startswith("#") and _CODE.fullmatch(name) and not name.endswith("-ground"):
             own = properties.get(f"{name}-ground")
-            yield name, readable(color, *([own] if own else backgrounds), ratio=TEXT_RATIO)
+            yield name, ensure_contrast(color, *([own] if own else backgrounds), ratio=TEXT_RATIO)
 
 
 def _differing(current: Mapping[str, str], required: Mapping[str, str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from model.backends.demo.backend import DemoBackend
 from model.backends.opencode.backend import OpenCodeBackend
 
 
-def all_backends(data: Path, catalog: Catalog, *, demo: bool = False) -> dict[str, Backend]:
+def create_backends(data: Path, catalog: Catalog, *, demo: bool = False) -> dict[str, Backend]:
     """Create the backends, by wire name.
 
     `data` is Spinney's data directory; `demo` adds the demo agent.
