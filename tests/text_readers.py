@@ -122,8 +122,8 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/base/text.py: _runs": lambda runs, text: runs().findall(text),
     "model/base/text.py: make_output_visible": call,
     "model/store/damaged_rows.py: _ESCAPED": every,
-    "model/store/damaged_rows.py: _SAID": search,
-    "model/store/damaged_rows.py: _fields": lambda fields, text: fields(Project, text),
+    "model/store/damaged_rows.py: _TEXT_START": search,
+    "model/store/damaged_rows.py: _extract_fields": lambda fields, text: fields(Project, text),
     "model/worktrees/file_search.py: _find_best": lambda find, text: find(
         _index_paths([text]), text[:20], 9
     ),
@@ -195,7 +195,7 @@ OTHERS: Final = {
     "model/base/masking.py: _SECRET_NAME": "names in the person's own environment and settings",
     "model/base/paths.py: _remove_stale": "names in Spinney's own directories",
     "model/preferences/apply.py: _check_token": "a token that the person writes",
-    "model/store/damaged_rows.py: _repository_of": "the beginning of one file, see `_LONGEST_LINK`",
+    "model/store/damaged_rows.py: _find_repository": "the beginning of one file, see `_MAX_LINK`",
     "server/static.py: StaticFiles._filled": "names of Spinney's own files",
     "server/static.py: _COMMENT": "Spinney's own scripts",
     "server/theme_css.py: _PLAIN": "names in Spinney's own themes",

@@ -109,7 +109,7 @@ async def test_a_commit_that_was_not_told_yet_when_another_worktree_came_is_noti
     watches: dict[str, asyncio.Event],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("model.git.watch._SETTLED_MS", 800)
+    monkeypatch.setattr("model.git.watch._STEP_MS", 800)
     monkeypatch.setattr(poller, "_WATCH_OVERLAP", PATIENCE)
     worktree = await place.add("otter")
     await watched(watches, worktree)
@@ -258,7 +258,7 @@ async def test_a_directory_that_is_back_while_the_next_watch_is_made_is_watched(
 async def test_a_worktree_is_still_told_about_when_its_project_has_moved(place: Place) -> None:
     worktree = await place.add("otter")
     shutil.move(place.repository.root, place.repository.root.with_name("moved"))
-    with pytest.raises(SpinneyError, match="The project's directory is gone"):
+    with pytest.raises(SpinneyError, match="The project's directory is missing"):
         await look(place)
     assert place.now(worktree).status == "ready"
 
