@@ -1,7 +1,6 @@
 """Implements `model.api.doctor`."""
 
 import asyncio
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -55,7 +54,18 @@ def _profile_of(state: "State", project_id: str) -> CliProfile | None:
 
 def _models(row: BackendRow) -> list[api.AgentModel]:
     return [
-        api.AgentModel(**{**asdict(model), "efforts": list(model.efforts)}) for model in row.models
+        api.AgentModel(
+            name=model.name,
+            passed=model.passed,
+            label=model.label,
+            description=model.description,
+            efforts=list(model.efforts),
+            default_effort=model.default_effort,
+            answers_as=model.full_name,
+            is_default=model.is_default,
+            is_offered=model.is_offered,
+        )
+        for model in row.models
     ]
 
 

@@ -35,8 +35,17 @@ class AgentCatalog:
 
 
 def _model_row(model: AgentModel) -> ModelRow:
-    fields = model.model_dump(include=set(AgentModel.model_fields))
-    return ModelRow(**{**fields, "efforts": tuple(model.efforts)})
+    return ModelRow(
+        model.name,
+        model.passed,
+        model.label,
+        model.description,
+        tuple(model.efforts),
+        model.default_effort,
+        model.answers_as,
+        model.is_default,
+        model.is_offered,
+    )
 
 
 def _catalog(agents: list[AgentKind]) -> Catalog:

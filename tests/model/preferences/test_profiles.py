@@ -221,6 +221,6 @@ async def test_a_session_of_another_agent_tells_that_it_has_an_account_of_its_ow
     )
     page = await get_messages(workspace, session.id)
     assert page.messages[-1].content[0] == TextBlock(
-        text="> **Spinney:** The provider profile “work” is not for Claude Code, which works with"
-        " its own account."
+        text="> **Spinney:** The provider profile 'work' is not for Claude Code, which uses its own"
+        " account instead."
     )
