@@ -114,11 +114,12 @@ class StaticFiles:
         if name.endswith(".js"):
             content = without_comments(content.decode()).encode()
         if name == "/index.html":
-            # What its start needs is named at once; the views are loaded when they are opened.
+            # What its start needs is named at once, with the view that it opens at; the other
+            # views are loaded when they are opened.
             loads = "".join(
                 f'<link rel="modulepreload" href="/v/{self.version}{known}">\n  '
                 for known in all_names
-                if re.fullmatch(r"/js/\w+\.js", known)
+                if re.fullmatch(r"/js/(\w+|views/needs)\.js", known)
             )
             content = content.replace(b"{preload}", loads.encode())
         if name == "/sw.js":

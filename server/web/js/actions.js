@@ -5,31 +5,21 @@
 
 import { ask, confirm, showOver } from "./dialogs.js";
 import { make } from "./dom.js";
+import { register } from "./perform.js";
 import { hashOf } from "./router.js";
 import { counted } from "./words.js";
 
 /**
  * @typedef {import("./app.js").App} App
  * @typedef {import("./state.js").Resource} Resource
- *
- * @typedef {object} Here what is shown
- * @property {Resource} [session]
- * @property {Resource} [worktree]
- * @property {Resource} [project]
- *
- * @typedef {object} Action
- * @property {string} id its name in the `keybindings` preference
- * @property {string} [keys] that it has by default, parted by commas
- * @property {string} title
- * @property {"session" | "worktree" | "project"} [needs] what must be shown for it
- * @property {boolean} [inPalette] `false` where the palette has no use for it
- * @property {(app: App, here: Here) => unknown} do
+ * @typedef {import("./perform.js").Action} Action
+ * @typedef {import("./perform.js").Here} Here
  */
 
 const MODES = ["plan", "build", "yolo"];
 
 /** @type {Action[]} */
-export const ACTIONS = [
+const ACTIONS = [
   { id: "commands", keys: "ctrl+k,ctrl+p", title: "All commands", inPalette: false, do: openPalette },
   { id: "next_waiting", keys: "ctrl+space", title: "Go to the next session that needs you", do: nextWaiting },
   { id: "canvas", keys: "ctrl+o", title: "All sessions on one screen (canvas)", do: (app) => app.go("canvas") },
@@ -63,6 +53,9 @@ export const ACTIONS = [
   { id: "help", keys: "f1,?", title: "Help: keys and marks", do: (app) => app.go("help") },
 ];
 
+/** Make them known to all that lists or performs actions. */
+export const actions = () => register(ACTIONS);
+
 /** The box is there at once, so what is typed next is typed into it however long its list takes. @param {App} app */
 async function openPalette(app) {
   const box = make("input", { type: "search", placeholder: "a command, or a place", "aria-label": "A command, or a place", autocomplete: "off" });
@@ -79,34 +72,6 @@ async function openPalette(app) {
   } catch (error) {
     dialog.close();
     throw error;
-  }
-}
-
-/** What is shown, and what it lies in. @param {App} app @returns {Here} */
-export function hereOf(app) {
-  const { view: shown, id } = app.route;
-  const { state } = app;
-  const session = shown === "session" ? state.sessions.get(id) : undefined;
-  const worktree = state.worktrees.get(session?.worktree_id ?? (["worktree", "diff"].includes(shown) ? id : ""));
-  const project = state.projects.get(worktree?.project_id ?? (shown === "project" ? id : ""));
-  return { session, worktree, project };
-}
-
-/** Whether there is what it needs. @param {Action} action @param {Here} here */
-export const isPossible = (action, here) => !action.needs || Boolean(here[action.needs]);
-
-/** Do it, or say what it needs. @param {App} app @param {string} id */
-export async function perform(app, id) {
-  const action = ACTIONS.find((each) => each.id === id);
-  if (!action) return;
-  const here = hereOf(app);
-  if (!isPossible(action, here)) app.say(`Open a ${action.needs} first.`);
-  else {
-    try {
-      await action.do(app, here);
-    } catch {
-      app.say("This part of the page could not be loaded. Try again when the connection is back.", { bad: true });
-    }
   }
 }
 
@@ -140,25 +105,6 @@ async function stop(app, { session }) {
   if (shown) shown.click(); // it says at once that it stops
   else await app.run("stop_generation", { sessionId: session.id });
 }
-
-const AGAIN = 4000; // ms within which a second press is meant
-let first = { request: "", at: -AGAIN };
-
-/**
- * Stop by a key. What waits for a person goes on waiting until the key is pressed a second time.
- * @param {App} app
- */
-export function stopByKey(app) {
-  const { session } = hereOf(app);
-  const request = session?.request?.id;
-  if (request && (first.request !== request || performance.now() - first.at > AGAIN)) {
-    first = { request, at: performance.now() };
-    app.say(`${ASKED[session.waiting_for] ?? "This"} goes on waiting. Press escape again to set it aside.`);
-  } else perform(app, "stop");
-}
-
-/** @type {Record<string, string>} */
-const ASKED = { plan: "The plan", question: "The question", permission: "The permission" };
 
 /** @param {App} app @param {Here} here @param {number} by */
 function step(app, { session, worktree }, by) {

@@ -1,7 +1,7 @@
 // @ts-check
 // Keys: which each action has, by default or by the `keybindings` preference, and what a press does.
 
-import { ACTIONS, perform, stopByKey } from "./actions.js";
+import { hereOf, list, perform } from "./perform.js";
 
 /** What a browser does not give to a page, or people need for the browser itself. */
 const TAKEN = new Set([
@@ -12,7 +12,7 @@ const TAKEN = new Set([
 /** The terminal's names of keys that a browser calls otherwise. @type {Record<string, string>} */
 const NAMES = { "@": "space", question_mark: "?", right_square_bracket: "]", left_square_bracket: "[", comma: ",", full_stop: "." };
 
-/** The keys of an action. @param {import("./actions.js").Action} action @param {Record<string, string>} [own] of the preference */
+/** The keys of an action. @param {import("./perform.js").Action} action @param {Record<string, string>} [own] of the preference */
 export function keysOf(action, own = {}) {
   const wanted = usable(own[action.id] ?? "");
   return wanted.length ? wanted : usable(action.keys ?? "");
@@ -50,7 +50,7 @@ export function keys(app) {
     const key = pressed(event);
     if (isWriting(event.target) && !/^(ctrl|alt)\+|^f\d+$|^escape$/.test(key)) return;
     const own = app.state.preferences.keybindings ?? {};
-    const action = ACTIONS.find((each) => keysOf(each, own).includes(key));
+    const action = list().find((each) => keysOf(each, own).includes(key));
     if (!action || (key === "escape" && !app.state.isLoaded)) return;
     // What is opened by escape alone goes first: the drawer.
     if (key === "escape" && (document.body.classList.contains("drawer") || app.route.view !== "session")) return;
@@ -65,3 +65,22 @@ export function keys(app) {
 function isWriting(target) {
   return target instanceof Element && target.matches("input:not([type=checkbox]), textarea, select");
 }
+
+const AGAIN = 4000; // ms within which a second press is meant
+let first = { request: "", at: -AGAIN };
+
+/**
+ * Stop by a key. What waits for a person goes on waiting until the key is pressed a second time.
+ * @param {import("./app.js").App} app
+ */
+function stopByKey(app) {
+  const { session } = hereOf(app);
+  const request = session?.request?.id;
+  if (request && (first.request !== request || performance.now() - first.at > AGAIN)) {
+    first = { request, at: performance.now() };
+    app.say(`${ASKED[session.waiting_for] ?? "This"} goes on waiting. Press escape again to set it aside.`);
+  } else perform(app, "stop");
+}
+
+/** @type {Record<string, string>} */
+const ASKED = { plan: "The plan", question: "The question", permission: "The permission" };

@@ -1,16 +1,17 @@
 // @ts-check
 // The start: parts are joined, the token is taken from the address, and the connection begins.
 
+import { actions } from "./actions.js";
 import { alerts } from "./alerts.js";
 import { answers } from "./answers.js";
 import { App, lazy } from "./app.js";
 import { looks } from "./looks.js";
 import { keys } from "./keys.js";
 import { keepToken } from "./net.js";
-import { needsView } from "./needs.js";
 import { pwa } from "./pwa.js";
 import { shell } from "./shell.js";
 import { tree } from "./tree.js";
+import { needsView } from "./views/needs.js";
 
 /** The token in the address (`#token=…&go=/session/…`), which forgets it at once. */
 function takeToken() {
@@ -27,6 +28,7 @@ const openSession = () => import("./session/view.js");
 /** Not part of the shell, and there before anybody wants it: asked for at once by who comes for a session, else behind the start. */
 const fetchSession = () => openSession().catch(() => {});
 
+actions();
 takeToken();
 if (location.hash.startsWith("#/session/")) fetchSession();
 const app = new App();

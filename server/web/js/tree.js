@@ -2,9 +2,9 @@
 // The drawer: folders, projects, worktrees and sessions, each with its strongest mark. Rows have one
 // height, and only those in sight are drawn, so that thousands cost what a screen of them costs.
 
-import { perform } from "./actions.js";
 import { button, make, placeKeyed } from "./dom.js";
 import { gitMarks, markElement, markOf, strongest } from "./marks.js";
+import { perform } from "./perform.js";
 import { hashOf } from "./router.js";
 
 /**

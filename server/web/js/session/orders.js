@@ -1,7 +1,7 @@
 // @ts-check
 // Spinney's own few `/commands` in the message box; every other one is the agent's.
 
-import { ACTIONS, perform } from "../actions.js";
+import { list, perform } from "../perform.js";
 
 /** The action that each stands for. @type {Record<string, string>} */
 export const ORDERS = {
@@ -17,7 +17,7 @@ export const ORDERS = {
 };
 
 /** @param {string} id */
-export const titleOf = (id) => ACTIONS.find((action) => action.id === id)?.title ?? id;
+export const titleOf = (id) => list().find((action) => action.id === id)?.title ?? id;
 
 /** Whether a message is one of them: a single line that begins with it. @param {string} text */
 export function isOrder(text) {

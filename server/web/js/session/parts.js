@@ -1,11 +1,11 @@
 // @ts-check
 // What stands around a session's conversation: where it lies, what can be done with it, what it says below.
 
-import { ACTIONS, perform } from "../actions.js";
 import { requestCard } from "../cards.js";
 import { choose } from "../dialogs.js";
 import { button, make, placeKeyed } from "../dom.js";
 import { changeCounts } from "../marks.js";
+import { list, perform } from "../perform.js";
 import { hashOf } from "../router.js";
 import { counted } from "../words.js";
 
@@ -88,7 +88,7 @@ export function toldBelow(app, session, isUnanswered) {
 
 /** Let something be chosen that is done with the session. @param {App} app @param {string} title */
 export async function chooseAction(app, title) {
-  const actions = OFFERED.map((id) => ACTIONS.find((action) => action.id === id)).filter((action) => action !== undefined);
+  const actions = OFFERED.map((id) => list().find((action) => action.id === id)).filter((action) => action !== undefined);
   const chosen = await choose(title, actions.map((action) => [action.title, action.id]), () => chooseAction(app, title));
   if (chosen) await perform(app, chosen);
 }

@@ -1,10 +1,10 @@
 // @ts-check
 // Help: the keys and the marks, and what a phone needs for notifications and installing.
 
-import { ACTIONS } from "../actions.js";
 import { make } from "../dom.js";
 import { keysOf } from "../keys.js";
 import { LOOKS, markElement } from "../marks.js";
+import { list } from "../perform.js";
 import { hashOf } from "../router.js";
 
 /** Keys that are no action's. */
@@ -18,7 +18,7 @@ const MORE = [
 /** @type {import("../app.js").MakeView} */
 export function helpView(app) {
   const own = app.state.preferences.keybindings ?? {};
-  const keys = [...ACTIONS.map((action) => [keysOf(action, own).join(" · "), action.title]).filter(([each]) => each), ...MORE];
+  const keys = [...list().map((action) => [keysOf(action, own).join(" · "), action.title]).filter(([each]) => each), ...MORE];
   const element = make(
     "div.page",
     make("h2", "What this is"),

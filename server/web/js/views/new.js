@@ -1,8 +1,8 @@
 // @ts-check
 // A new worktree: what its agent should do, and from where it begins.
 
-import { perform } from "../actions.js";
 import { button, make } from "../dom.js";
+import { perform } from "../perform.js";
 
 /** @typedef {import("../app.js").App} App */
 

@@ -1,10 +1,10 @@
 // @ts-check
 // The palette: everything that can be done, and every place, found by a few letters.
 
-import { ACTIONS, hereOf, isPossible, perform } from "../actions.js";
 import { make } from "../dom.js";
 import { keysOf } from "../keys.js";
 import { markElement, markOf } from "../marks.js";
+import { hereOf, isPossible, list, perform } from "../perform.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -71,7 +71,7 @@ export function palette(app, dialog, box) {
 function commands(app) {
   const here = hereOf(app);
   const own = app.state.preferences.keybindings ?? {};
-  return ACTIONS.filter((action) => action.inPalette !== false && isPossible(action, here)).map((action) => ({
+  return list().filter((action) => action.inPalette !== false && isPossible(action, here)).map((action) => ({
     title: action.title,
     told: keysOf(action, own)[0],
     do: () => perform(app, action.id),

@@ -4,8 +4,8 @@
 import { gone } from "../app.js";
 import { ask, confirm } from "../dialogs.js";
 import { button, make, placeKeyed, renew } from "../dom.js";
+import { sessionHere } from "../links.js";
 import { gitMarks } from "../marks.js";
-import { sessionHere } from "../needs.js";
 import { hashOf } from "../router.js";
 
 /** @type {import("../app.js").MakeView} */

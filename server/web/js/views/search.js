@@ -2,7 +2,7 @@
 // Search in everything that was said.
 
 import { make } from "../dom.js";
-import { sessionLink } from "../needs.js";
+import { sessionLink } from "../links.js";
 import { go, hashOf } from "../router.js";
 import { counted } from "../words.js";
 

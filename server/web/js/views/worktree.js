@@ -4,8 +4,8 @@
 import { gone } from "../app.js";
 import { confirm, ask } from "../dialogs.js";
 import { button, make, renew } from "../dom.js";
+import { sessionHere } from "../links.js";
 import { gitMarks } from "../marks.js";
-import { sessionHere } from "../needs.js";
 import { hashOf } from "../router.js";
 import { counted } from "../words.js";
 import { GitPanel } from "./git.js";

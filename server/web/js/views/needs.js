@@ -1,14 +1,15 @@
 // @ts-check
 // "Needs you": every plan, question and permission over all projects, to be answered right here.
 
-import { perform } from "./actions.js";
-import { requestCard } from "./cards.js";
-import { button, make, placeKeyed, renew } from "./dom.js";
-import { asks, markElement, markOf } from "./marks.js";
-import { hashOf } from "./router.js";
-import { counted } from "./words.js";
+import { requestCard } from "../cards.js";
+import { button, make, placeKeyed, renew } from "../dom.js";
+import { sessionLink } from "../links.js";
+import { asks } from "../marks.js";
+import { perform } from "../perform.js";
+import { hashOf } from "../router.js";
+import { counted } from "../words.js";
 
-/** @type {import("./app.js").MakeView} */
+/** @type {import("../app.js").MakeView} */
 export function needsView(app) {
   const list = make("div.needs");
   const rest = make("div.running");
@@ -27,7 +28,7 @@ export function needsView(app) {
   return { title: "Needs you", element, changed: (change) => change.tree && draw() };
 }
 
-/** What is wrong with this Spinney itself, where something is. @param {import("./app.js").App} app */
+/** What is wrong with this Spinney itself, where something is. @param {import("../app.js").App} app */
 function problemsElement(app) {
   const box = make("section.problems", { hidden: true });
   app.connection.call("get_problems").then((/** @type {string[]} */ problems) => {
@@ -37,7 +38,7 @@ function problemsElement(app) {
   return box;
 }
 
-/** @param {import("./app.js").App} app */
+/** @param {import("../app.js").App} app */
 function nobody(app) {
   if (!app.state.projects.size) {
     return ["No projects yet. ", button("Add a project", () => perform(app, "add_project"), ".primary")];
@@ -47,26 +48,11 @@ function nobody(app) {
   return [`Nobody needs you. ${words} `, make("a.button", "New worktree", { href: hashOf("new") })];
 }
 
-/** @param {import("./app.js").App} app @param {import("./state.js").Resource} session */
+/** @param {import("../app.js").App} app @param {import("../state.js").Resource} session */
 function needed(app, session) {
   const link = sessionLink(app, session);
   link.querySelector("b")?.after(` ${asks(session)}`);
   const card = make("section.needed", make("h2", link), requestCard(app, session, { hasBox: false }));
   card.dataset.request = session.request?.id ?? "";
   return card;
-}
-
-/** A session by its name and place, or a message in it. @param {import("./app.js").App} app @param {import("./state.js").Resource} session @param {string} [message] its id */
-export function sessionLink(app, session, message) {
-  const { worktree, project } = app.state.placeOf(session);
-  const link = sessionHere(session, message);
-  link.append(make("small", [project?.name, worktree?.name].filter(Boolean).join(" ▸ ")));
-  return link;
-}
-
-/** A session by its name, where its place is known. @param {import("./state.js").Resource} session @param {string} [message] its id */
-export function sessionHere(session, message) {
-  return make("a.session", markElement(markOf(session)), make("span", make("b", session.name)), {
-    href: hashOf("session", session.id, message ? { message } : {}),
-  });
 }
