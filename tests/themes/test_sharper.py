@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.theme_css import _rules
+from server.theme_css import _theme_rules
 from themes.contrast import contrast
 from themes.loader import names, syntax_theme
 from themes.sharper import sharper
@@ -12,7 +12,7 @@ PLACES = ("", " .added", " .added .word", " .removed", " .removed .word")
 
 def shown_in(place: str, name: str) -> dict[str, str]:
     """The properties as the cascade gives them in this place, with more contrast."""
-    rules = _rules(syntax_theme(name).kind, name)
+    rules = _theme_rules(syntax_theme(name).kind, name)
     more = sharper(rules)
     shown: dict[str, str] = {}
     for outer in PLACES:
