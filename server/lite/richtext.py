@@ -44,7 +44,7 @@ def make_elements(blocks: Iterable[Block]) -> Iterator[Element]:
 def verbatim(text: str) -> Iterator[Element]:
     """Text exactly as typed, as elements no larger than a piece."""
     for spans in _group(_cut_spans((Span(text),)), _spans_size):
-        yield make("p", _make_spans(spans), class_="said")
+        yield make("p", _make_spans(spans), class_="verbatim")
 
 
 def break_lines(text: str) -> list[Node]:

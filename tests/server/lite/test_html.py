@@ -118,5 +118,5 @@ def test_lines_of_code_are_only_cut_where_one_is_longer_than_a_piece() -> None:
 
 
 def test_line_breaks_show_without_a_style_sheet() -> None:
-    assert to_html(list(verbatim("a\nb"))) == '<p class="said">a<br>b</p>\n'
+    assert to_html(list(verbatim("a\nb"))) == '<p class="verbatim">a<br>b</p>\n'
     assert to_html(list(make_elements(render("a\nb")))) == "<p>a<br>b</p>\n"

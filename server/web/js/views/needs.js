@@ -1,13 +1,13 @@
 // @ts-check
-// "Needs you": every plan, question and permission over all projects, to be answered right here.
+// The "Needs you" view: all open plans, questions and permission requests, to be answered directly.
 
 import { requestCard } from "../cards.js";
-import { button, make, placeKeyed, renew } from "../dom.js";
-import { sessionLink } from "../links.js";
-import { asks } from "../marks.js";
-import { perform } from "../perform.js";
-import { hashOf } from "../router.js";
-import { counted } from "../words.js";
+import { button, make, syncKeyed, patchChildren } from "../dom.js";
+import { sessionLinkWithPath } from "../links.js";
+import { requestLabel } from "../marks.js";
+import { performAction } from "../perform.js";
+import { hashFor } from "../router.js";
+import { pluralize } from "../format.js";
 
 /** @type {import("../app.js").MakeView} */
 export function needsView(app) {
@@ -17,18 +17,18 @@ export function needsView(app) {
 
   const draw = () => {
     const waiting = app.state.waiting();
-    if (!waiting.length) renew(list, [make("p.hint", nobody(app))]);
-    else placeKeyed(list, waiting, (session) => session.id, (session, old) => {
+    if (!waiting.length) patchChildren(list, [make("p.hint", emptyContent(app))]);
+    else syncKeyed(list, waiting, (session) => session.id, (session, old) => {
       if (old && old.dataset.request === (session.request?.id ?? "")) return old;
-      return needed(app, session);
+      return waitingItem(app, session);
     });
     const running = app.state.running();
-    renew(rest, running.length ? [make("h2", "Running"), ...running.map((session) => make("p", sessionLink(app, session)))] : []);
+    patchChildren(rest, running.length ? [make("h2", "Running"), ...running.map((session) => make("p", sessionLinkWithPath(app, session)))] : []);
   };
-  return { title: "Needs you", element, changed: (change) => change.tree && draw() };
+  return { title: "Needs you", element, update: (change) => change.tree && draw() };
 }
 
-/** What is wrong with this Spinney itself, where something is. @param {import("../app.js").App} app */
+/** Problems of this Spinney, if any. @param {import("../app.js").App} app */
 function problemsElement(app) {
   const box = make("section.problems", { hidden: true });
   app.connection.call("get_problems").then((/** @type {string[]} */ problems) => {
@@ -39,20 +39,20 @@ function problemsElement(app) {
 }
 
 /** @param {import("../app.js").App} app */
-function nobody(app) {
+function emptyContent(app) {
   if (!app.state.projects.size) {
-    return ["No projects yet. ", button("Add a project", () => perform(app, "add_project"), ".primary")];
+    return ["No projects yet. ", button("Add a project", () => performAction(app, "add_project"), ".primary")];
   }
   const running = app.state.running().length;
-  const words = running ? `${counted(running, "session")} at work, below.` : "Nothing runs.";
-  return [`Nobody needs you. ${words} `, make("a.button", "New worktree", { href: hashOf("new") })];
+  const text = running ? `${pluralize(running, "session")} running, listed below.` : "No session is running.";
+  return [`No session needs you. ${text} `, make("a.button", "New worktree", { href: hashFor("new") })];
 }
 
 /** @param {import("../app.js").App} app @param {import("../state.js").Resource} session */
-function needed(app, session) {
-  const link = sessionLink(app, session);
-  link.querySelector("b")?.after(` ${asks(session)}`);
-  const card = make("section.needed", make("h2", link), requestCard(app, session, { hasBox: false }));
+function waitingItem(app, session) {
+  const link = sessionLinkWithPath(app, session);
+  link.querySelector("b")?.after(` ${requestLabel(session)}`);
+  const card = make("section.waiting-item", make("h2", link), requestCard(app, session, { hasBox: false }));
   card.dataset.request = session.request?.id ?? "";
   return card;
 }
